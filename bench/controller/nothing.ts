@@ -1,4 +1,4 @@
-/** Measures how many reconciles that do nothing a program performs per CPU second. No API server is used. */
+/** Measures how many no-op reconciles per CPU second a program performs. No API server is used. */
 import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 

@@ -78,7 +78,7 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
     errors.push(forbidden(`${path}.namespace`, 'not allowed on this type'))
   }
   const { generation } = metadata
-  if (typeof generation === 'number' && generation < 0)
+  if ((typeof generation === 'number' || typeof generation === 'bigint') && generation < 0)
     errors.push(invalid(`${path}.generation`, generation, 'must be greater than or equal to 0'))
   errors.push(...validateLabels(metadata.labels, `${path}.labels`))
   errors.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))

@@ -5,7 +5,7 @@ const longestMs = 30_000
 
 /**
  * The pause after the first failure is 0.8 s. Each further failure in a row doubles it, up to 30 s. A random share of the pause, at most
- * one half, is subtracted, because replicas should not all retry at the same time.
+ * one half, is subtracted, so that replicas do not all retry at the same time.
  */
 export class BackOff {
   readonly #random: () => number
@@ -20,7 +20,7 @@ export class BackOff {
     return this.#failures
   }
 
-  /** Counts a failure and returns the pause after it. */
+  /** Counts a failure. Returns the pause before the next retry in milliseconds, at most `maxMs`. */
   next(maxMs = longestMs): number {
     const pause = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures, 16))
     this.#failures += 1

@@ -16,12 +16,12 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
 }
 
 /**
- * Defines an index. Declare it in `indexes` of the controller or webhook that passes it to `cache.list`; the cache then maintains it. It
- * corresponds to `IndexField` and `MatchingFields` in controller-runtime.
+ * Defines an index. Declare it in `indexes` of the controller or webhook that passes it to `cache.list`; the cache then maintains it. A
+ * cache index corresponds to `IndexField` and `MatchingFields` in controller-runtime.
  *
  * @param name the name of the index in log and error messages.
- * @param keysOf returns one key of an object, several keys or none. It must be pure: it is called again when the object is removed, and
- * must then return the same keys. When it throws, the error is logged, and the object is not in the index.
+ * @param keysOf returns one key of an object, several keys or none. `keysOf` must be pure: it is called again when the object is removed,
+ * and must then return the same keys. When `keysOf` throws, the error is logged, and the object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)

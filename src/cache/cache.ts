@@ -13,7 +13,7 @@ import { Informer } from './informer.ts'
 import type { InformerLease } from './informers.ts'
 import { Informers } from './informers.ts'
 import type { Origin } from './origin.ts'
-import type { OwnWrites } from './read-your-writes.ts'
+import type { OwnWrites, SentWrite, StoredStates } from './read-your-writes.ts'
 import type { StoreListOptions } from './store.ts'
 import { namespacesOf, nameOfView } from './view.ts'
 
@@ -57,17 +57,17 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   /**
-   * Returns the informer of a type or view, which runs as long as the cache. The first call creates the informer, and starts it if the cache
-   * is started.
+   * Returns the informer of a type or view. The first call creates the informer, and starts it if `start` has been called. The informer
+   * runs until the signal of `start` aborts.
    */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
     return this.#informers.keep(type) as unknown as Informer<ObjectOf<R>>
   }
 
   /**
-   * Watches a type or view until the lease is released, e.g. a type that is known only at run time. All holders of leases and `informer` share
-   * one informer. It stops when the last lease is released, unless `informer` was called for it. Reads then throw, and a later `acquire`
-   * lists the objects again.
+   * Watches a type or view until the lease is released. It is for types that are known only at run time. All leases of a type or view, and
+   * `informer`, share one informer. When the last lease is released, the informer stops, unless `informer` was called for the same type or
+   * view. After the informer has stopped, reads throw, and the next `acquire` lists the objects again.
    */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     return this.#informers.acquire(type)
@@ -88,7 +88,7 @@ export class Cache implements CacheReader, OwnWrites {
    * missing. For a cluster-scoped type, the namespace is ignored, as in `Client`.
    *
    * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
-   * the key has no namespace and the type is namespaced.
+   * the type is namespaced and the key has no namespace.
    */
   get<R extends ResourceType>(type: R, { namespace, name }: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     const { store } = this.#watched(type)
@@ -104,7 +104,8 @@ export class Cache implements CacheReader, OwnWrites {
   /**
    * Returns the objects of a type that match the options. Without `namespace`, it returns objects of all watched namespaces.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
+   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, the index was not declared, or the label selector is
+   * invalid; `PRO_CONFIG_INVALID` for an invalid or unknown option.
    */
   list<R extends ResourceType>(type: R, options: CacheListOptions<NoInfer<R>> = {}): readonly DeepReadonly<ObjectOf<R>>[] {
     const { store } = this.#watched(type)
@@ -114,17 +115,25 @@ export class Cache implements CacheReader, OwnWrites {
     return store.list(options)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void {
-    for (const informer of this.#ofType(type)) informer.written(object as KubernetesObject, origin)
-  }
-
-  uidsOf(type: ResourceType, { namespace, name }: ObjectKey): readonly string[] {
+  stored(type: ResourceType, { namespace, name }: ObjectKey): StoredStates {
     const key = type.namespaced ? { namespace, name } : { name }
-    return [...new Set([...this.#ofType(type)].flatMap(({ store }) => store.get(key)?.metadata.uid ?? []))]
+    const states = new Map<ResourceType, DeepReadonly<KubernetesObject>>()
+    for (const { type: view, store } of this.#ofType(type)) {
+      const object = store.get(key)
+      if (object !== undefined) states.set(view, object)
+    }
+    return states
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
-    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid, before)
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean {
+    let isOwn = true
+    for (const informer of this.#ofType(type)) isOwn = informer.written(object as KubernetesObject, origin, sent) && isOwn
+    return isOwn
+  }
+
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before: StoredStates = new Map()): void {
+    const uids = [...new Set([...before.values()].map(({ metadata }) => metadata.uid))]
+    for (const informer of this.#ofType(type)) informer.deleted(type.namespaced ? key : { name: key.name }, uid, uids)
   }
 
   /** Starts all informers. Resolves when the signal has aborted and all informers have stopped. */
@@ -140,7 +149,7 @@ export class Cache implements CacheReader, OwnWrites {
     return this.#informers.whenSynced(signal)
   }
 
-  /** Returns the status of each informer that is running, or waits for the start of the cache. */
+  /** Returns the status of each informer, also before the cache is started. */
   status(): InformerStatus[] {
     return [...this.#informers].map(({ type, store, synced, lastError }) => ({
       type: groupResourceOf(type),

@@ -8,9 +8,9 @@ import type { CacheListOptions, CacheReader } from './cache.ts'
 import { describeType, isSameView } from './view.ts'
 
 /**
- * Limits the reads of one controller or webhook to the types and views that it declares. A read of another one is rejected, even if another
- * controller or webhook of the process declares the type. Otherwise the result would depend on whether that controller or webhook is
- * enabled, and on whether the informer of the type has synced.
+ * Limits the reads of one controller or webhook to the types and views that it declares. A read of any other type is rejected, even if
+ * another controller or webhook of the process declares the type. Otherwise the result of the read would depend on whether that controller
+ * or webhook is enabled, and on whether the informer of the type has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader

@@ -1,4 +1,4 @@
-/** Field selectors: parses them, and matches the fields that all objects have. */
+/** Parses and formats field selectors, and matches them against the name and the namespace of an object. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -12,10 +12,11 @@ export interface FieldRequirement {
 }
 
 /**
- * Parses a selector such as `metadata.name=a,status.phase!=Running`. A backslash precedes a comma, an equals sign or a backslash in a value,
- * as in `k8s.io/apimachinery/pkg/fields: ParseSelector`.
+ * Parses a selector such as `metadata.name=a,status.phase!=Running`. In a value, a backslash escapes a comma, an equals sign or a
+ * backslash, as in `k8s.io/apimachinery/pkg/fields: ParseSelector`.
  *
- * @throws {ProreusError} `PRO_INPUT` when a term has no field or no operator, or when a backslash precedes another character.
+ * @throws {ProreusError} `PRO_INPUT` when a term has no field or no operator, or when its value contains an unescaped equals sign or an
+ * invalid escape sequence.
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return (text.match(/(?:\\.?|[^,\\])+/gs) ?? []).map((term) => {
@@ -35,8 +36,8 @@ export function formatFieldSelector(requirements: readonly FieldRequirement[]): 
 }
 
 /**
- * Returns whether the metadata of an object matches a selector; undefined when this depends on another field than the name and the namespace.
- * Only the API server can decide that, because each type defines the meaning of its fields.
+ * Returns true or false when the name and the namespace of an object show whether the object matches; otherwise undefined. Only the API
+ * server can evaluate other fields, because each type defines the meaning of its fields.
  */
 export function matchesFields(
   requirements: readonly FieldRequirement[],

@@ -13,6 +13,8 @@ import { Gate } from './gate.ts'
 import { forEachInSlices } from './in-slices.ts'
 import type { Cause, Origin } from './origin.ts'
 import { OwnRemovals } from './own-removals.ts'
+import { isOwnState } from './own-state.ts'
+import type { SentWrite } from './read-your-writes.ts'
 import type { FullList } from './reflector.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
@@ -26,26 +28,27 @@ import { namespacesOf } from './view.ts'
  * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. An error that they throw
  * is logged and otherwise ignored.
  *
- * A reconcile may ignore the changes that it has caused, if the handler also has `overtaken`.
+ * A handler that ignores changes because of their `cause` must also implement `overtaken`.
  */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `initial` is true when the object existed before the handler was added, or before the informer had synced. */
   added?(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void
   updated?(object: DeepReadonly<T>, old: DeepReadonly<T>, cause?: Cause): void
-  /** `object` is the last state of the object in the store. */
+  /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when another client has changed the object between `old` and `object`, although the change from `old` to `object` was reported with
-   * a reconcile as its cause. `old` is undefined when `object` was reported as added.
+   * Called when another client has changed, or may have changed, an object before a reconcile wrote it. The handler was already notified of
+   * `object`, the written state, with this reconcile as the cause. `old` is the state before the write; undefined when the store did not
+   * have the object.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
 
 export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
-  /** The type or the view. */
+  /** The type or the view whose objects the informer stores. */
   readonly type: ResourceType<T>
-  /** The namespaces to watch, unless the view has others; all namespaces when absent or empty. */
+  /** The namespaces to watch, unless `type` is a view with its own namespaces; all namespaces when absent or empty. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -58,15 +61,15 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #reflectors: readonly Reflector<T>[]
-  /** The watched namespaces; undefined for all namespaces, or for a cluster-scoped type. */
+  /** The watched namespaces. The only element is undefined when the informer watches all namespaces or a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   readonly #removals: OwnRemovals
   readonly #unconfirmed = new UnconfirmedWrites<T>()
   readonly #selector: Selector
-  /** The lists whose objects are being stored, by namespace. */
+  /** The lists whose objects `#replace` is storing, by namespace. The key is undefined for a list of all namespaces. */
   readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
-  /** The array is replaced, not mutated, because a notification may be iterating over it. */
+  /** The array is replaced, not mutated, because a loop over the handlers may be running. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
   #hasWarned = false
@@ -116,7 +119,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
 
-  /** The number of objects whose own writes the watch has not sent yet. */
+  /** The number of objects that a reconcile has written, while the watch has not sent the written state yet. */
   get unconfirmedWrites(): number {
     return this.#unconfirmed.size
   }
@@ -152,65 +155,86 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Stores the result of a write request of this process, so the next read returns it, although the watch has not sent it yet. `object` is
-   * the API server's response. It is ignored when the store has a newer state, when this informer does not watch the object, and when only
-   * the API server knows whether the object is in the view. If it is no longer in the view, it is removed.
+   * Stores the result of a write request of this process. The next read then returns the written state, even if the watch has not sent it
+   * yet. `object` is the API server's response. If the write has deleted the object or removed it from the view, the object is removed from
+   * the store. The response is ignored when
    *
-   * It never throws, because the write has succeeded. A response that cannot be stored, e.g. because it is nested too deeply to be copied,
-   * is logged and ignored.
+   * - this informer does not watch the object, or has not synced,
+   * - the store has the same or a newer state,
+   * - only the API server can evaluate whether the view contains the object.
+   *
+   * The method never throws, because the write has succeeded. A response that cannot be stored, e.g. because it is nested too deeply to be
+   * copied, is logged and ignored.
    *
    * @param origin the reconcile that has written the object.
+   * @returns false when the response may be the state of another client (`isOwnState`). Then the state has no origin in the store.
    */
-  written(object: KubernetesObject, origin?: Origin): void {
+  written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {
-      this.#take(object, origin)
+      return this.#take(object, origin, sent)
     } catch (err) {
       this.#logger[this.#hasWarned ? 'debug' : 'warn'](
         { err, resource: groupResourceOf(this.type) },
         'the response to a write cannot be stored: the cache has an older state of the object until the watch sends it',
       )
       this.#hasWarned = true
+      return false
     }
   }
 
-  /** Stores the response to a write request, or removes the object that it shows to be gone. */
-  #take(object: KubernetesObject, origin: Origin | undefined): void {
+  /** Stores the response to a write request. Removes the object instead when the write has deleted it or removed it from the view. */
+  #take(object: KubernetesObject, origin: Origin | undefined, sent: SentWrite | undefined): boolean {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
-    // The response to a write of a subresource may be another kind, e.g. a Scale.
-    if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return
+    // The response to a write of a subresource may have another kind, e.g. Scale.
+    if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return true
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
-    // Without an order of resourceVersions, a late response could replace a newer state. The watch sends the written state anyway.
-    if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return
-    // With the last finalizer, the API server has deleted the object. Its response has the state before.
+    // A response whose resourceVersion cannot be compared is ignored, because it could replace a newer state. The watch sends the written
+    // state.
+    if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
+    // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0)
       this.deleted(metadata, uid, this.#olderThan(metadata))
     else if (!this.#isGone(metadata)) {
       const selected = this.#selector.selects(object)
       if (selected === false) this.#left(metadata)
-      else if (selected === true) this.#written(object, origin)
+      else if (selected === true) return this.#written(object, origin, sent)
     }
+    return true
   }
 
-  #written(response: KubernetesObject, origin: Origin | undefined): void {
-    if (!this.#isNews(response.metadata)) {
-      const overtaken = this.#unconfirmed.addLate(response.metadata, origin)
-      if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
-      return
-    }
+  #written(response: KubernetesObject, writer: Origin | undefined, sent: SentWrite | undefined): boolean {
+    const { metadata } = response
+    const isNews = this.#isNews(metadata)
     // The caller may change the object, so the store needs its own copy.
-    const object = this.#prepare(response, storedCopy)
-    if (object === undefined) {
-      this.#left(response.metadata)
-      return
+    const object = isNews || writer !== undefined ? this.#prepare(response, storedCopy) : undefined
+    const isOwn = writer === undefined || object === undefined || sent === undefined || this.#isOwn(object, metadata, sent)
+    const origin = isOwn ? writer : undefined
+    if (!isNews) {
+      const overtaken = isOwn ? this.#unconfirmed.addLate(metadata, origin) : undefined
+      if (overtaken !== undefined) this.#notifyOvertaken(overtaken)
+      return isOwn
     }
-    const old = this.store.get(response.metadata)
-    const before = old !== undefined && metadataOf(old).uid === response.metadata.uid ? old : undefined
-    // Without an origin, no handler ignores the change.
-    if (origin !== undefined && !this.#removals.have(response.metadata)) this.#unconfirmed.add(object, before, origin)
+    if (object === undefined) {
+      this.#left(metadata)
+      return isOwn
+    }
+    const old = this.store.get(metadata)
+    const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
+    // Handlers can only ignore changes that have an origin, so other own writes need not be compared with the watch.
+    if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
+    return isOwn
   }
 
-  /** An own write has made this state, which is not in the view: removes the older state from the view. */
+  #isOwn(after: DeepReadonly<T>, { managedFields }: ObjectMeta, { content, before }: SentWrite): boolean {
+    try {
+      return isOwnState({ content, before: before.get(this.type), after: after as DeepReadonly<KubernetesObject>, managedFields })
+    } catch {
+      return false // The objects are nested too deeply to be compared.
+    }
+  }
+
+  /** Removes an object from the store: after an own write, the view does not contain the object. `metadata` is that of the response. */
   #left(metadata: ObjectMeta): void {
     if (!this.#isNews(metadata)) return
     this.#removals.left(metadata)
@@ -218,13 +242,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined) this.#drop(stored)
   }
 
-  /** Returns the uid of the stored object if the state is newer. */
+  /** Returns the uid of the stored object if `metadata` is newer than the stored state; otherwise an empty list. */
   #olderThan(metadata: ObjectMeta): readonly string[] {
     const stored = this.store.get(metadata)
     return stored !== undefined && this.#isNews(metadata) ? [metadataOf(stored).uid] : []
   }
 
-  /** Returns an object in the form in which the store keeps it; undefined when it cannot be transformed. */
+  /** Returns an object in the form in which the store keeps it; undefined when the `transform` of the view fails. */
   #prepare(object: KubernetesObject, form = storedForm): DeepReadonly<T> | undefined {
     const { namespace, name } = object.metadata
     try {
@@ -239,10 +263,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. Older states of the object, which the watch may still send, are ignored. If the store
-   * does not have the object, earlier objects with the same key are not, because the response to a deletion has no resourceVersion.
+   * Removes an object that this process has deleted. States of this object that the watch still sends are ignored. If the store has the
+   * object, states of earlier objects with the same key are ignored, too: they are older than the stored state. If the store does not have
+   * the object, earlier objects cannot be recognized, because the response to a deletion has no resourceVersion.
    *
-   * @param before the uids of earlier objects with the same key, which therefore no longer exist, either.
+   * @param before the uids of earlier objects with the same key. They no longer exist, because only one object at a time can have the key.
    */
   deleted(key: ObjectKey, uid: string, before: readonly string[] = []): void {
     if (!this.#watches(key.namespace)) return
@@ -250,14 +275,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     for (const each of uids) this.#removals.deleted(each, key.namespace)
     const stored = this.store.get(key)
     if (stored === undefined || !uids.includes(metadataOf(stored).uid)) return
-    // The watch may still send earlier objects with this key, which the store never had. They are older than the stored state.
+    // The watch may still send states of earlier objects with this key. They are older than the stored state.
     this.#removals.left(metadataOf(stored))
     this.#drop(stored)
   }
 
   /**
-   * Returns true if an object of a response no longer exists: the store lacks it, although the watch or list has already sent everything up
-   * to its resourceVersion. The response was late, and another client has deleted the object meanwhile.
+   * Returns true if an object of a response no longer exists: the store lacks the object, although the list or watch has already sent all
+   * changes up to the resourceVersion of the response. The response was late, and another client has deleted the object in between.
    */
   #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
     const stored = this.store.get(metadata)
@@ -279,20 +304,20 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const listed = new Store<T>()
     await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
     this.#removals.listed(namespace)
-    // This process may have written the stored state after the list was made.
+    // The stored state may be newer than the list, because this process may have written the object after the list was made.
     const isNewer = (stored: DeepReadonly<T>): boolean =>
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
     this.#replacing.set(namespace, { listed, resourceVersion })
     try {
       await forEachInSlices(this.store.list({ namespace }), this.#clock, (object) => {
-        // The object may have changed in an earlier slice.
+        // An object that has changed between two slices, or that the list contains, is not removed here.
         if (this.store.get(metadataOf(object)) !== object || listed.get(metadataOf(object)) !== undefined) return
         if (!isNewer(object)) this.#drop(object)
       })
       await forEachInSlices(objects, this.#clock, (object) => {
         const stored = this.store.get(metadataOf(object))
         if (stored !== undefined && isNewer(stored)) return
-        // After a restore of etcd, the listed state may be the older one, or another one with the same resourceVersion.
+        // After a restore of etcd, two different states may have the same resourceVersion, so the listed state is always stored.
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
@@ -316,22 +341,22 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return order === undefined || order > 0
   }
 
-  /** Handles the event of an object that cannot be transformed. */
+  /** Handles a watch event whose object cannot be transformed: removes the older state from the store. */
   #omit(event: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void {
     const stored = this.store.get(metadata)
     if (event === 'DELETED') this.#removals.confirm(metadata)
     if (stored !== undefined && metadataOf(stored).uid === metadata.uid && this.#isNews(metadata)) this.#drop(stored)
   }
 
-  /** Stores a state of an object, unless this process has deleted the object. */
+  /** Stores a state of an object, unless an own write has deleted the object or has removed this state from the view. */
   #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
     if (this.#removals.have(metadataOf(object))) return
     this.#removals.returned(metadataOf(object))
     let old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // The object was deleted and created again while the watch was interrupted. Handlers must be notified of the deletion and of the
-      // creation.
+      // Another object with the same name was deleted, and this one created, e.g. while the watch was interrupted. Handlers must be
+      // notified of both.
       this.#removals.deleted(metadataOf(old).uid, metadataOf(old).namespace)
       this.#drop(old)
       old = undefined
@@ -346,21 +371,27 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Reports an own write that another client has overtaken, unless a later change of the object was reported. */
+  /**
+   * Notifies handlers that another client has changed an object that a reconcile has written. If the store has a later state than the
+   * written one, handlers were already notified of the later state.
+   */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return
     for (const handler of this.#handlers) this.#deliver(latest, () => handler.overtaken?.(latest, before))
   }
 
-  /** Handles the DELETED event of a watch. `object` is the last state of the object, or the first one that is not in the view. */
+  /**
+   * Handles the DELETED event of a watch. `object` is the last state in the view. Its resourceVersion is that of the change which deleted
+   * the object or removed it from the view.
+   */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // This process may already have created another object with the same name.
+    // This process may already have created another object with the same name, which stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // This process may already have returned the object to the view.
+    // This process may already have written a newer state that is in the view again, and stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

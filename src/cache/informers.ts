@@ -1,11 +1,11 @@
-/** `Informers`: the informers of a cache. Each one runs as long as something holds a lease of it. */
+/** `Informers`: the informers of a cache. Each informer runs as long as a lease of it is held. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { aborted } from '../runtime/waiting.ts'
 import type { Informer } from './informer.ts'
 import { describeType, isSameView } from './view.ts'
 
-/** Keeps the informer of a type or view running until it is released. */
+/** A lease of the informer of a type or view. The informer runs at least until the lease is released. */
 export interface InformerLease<R extends ResourceType = ResourceType> {
   /** @throws {ProreusError} `PRO_INPUT` when the lease has been released. */
   readonly informer: Informer<ObjectOf<R>>
@@ -14,7 +14,10 @@ export interface InformerLease<R extends ResourceType = ResourceType> {
    * last lease is released first.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
-  /** Releases the lease; later calls have no effect. With the last lease, the informer stops, and its objects leave the memory. */
+  /**
+   * Releases the lease; later calls have no effect. When the last lease is released, the informer stops, and its objects are removed from
+   * memory.
+   */
   release(): void
 }
 
@@ -27,9 +30,11 @@ interface Entry {
 export class Informers {
   readonly #create: (type: ResourceType) => Informer
   readonly #entries = new Set<Entry>()
-  /** The leases of `keep`, which are never released. */
+  /** The entries for which `keep` was called. `keep` takes one lease of each, and never releases it. */
   readonly #kept = new Set<Entry>()
-  /** The entries by the object that describes their type or view, which is nearly always the same one. It saves the search. */
+  /**
+   * Results of `#find` by the object that describes the type or view. Most callers pass the same object each time, which saves the search.
+   */
   #known = new WeakMap<ResourceType, Entry>()
   readonly #running = new Set<Promise<void>>()
   /** Rejects when an informer fails. */
@@ -44,12 +49,12 @@ export class Informers {
     for (const { informer } of this.#entries) yield informer
   }
 
-  /** Returns the informer of a type or view; undefined when it has none. */
+  /** Returns the informer of a type or view; undefined when there is none. */
   find(type: ResourceType): Informer | undefined {
     return this.#find(type)?.informer
   }
 
-  /** Returns the informer of a type or view, which runs from now on as long as the cache. */
+  /** Returns the informer of a type or view, and creates it if there is none. The informer then runs until the signal of `start` aborts. */
   keep(type: ResourceType): Informer {
     const entry = this.#entryOf(type)
     if (!this.#kept.has(entry)) entry.leases += 1
@@ -78,13 +83,14 @@ export class Informers {
   }
 
   /**
-   * Starts all informers. Resolves when the signal has aborted and all informers have stopped, those released before included. Rejects when an
-   * informer ends by an error, which can only be a programming error, because an informer retries requests. The liveness probe then fails.
+   * Starts all informers. Resolves when the signal has aborted and all informers have stopped, including released ones. Rejects when an
+   * informer fails. Only a programming error can cause this, because an informer retries all requests. The liveness probe of the process
+   * then fails.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const entry of this.#entries) this.#run(entry, signal)
-    // After a failure, the other informers go on until the signal aborts.
+    // When one informer fails, the other informers continue until the signal aborts.
     const stopped = aborted(signal).then(() => {
       for (const { stop } of this.#entries) stop.abort(signal.reason)
     })
@@ -92,7 +98,9 @@ export class Informers {
     await Promise.all(this.#running)
   }
 
-  /** Resolves when all informers that exist at the time of the call have synced, except those that are released meanwhile. */
+  /**
+   * Resolves when all informers that exist at the time of the call have synced. Informers that are released before they sync are ignored.
+   */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     const all = [...this.#entries].map((entry) =>
       this.#whenSynced(entry, signal).catch((error: unknown) => {
@@ -130,7 +138,8 @@ export class Informers {
     entry.leases -= 1
     if (entry.leases > 0) return
     this.#entries.delete(entry)
-    // The map would keep the entry, because the object that describes the type remains in use.
+    // `#known` may still contain the entry, because the object that describes the type is still in use. `#find` must not return a stopped
+    // informer.
     this.#known = new WeakMap()
     entry.stop.abort(new ProreusError('PRO_ABORTED', `The last lease of ${describeType(entry.informer.type)} was released.`))
   }

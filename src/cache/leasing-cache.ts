@@ -8,35 +8,39 @@ import type { EventHandler } from './informer.ts'
 import type { ObjectEvent } from './object-event.ts'
 import { describeType, isSameView } from './view.ts'
 
-/** Keeps a type or view in the cache until it is released. */
+/** A lease of a type or view. The cache contains the objects of the type or view at least until the lease is released. */
 export interface CacheLease<R extends ResourceType = ResourceType> {
   /** True when the cache has the objects of the type. False before the first list is complete, and after the release. */
   readonly synced: boolean
   /**
-   * Resolves when the cache has the objects of the type. While the CRD or a permission is missing, it waits, so
-   * it needs a signal. Rejects with the signal's reason, and with `PRO_ABORTED` when the lease is released first.
+   * Resolves when the cache has the objects of the type. The promise stays pending while the CRD or a permission is missing, so pass a
+   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
-   * Calls `listener` for each object in the cache, and then for each change, also for changes that this process makes. It is called
-   * synchronously after the cache has changed; an error that it throws is logged and otherwise ignored. The returned function removes it, as
-   * `release` does.
+   * Calls `listener` for each object in the cache, and then for each change, including changes that this process makes. `listener` is
+   * called synchronously after the cache has changed. An error that `listener` throws is logged and otherwise ignored. The returned
+   * function removes `listener`, and so does `release`.
    */
   onChange(listener: (event: ObjectEvent<ObjectOf<R>>) => void): () => void
-  /** Releases the lease; later calls have no effect. With the last lease of the process, the watch ends, and the objects leave the memory. */
+  /**
+   * Releases the lease; later calls have no effect. When no other lease of the type is held in the process, the watch ends, and the objects
+   * are removed from memory.
+   */
   release(): void
 }
 
-/** The cache of a controller or runnable. It reads the declared types, and those for which it holds a lease. */
+/** The cache of a controller or runnable. It has the declared types, and the types for which the controller or runnable holds a lease. */
 export interface OperatorCache extends CacheReader {
   /**
-   * Watches a type or view until the returned lease is released. It is for types that are known only at run time, e.g. because an object
-   * names them; declare others in `owns`, `watches` or `reads`. All holders of a type share one watch, and a lease of a declared type starts none.
+   * Watches a type or view until the returned lease is released. Use it for types that are known only at run time, e.g. because an object
+   * names them. Declare all other types in `owns`, `watches` or `reads`. All leases of a type share one watch. A declared type is already
+   * watched, so a lease of it starts no watch.
    *
    * No RBAC rules are generated for the type: the verbs `list` and `watch` must be in `rbac` of the operator or controller.
    *
-   * A read of the type throws `PRO_INPUT` until the lease has synced. `cache.list` has no indexes for it. Leases of a runnable are released
-   * when its `run` ends, and those of a controller when the process stops.
+   * A read of the type throws `PRO_INPUT` until the lease has synced. `cache.list` cannot use an index for the type. Leases of a runnable
+   * are released when its `run` ends, and those of a controller when the process stops.
    *
    * @example
    * const lease = cache.acquire(resourceType({ group, version, kind, plural }))
@@ -47,7 +51,7 @@ export interface OperatorCache extends CacheReader {
   acquire<R extends ResourceType>(type: R): CacheLease<R>
 }
 
-/** The informer of a type, held by one lease. */
+/** A lease of an informer, as far as a `LeasingCache` uses it. */
 interface InformerLease<R extends ResourceType> {
   readonly informer: {
     readonly synced: boolean
@@ -57,7 +61,7 @@ interface InformerLease<R extends ResourceType> {
   release(): void
 }
 
-/** The cache of the process, as far as a `LeasingCache` uses it. */
+/** The cache of the process, as far as a `LeasingCache` uses it. It has all types that are watched. */
 export interface LeaseSource extends CacheReader {
   acquire<R extends ResourceType>(type: R): InformerLease<R>
 }
@@ -126,7 +130,10 @@ export class LeasingCache implements OperatorCache {
     for (const { leases } of this.#leased) for (const lease of leases) lease.release()
   }
 
-  /** Returns the cache that has a type: that of the process for a leased type, otherwise that of the declared types. */
+  /**
+   * Returns the cache from which a type is read: `#source` for a leased type, otherwise `#declared`. Throws when a leased type has not
+   * synced.
+   */
   #readerOf(type: ResourceType): CacheReader {
     const leased = this.#find(type)
     if (leased === undefined) return this.#declared

@@ -1,6 +1,6 @@
 /** `Origin`: the reconcile that has written an object. */
 
-/** Event handlers compare origins by identity: each reconcile is an origin of its own. */
+/** A reconcile that has written an object. Each reconcile has its own `Origin` object. Event handlers compare these objects by identity. */
 export interface Origin {
   /** The name of the controller. */
   readonly controller: string
@@ -9,7 +9,7 @@ export interface Origin {
 }
 
 /**
- * The cause of a change: a reconcile of this process; undefined for another client; `unknown` for an event of the watch, which may be the
- * result of a write whose response has not arrived yet.
+ * The cause of a change: the reconcile of this process that has written the object; `unknown` for an event of the watch; otherwise
+ * undefined, e.g. for a listed object. An event of the watch may be the result of an own write whose response has not arrived yet.
  */
 export type Cause = Origin | 'unknown' | undefined

@@ -1,24 +1,29 @@
-/** `OwnRemovals`: the objects that own writes have deleted or removed from a view, although the watch may still send older states of them. */
+/**
+ * `OwnRemovals`: remembers the objects that own writes have deleted or removed from a view. The watch may still send older states of them.
+ */
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of remembered deletions, and of remembered departures. A deletion is remembered in vain when the watch has confirmed it
- * before the response to the request arrived, and both are when the object was never in the view. In a selection, only a list confirms a
- * deletion.
+ * Maximum number of remembered deletions, and of remembered departures. Some entries are not confirmed before the next list: the watch may
+ * have sent the DELETED event before the response to the own write arrived, or the object was never in the view. In a view with a selector,
+ * only a list confirms a deletion.
  */
 const maxRemembered = 10_000
 
-/** An object that this process has deleted, so it no longer exists. */
+/** An object that this process has deleted. */
 interface Deletion {
   readonly namespace: string | undefined
-  /** True when a list that began after the own write has been requested: the list does not contain an older state. */
+  /** True when a list was requested after the own write. This list contains no older state of the object. */
   precedesList: boolean
 }
 
-/** A state that is no longer in the view, because of an own write. A newer state may be in the view again. */
+/**
+ * A key whose object an own write has removed from the view. No state up to `resourceVersion` is in the view. A newer state may be in the
+ * view.
+ */
 interface Departure extends Deletion {
   readonly resourceVersion: string
 }
@@ -27,11 +32,14 @@ type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resou
 
 /** Remembers deletions and departures until the watch or a list confirms them. */
 export class OwnRemovals {
-  /** True when objects can leave the view, and return to it, while they exist. A DELETED event is then sent for each departure, too. */
+  /**
+   * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that the object
+   * was deleted.
+   */
   readonly #isSelection: boolean
-  /** By uid, because the response to a deletion has no resourceVersion. */
+  /** The deletions by uid, because the response to a deletion has no resourceVersion. */
   readonly #deletions = new Map<string, Deletion>()
-  /** By key, because an earlier object with this key is older, too. */
+  /** The departures by key, because a departure also covers the older states of earlier objects with the same key. */
   readonly #departures = new Map<string, Departure>()
 
   constructor({ isSelection }: { readonly isSelection: boolean }) {
@@ -47,46 +55,48 @@ export class OwnRemovals {
     remember(this.#deletions, uid, { namespace, precedesList: false })
   }
 
-  /** Because of an own write, neither this state nor an older one with the same key is in the view. */
+  /** Remembers that an own write has removed `state` from the view, together with all older states of the same key. */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // The response to a later write may have arrived earlier.
+    // The response to a later write may have arrived earlier. The remembered departure is then newer than this one.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 
-  /** Returns true for a state that an own write has removed, or that is older than it. */
+  /** Returns true when an own write has deleted the object, or has removed this state or a newer one from the view. */
   have(state: State): boolean {
     return this.#deletions.has(state.uid) || (this.#sinceDeparture(state) ?? 1) <= 0
   }
 
-  /** The watch has sent the DELETED event with this state. */
+  /** Called when the watch has sent a DELETED event with this state. Forgets the removals that the event confirms. */
   confirm(state: State): void {
     if (!this.#isSelection) this.#deletions.delete(state.uid)
     if ((this.#sinceDeparture(state) ?? -1) >= 0) this.#departures.delete(formatKey(state))
   }
 
-  /** A state that is newer than all removals is in the view. */
+  /** Called when the view contains a state that is newer than the departure of its key. Forgets the departure. */
   returned(state: State): void {
     if (this.#departures.size > 0) this.#departures.delete(formatKey(state))
   }
 
-  /** A list of the namespace is requested; of all namespaces when undefined. */
+  /** Called before a list is requested. `namespace` is the namespace of the list; undefined for all namespaces. */
   beginList(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const removal of removals.values()) if (namespace === undefined || namespace === removal.namespace) removal.precedesList = true
   }
 
-  /** The list of the namespace is complete. It confirms the removals from before its request. */
+  /** Called when a list is complete. Forgets the removals that happened before the list was requested. */
   listed(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const [id, removal] of removals)
         if (removal.precedesList && (namespace === undefined || namespace === removal.namespace)) removals.delete(id)
   }
 
-  /** Compares a state with the departure of its key: 0 or less when it is not newer; undefined when nothing has left the view. */
+  /**
+   * Compares a state with the departure of its key. Returns 0 or less when the state is not newer; undefined when the key has no departure.
+   */
   #sinceDeparture(state: State): number | undefined {
-    // No string is built for the key in the usual case.
+    // Usually there are no departures. The key is then not formatted, because formatting would allocate a string for each event.
     const departure = this.#departures.size === 0 ? undefined : this.#departures.get(formatKey(state))
     return departure && (compareResourceVersions(state.resourceVersion, departure.resourceVersion) ?? 1)
   }

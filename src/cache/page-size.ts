@@ -4,20 +4,20 @@ import type { ListOptions } from '../client/options.ts'
 /** Maximum number of objects in a page, as in kubectl and client-go. */
 const maxObjects = 500
 /**
- * Maximum size of a page in bytes. Parsing it takes 5 to 10 ms, during which no webhook is answered. A page of 500 objects of 2 KiB is
- * smaller.
+ * Maximum size of a page in bytes. Parsing such a page takes 5 to 10 ms, during which no webhook is answered. 500 objects of 2 KiB are less
+ * than that.
  */
 const maxPageBytes = 1024 * 1024
 
 /**
- * Starts with pages of 500 objects. The size of the objects is unknown: when a page has more than 1 MiB, it is refused while it arrives, and
- * the next ones have half as many objects. Each page that is not refused lets the next one be 5 % larger, because large objects are often
- * neighbours in a list.
+ * The first page has up to 500 objects. The size of the objects is not known in advance: when the response is larger than 1 MiB, the client
+ * stops reading it, and the next pages have half as many objects. After each page within the limit, the next one may have 5 % more objects,
+ * because large objects are often neighbours in a list.
  */
 export class PageSize {
   #objects = maxObjects
 
-  /** The limits of the next page. A single object may have any size. */
+  /** The limits of the next page. A page of a single object has no size limit, because it cannot have fewer objects. */
   get limits(): Pick<ListOptions, 'limit' | 'maxResponseBytes'> {
     return { limit: this.#objects, ...(this.#objects > 1 && { maxResponseBytes: maxPageBytes }) }
   }

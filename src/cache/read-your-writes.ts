@@ -3,6 +3,7 @@
  * returns an older state than the one written, however long the watch needs to send it.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
@@ -10,32 +11,61 @@ import type { Client } from '../client/client.ts'
 import { isMetadataOnly } from '../client/metadata-only.ts'
 import type { Origin } from './origin.ts'
 
+/** The states that the cache has of one object, by view. Two views of a type may have different states for a while. */
+export type StoredStates = ReadonlyMap<ResourceType, DeepReadonly<KubernetesObject>>
+
+/** A write request. */
+export interface SentWrite {
+  /** The body of the request: an object or a patch. */
+  readonly content: unknown
+  /** The states of the object that the cache had before the request was sent. */
+  readonly before: StoredStates
+}
+
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** `object` is the API server's response to a write of `origin`. It is not changed. */
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin): void
-  /** Returns the uids that the objects with this key have in the cache. */
-  uidsOf(type: ResourceType, key: ObjectKey): readonly string[]
+  /** Returns the states of the object with this key. */
+  stored(type: ResourceType, key: ObjectKey): StoredStates
   /**
-   * The object with this uid no longer exists.
+   * Stores the API server's response to a write of `origin`. The method does not change `object`.
    *
-   * @param before the uids that the cache had before the request was sent. The others among them are those of older objects with the same
-   * name, so those objects no longer exist, either.
+   * @returns false when the state of the response may be that of another client, because the write may have changed nothing. Without
+   * `sent`, this is not checked.
    */
-  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean
+  /**
+   * Called when a request of this process has deleted the object with this uid.
+   *
+   * @param before the result of `stored` before the request was sent. Any object in it with another uid is an earlier object with the same
+   * key. Such an object no longer exists.
+   */
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: StoredStates): void
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
-  /** `Result` is the object, or the object of a subresource, which the cache ignores if it has another kind. */
-  async function after<Result>(
+  /**
+   * Sends a write request, passes the response to the cache, and returns it. A subresource whose kind is not that of `type` is ignored by the
+   * cache.
+   */
+  async function write<Result>(
     type: ResourceType,
-    response: Promise<Result>,
+    key: ObjectKey,
+    content: unknown,
     options: { readonly dryRun?: boolean } | undefined,
+    send: () => Promise<Result>,
   ): Promise<Result> {
-    const object = await response
-    // A response without the other fields must not replace the object in the cache. A stub of a client in a test may return nothing.
-    if (options?.dryRun !== true && isObject(object) && !isMetadataOnly(type)) writes.written(type, object as unknown as KubernetesObject)
+    // A response with only the metadata must not replace the object in the cache.
+    if (options?.dryRun === true || isMetadataOnly(type)) return send()
+    const before = writes.stored(type, key)
+    const object = await send()
+    // In tests, the client may be a stub that returns undefined.
+    if (isObject(object)) writes.written(type, object as unknown as KubernetesObject, undefined, { content, before })
     return object
+  }
+
+  const keyIn = (object: object): ObjectKey => {
+    const { namespace, name = '' } = (object as { readonly metadata: Partial<ObjectKey> }).metadata
+    return { namespace, name }
   }
 
   return {
@@ -43,26 +73,29 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
     get: (type, key, options) => client.get(type, key, options),
     list: (type, options) => client.list(type, options),
     watch: (type, options) => client.watch(type, options),
-    create: (type, object, options) => after(type, client.create(type, object, options), options),
-    update: (type, object, options) => after(type, client.update(type, object, options), options),
-    patch: (type, key, patch, options) => after(type, client.patch(type, key, patch, options), options),
-    apply: (type, object, options) => after(type, client.apply(type, object, options), options),
-    updateStatus: (type, object, options) => after(type, client.updateStatus(type, object, options), options),
-    patchStatus: (type, key, patch, options) => after(type, client.patchStatus(type, key, patch, options), options),
+    create: (type, object, options) => write(type, keyIn(object), object, options, () => client.create(type, object, options)),
+    update: (type, object, options) => write(type, keyIn(object), object, options, () => client.update(type, object, options)),
+    patch: (type, key, patch, options) => write(type, key, patch, options, () => client.patch(type, key, patch, options)),
+    apply: (type, object, options) => write(type, keyIn(object), object, options, () => client.apply(type, object, options)),
+    updateStatus: (type, object, options) => write(type, keyIn(object), object, options, () => client.updateStatus(type, object, options)),
+    patchStatus: (type, key, patch, options) => write(type, key, patch, options, () => client.patchStatus(type, key, patch, options)),
     async delete(type, key, options) {
-      const before = writes.uidsOf(type, key)
+      const before = writes.stored(type, key)
       const response = await client.delete(type, key, options)
       if (options?.dryRun === true || !isObject(response)) return response
       const { metadata } = response as Partial<KubernetesObject>
-      // Finalizers or a grace period delay the deletion.
-      if (metadata?.deletionTimestamp !== undefined) writes.written(type, response as ObjectOf<typeof type>)
-      else {
+      // The object still exists, because finalizers or a grace period delay the deletion.
+      if (metadata?.deletionTimestamp !== undefined) {
+        const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+        const content = { metadata: { deletionTimestamp, deletionGracePeriodSeconds } }
+        writes.written(type, response as ObjectOf<typeof type>, undefined, { content, before })
+      } else {
         const uid = metadata?.uid ?? (response as Status).details?.uid
         if (uid !== undefined) writes.deleted(type, key, uid, before)
       }
       return response
     },
-    // The response does not say which objects still exist.
+    // The response does not show which objects were deleted.
     deleteCollection: (type, options) => client.deleteCollection(type, options),
     logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),

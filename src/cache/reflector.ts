@@ -29,8 +29,8 @@ export interface FullList<T extends KubernetesObject> {
   readonly objects: readonly DeepReadonly<T>[]
   readonly resourceVersion: string
   /**
-   * True when the list is older than what the API server returned before, because etcd was restored from a backup. The resourceVersions of
-   * objects then no longer tell which state is the newer one.
+   * True when the resourceVersion is lower than one that the API server has sent before, because etcd was restored from a backup. A stored
+   * object with a higher resourceVersion is then not necessarily newer than the listed object.
    */
   readonly restored: boolean
 }
@@ -44,7 +44,7 @@ export interface Sink<T extends KubernetesObject> {
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
   /** Called instead of `change` for an object for which `prepare` returns undefined. */
   omit?(type: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void
-  /** Called once, after the first call of `replace`. */
+  /** Called once, after the first `replace` has resolved. */
   synced(): void
 }
 
@@ -54,9 +54,7 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
-  /**
-   * Returns an object of a response in the form in which the sink receives it; undefined to omit the object. Default: `storedForm`.
-   */
+  /** Returns the form of a received object that is passed to the sink; undefined to omit the object. Default: `storedForm`. */
   readonly prepare?: (object: KubernetesObject) => DeepReadonly<T> | undefined
   readonly logger: Logger
   readonly clock?: Clock
@@ -72,9 +70,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Minimum timeout of a watch until the server has sent a bookmark. Without bookmarks, a watch without changes looks like a dead one: for
- * example, a firewall may have dropped the connection between a proxy and the API server, while the proxy keeps the connection to the
- * client open. The timeout is therefore short. It is at least 60 s, because the first bookmark arrives after about a minute.
+ * Minimum timeout of a watch as long as the server has sent no bookmark. Without bookmarks, a watch of unchanged objects cannot be
+ * distinguished from a dead connection: for example, a firewall may have dropped the connection between a proxy and the API server, while
+ * the proxy keeps the connection to the client open. The timeout is therefore short. It is at least 60 s, because the first bookmark
+ * arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
@@ -85,22 +84,22 @@ const unknownWatchSecondsSpread = 30
 const graceSeconds = 30
 /**
  * Maximum time without an event on a watch with bookmarks, which arrive about every minute. After this time, the watch is aborted and then
- * resumed. This needs no relist, so a bookmark that is merely late does little harm.
+ * resumed without a relist. If the bookmark was only late, this costs one more request.
  */
 const bookmarkedSilenceMs = 90_000
 /** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
 /**
- * A watch that ends earlier than this counts as cut off, even if the server responded with status 200. Without any event, it counts as
- * failed.
+ * A watch that ends within this time counts as cut off, even if the server responded with status 200. If it also sent no event, it counts
+ * as failed.
  */
 const shortestWatchMs = 1_000
-/** The `id` of the problem that watches with events are cut off. */
+/** The `id` of the problem that the server or a proxy cuts off watches after they have sent events. */
 const cutOff = 'cut off'
 
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
-  /** The type of the requests: for a view of the metadata, it differs from the type of the options. */
+  /** The type of the list and watch requests. For a metadata-only view, it is the metadata-only type of `options.type`. */
   readonly #requested: ResourceType<T>
   readonly #prepare: NonNullable<ReflectorOptions<T>['prepare']>
   readonly #clock: Clock
@@ -164,12 +163,13 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state. It does not set `resourceVersion=0`, for which the API server may return an older state from its watch
-   * cache. After a restart, a controller would then act on an older state than before the restart.
+   * Lists the most recent state. The list does not set `resourceVersion=0`, for which the API server may return an older state from its
+   * watch cache. After a restart, a controller would then act on an older state than before the restart.
    *
-   * It lists pages, and does not use a streaming list (a watch with `sendInitialEvents`). Measured with 5,000 ConfigMaps of 1.5 KiB on
-   * kube-apiserver 1.36, which serves both from its watch cache: pages took 60 to 70 ms of the API server's CPU and 47 to 76 ms of ours, the
-   * stream 120 to 140 ms and 60 to 86 ms, in about the same time (0.15 to 0.4 s), and the memory of the API server did not differ.
+   * The list has pages, and is not a streaming list (a watch with `sendInitialEvents`), because pages take less CPU time. Both were
+   * measured with 5,000 ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both from its watch cache. Pages took 60 to 70 ms of the
+   * API server's CPU time and 47 to 76 ms of this process. The stream took 120 to 140 ms and 60 to 86 ms. Both took 0.15 to 0.4 s in all,
+   * and the memory of the API server did not differ.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { type, sink } = this.#options
@@ -187,8 +187,8 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire. It blocks the event
-        // loop while it is parsed, so it is only requested when the pages of two lists have expired.
+        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire, but it blocks the
+        // event loop while it is parsed. So it is requested only when the continue tokens of two lists have expired.
         expiries += 1
         const isWhole = expiries > 1
         this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)
@@ -199,7 +199,7 @@ export class Reflector<T extends KubernetesObject> {
       }
       next = tokens.next(page)
       if (next !== undefined) {
-        // The API server reads the next page while the objects of this one are processed.
+        // The API server reads the next page while the objects of this page are processed.
         request = this.#requestPage({ next }, signal)
         request.catch(() => undefined)
       }
@@ -277,7 +277,7 @@ export class Reflector<T extends KubernetesObject> {
         events += 1
         if (this.#problem?.id !== cutOff) this.#solved()
         const { resourceVersion } = event.object.metadata
-        // Without it, the next watch could not go on from here, and would miss what happens in between. The error causes a relist.
+        // The next watch begins at this resourceVersion. Without it, the next watch would miss changes. The error causes a relist.
         if (!isResourceVersion(resourceVersion))
           throw new ProreusError('PRO_API', `The API server sent an event of ${groupResourceOf(type)} without a valid resourceVersion.`)
         if (event.type !== 'BOOKMARK') this.#change(event.type, event.object)
@@ -347,12 +347,13 @@ export class Reflector<T extends KubernetesObject> {
     const known = this.#problem?.id === diagnosis.id
     this.#problem = { ...diagnosis, phase }
     this.#logger[known ? 'debug' : diagnosis.level]({ ...(known ? { error: messageOf(error) } : {}), retryInMs: pause }, diagnosis.message)
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, and `run` handles it.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts, which `run` checks.
   }
 
   /**
-   * Pauses after a watch that sent events and was cut off. The first one is resumed at once, because any server ends a watch now and then.
-   * If the next ones are cut off, too, each event would cost a request, so the pauses grow until a watch lasts.
+   * Pauses after a watch that sent events and was cut off. After the first such watch, there is no pause, because any server ends a watch
+   * now and then. If the following watches are also cut off, each event would cost a request. Therefore, the pauses grow until a watch
+   * lasts.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
     this.#backOff.reset()
@@ -362,12 +363,12 @@ export class Reflector<T extends KubernetesObject> {
     const message = `The API server, or a proxy, ends the watch of ${groupResourceOf(this.#options.type)} within a second.`
     this.#logger[this.#problem?.id === cutOff ? 'debug' : 'warn']({ retryInMs: pause }, message)
     this.#problem = { id: cutOff, level: 'warn', message, relist: false, phase: 'watch' }
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, and `run` handles it.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts, which `run` checks.
   }
 
   /**
-   * Resets the back-off. It is called when a watch has been open for `settledMs` or has ended after a second or more without an error. It is
-   * not called after the first event: the pauses would not grow if each watch failed after one event.
+   * Resets the back-off. It is called when a watch has been open for `settledMs`, or has ended without an error after at least a second. A
+   * first event is not enough: if each watch failed after one event, the pauses would never grow.
    */
   #works(): void {
     this.#backOff.reset()

@@ -1,16 +1,19 @@
 /** `SharedStrings`: freezes JSON values, and keeps equal strings of different values in memory only once. */
 import { LoopTurns } from '../runtime/time-slices.ts'
 
-/** Number of remembered strings: far more than the objects of one owner have in common, which follow each other in a list sorted by name. */
+/**
+ * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other, and have far fewer than this
+ * number of strings in common.
+ */
 const slotCount = 4096
 
 /**
- * Maximum length of a remembered string: names of images and most labels and annotations are shorter. All remembered strings together take
- * at most 2 MB, which bounds the memory of strings whose objects are no longer in the cache.
+ * Maximum length of a remembered string. Names of images and most labels and annotations are shorter. All remembered strings together take
+ * at most 2 MB, even when the cache no longer has an object with these strings.
  */
 const maxLength = 256
 
-/** V8 itself keeps strings of at most this length only once when it parses JSON. */
+/** V8's JSON parser itself keeps equal strings of at most this length in memory only once. */
 const maxLengthOfV8 = 10
 
 /** Maximum number of objects and arrays that are frozen in one iteration of the event loop. Freezing them takes one or two milliseconds. */
@@ -21,16 +24,16 @@ const maxAtOnce = 5_000
  * the containers of the Pods of a ReplicaSet. `JSON.parse` creates each of them again.
  */
 export class SharedStrings {
-  /** A string is at the position that follows from its hash, where it replaces another one. */
+  /** The hash of a string determines its index in the array. A new string replaces the string that was at this index. */
   readonly #slots = new Array<string>(slotCount).fill('')
   readonly #turns = new LoopTurns()
 
   /**
-   * Freezes a JSON value and all values in it, and replaces its strings by equal ones of earlier values. A frozen object or array in it is
-   * assumed to be frozen completely, and remains unchanged.
+   * Freezes a JSON value and all values in it, and replaces its strings by equal strings of earlier values. A frozen object or array in the
+   * value is skipped: all values in it are assumed to be frozen.
    *
-   * When the value contains more than 5,000 objects and arrays, the others are frozen in later iterations of the event loop. An object of
-   * the maximum size can contain 500,000 of them.
+   * At most 5,000 objects and arrays in the value are frozen at once, and the others in later iterations of the event loop. An object of
+   * the maximum size can contain 500,000 objects and arrays.
    */
   freeze<T>(value: T): T {
     const waiting: unknown[] = [value]
@@ -48,7 +51,7 @@ export class SharedStrings {
 
   /** Removes up to `maxAtOnce` values from `waiting`, and freezes them. The objects and arrays that they contain are added to `waiting`. */
   #freezeSome(waiting: unknown[]): void {
-    // It is a loop, because a call for each level would overflow the stack for an object with some thousand levels.
+    // A recursive function would overflow the stack for an object with some thousand levels.
     for (let count = 0; count < maxAtOnce && waiting.length > 0; count += 1) {
       const each = waiting.pop()
       if (Object.isFrozen(each)) continue
@@ -56,7 +59,7 @@ export class SharedStrings {
       for (const key of Object.keys(fields)) {
         const field = fields[key]
         if (typeof field === 'object' && field !== null) waiting.push(field)
-        // The assignment is not visible, because both strings are equal.
+        // Both strings are equal, so the value of the field does not change.
         else if (typeof field === 'string' && field.length > maxLengthOfV8 && field.length <= maxLength) fields[key] = this.#shared(field)
       }
       Object.freeze(fields)

@@ -14,8 +14,8 @@ export interface Index<T extends KubernetesObject = KubernetesObject> {
   /** The name of the index in log and error messages. */
   readonly name: string
   /**
-   * Returns one key, several keys or none. It must be pure: it is called again when the object is removed, and must then return the same
-   * keys.
+   * Returns one key, several keys or none. The function must be pure: it is called again when the object is removed, and must then return
+   * the same keys.
    */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
@@ -41,7 +41,7 @@ export interface StoreOptions {
   readonly onIndexError?: (index: string, key: ObjectKey, error: unknown) => void
 }
 
-/** The objects that have an index key, for each index key. */
+/** Maps each index key to the objects that have this key. */
 type Entries<T> = Map<string, Set<DeepReadonly<T>>>
 
 /** Stores frozen objects. All callers get the same frozen objects, so reads copy nothing. */
@@ -73,7 +73,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
    * unknown option.
    */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
-    // A misspelled namespace would select all objects.
+    // Without this check, a misspelled `namespace` would be ignored, and the list would have the objects of all namespaces.
     refuseOptions('cache.list', checkList(options, ''))
     const { namespace, labelSelector, index } = options
     const everywhere = namespace === undefined || namespace === ''
@@ -107,7 +107,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return previous
   }
 
-  /** Removes the object with this key, and returns it. */
+  /** Removes the object with this key. Returns the removed object; undefined if there was none. */
   delete({ namespace = '', name }: ObjectKey): DeepReadonly<T> | undefined {
     const named = this.#objects.get(namespace)
     const object = named?.get(name)
@@ -141,10 +141,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/**
- * Returns the metadata of a Kubernetes object. It is for objects whose type is a type parameter: the compiler does not know the type of
- * their `metadata`.
- */
+/** Returns the metadata of a Kubernetes object whose type is a type parameter. The compiler does not know the type of its `metadata`. */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
@@ -153,8 +150,8 @@ const none: ReadonlyMap<string, never> = new Map<string, never>()
 const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
- * Returns the objects of a namespace that are also in `indexed`, which contains objects of all namespaces; all objects of the namespace when
- * `indexed` is undefined. The loop is over the smaller one of both.
+ * Returns the objects of a namespace that are also in `indexed`, which contains objects of all namespaces; all objects of the namespace
+ * when `indexed` is undefined. The loop is over the smaller of the two collections.
  */
 function inBoth<T extends KubernetesObject>(
   inNamespace: ReadonlyMap<string, DeepReadonly<T>>,

@@ -1,4 +1,4 @@
-/** `storedForm`: the form of an object in which a view stores it, and whether a view contains an object. */
+/** `storedForm`: returns the form in which a view stores an object. `Selector`: decides which objects a view contains. */
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject, JsonValue } from '../api/json.ts'
 import { setOwn } from '../api/json.ts'
@@ -17,22 +17,25 @@ const strings = new SharedStrings()
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
 
 /**
- * Returns the frozen object as the view of a type stores it: without `managedFields`, unless the view keeps them, and transformed. The object
- * must not be used afterwards.
+ * Returns the frozen object as the view of a type stores it. `managedFields` is removed, unless the view keeps it, and the `transform` of
+ * the view is applied. The caller must not use `object` afterwards, because it may have been changed and frozen.
  *
- * @throws {ProreusError} `PRO_INPUT` when `transform` returns something else than the same object in the same state.
+ * @throws {ProreusError} `PRO_INPUT` when `transform` returns an object with another name, namespace, uid or resourceVersion.
  * @throws what `transform` throws.
  */
 export function storedForm(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
   return transformed(type, reduced(type, object))
 }
 
-/** Returns the stored form of an object that may be used and changed afterwards. It throws what `storedForm` throws. */
+/** Returns the stored form of a copy of `object`, which the caller may use and change afterwards. Throws what `storedForm` throws. */
 export function storedCopy(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
   return transformed(type, copyOf(reduced(type, object)))
 }
 
-/** Returns an object without the fields that the API server or the cache always omits from a view. The parts are those of the object. */
+/**
+ * Returns an object without the fields that the view omits: `managedFields`, and in a metadata-only view all fields except `apiVersion`,
+ * `kind` and `metadata`. The values of the remaining fields are not copied.
+ */
 function reduced(type: ResourceType, object: KubernetesObject): KubernetesObject {
   const { metadataOnly = false, managedFields = false } = viewOf(type) ?? {}
   const kept = metadataOnly ? { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata } : object
@@ -85,7 +88,7 @@ export class Selector {
     this.#namespaces = namespacesOf(type)
   }
 
-  /** True when changes of labels or fields decide which objects the view contains. */
+  /** True when the view has a label or field selector: a change of an object can then add it to the view or remove it. */
   get isSelection(): boolean {
     return this.#labels.length + this.#fields.length > 0
   }

@@ -1,4 +1,4 @@
-/** `UnconfirmedWrites`: own writes that the watch has not sent yet. They show whether other clients have changed the same objects. */
+/** `UnconfirmedWrites`: remembers own writes until the watch sends them, to detect that other clients have changed the same objects. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
@@ -19,20 +19,21 @@ interface Writes<T> extends Overtaken<T> {
   latest: DeepReadonly<T>
   /** The reconcile that has made the latest write. */
   origin: Origin
-  /** The resourceVersions of the writes whose events have not arrived. */
+  /** The resourceVersions of all own writes since `before`. */
   readonly versions: Set<string>
 }
 
 /**
  * Finds the changes of other clients that an own write hides. The result of an own write enters the store with the response, before the
- * watch sends it, and the reconcile that wrote is not called for it. Another client may have changed the object after the reconcile has read
- * it and before the write: a patch or an apply request does not fail then, and its response contains both changes. The reconcile has not
- * seen the other change, and its event is older than the state in the store.
+ * watch sends it. The controller does not call the reconcile again for its own write. But another client may have changed the object after
+ * the reconcile has read it, and before the reconcile has written it. A patch or an apply request then succeeds, and its response contains
+ * both changes. The reconcile has not seen the change of the other client. The event of that change is older than the stored state, so the
+ * store ignores the event.
  *
- * The resourceVersions before and after the write do not show this, because they are not consecutive. The watch does, because it sends the
- * states of an object in order: if another state arrives before the own one, another client has changed the object. If the own state
- * arrives first, the own write is the only change. After an interruption of the watch, a list takes the place of the events, and does not
- * contain the states in between. The own write then counts as overtaken, unless the list has exactly the state before it.
+ * The resourceVersions before and after the write do not show such a change, because they are not consecutive. The watch does, because it
+ * sends the states of an object in order: if another state arrives before the own one, another client has changed the object. If the own
+ * state arrives first, the own write is the only change. After an interruption of the watch, a list replaces the events. It does not
+ * contain the states in between, so the own write counts as overtaken, unless the list contains exactly the state before the own write.
  */
 export class UnconfirmedWrites<T extends KubernetesObject> {
   readonly #writes = new Map<string, Writes<T>>()
@@ -55,8 +56,8 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response has arrived after the response to a later one. Returns the later write when another reconcile has
-   * made it, because that reconcile has not seen this write.
+   * Remembers an own write whose response has arrived after the response to a later own write. If another reconcile has made the later
+   * write, returns the own writes to the object, because that reconcile has not seen this write.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -73,8 +74,8 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Compares a state that the watch has sent. Returns the own writes when another client has made the state. When it is also newer than the
-   * store, it is an ordinary change.
+   * Handles a state that the watch has sent. Returns the own writes to the object if another client has made the state; otherwise
+   * undefined. If the state is also newer than the stored state, the caller reports it as an ordinary change.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)
@@ -85,7 +86,7 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
     return isOwn ? undefined : writes
   }
 
-  /** Compares the objects of a list. Returns the own writes that another client may have overtaken. */
+  /** Handles a list that replaces the events of an interrupted watch. Returns the own writes that another client may have overtaken. */
   listed(namespace: string | undefined, objects: Store<T>): readonly Overtaken<T>[] {
     const overtaken: Overtaken<T>[] = []
     for (const [uid, writes] of this.#writes) {

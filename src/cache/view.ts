@@ -1,4 +1,4 @@
-/** `cacheView(type, options)`: the part of a type's objects, and of their fields, that the cache keeps. */
+/** `cacheView(type, options)`: the objects of a type, and the fields of these objects, that the cache keeps. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
@@ -11,7 +11,7 @@ import { messageOf } from '../api/errors.ts'
 import { isMetadataOnly, metadataOnly as metadataTypeOf } from '../client/metadata-only.ts'
 import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
 
-/** Selects the objects of a view, and the fields that the API server sends. */
+/** Selects the objects of a view, and whether the cache keeps their `managedFields`. */
 export interface CacheViewSelection {
   /** Only objects whose labels match. Default: all objects. */
   readonly labels?: LabelSelector
@@ -21,7 +21,7 @@ export interface CacheViewSelection {
    * objects.
    */
   readonly fields?: string
-  /** Only objects in these namespaces, also in a process that is limited to other namespaces. Default: the namespaces of the process. */
+  /** Only objects in these namespaces, even if the process is limited to other namespaces. Default: the namespaces of the process. */
   readonly namespaces?: readonly string[]
   /** True to keep `metadata.managedFields`, which are often half of an object. Default false. */
   readonly managedFields?: boolean
@@ -29,20 +29,21 @@ export interface CacheViewSelection {
 
 export interface CacheViewOptions<From extends KubernetesObject, To extends KubernetesObject> extends CacheViewSelection {
   /**
-   * Reduces an object before it is stored. It may change the object that it gets, and must return an object with the same name, namespace,
-   * uid and resourceVersion. An object for which it throws is not in the view, and the error is logged. It must be pure.
+   * Returns the object that is stored in place of `object`, usually with fewer fields. It may change `object`, and must return an object
+   * with the same name, namespace, uid and resourceVersion. If it throws, the object is not in the view, and the error is logged. The
+   * result must depend only on `object`.
    */
   readonly transform?: (object: From) => To
   /** True to keep only `apiVersion`, `kind` and `metadata`: the API server sends nothing else. Default false. */
   readonly metadataOnly?: boolean
 }
 
-/** An object of which only the metadata is known. */
+/** An object with `apiVersion`, `kind` and `metadata` only. */
 export type ObjectMetadata = KubernetesObject
 
 /**
- * A view of a type, which the cache keeps apart from other views. It can be used wherever the cache takes a type. A client ignores the
- * selection: its requests return any object of the type, with all fields.
+ * A view of a type. The cache stores the objects of each view separately. A view can be used wherever the cache takes a type. A client
+ * ignores the selection: its requests return any object of the type, with all fields.
  */
 export interface CacheView<T extends KubernetesObject = KubernetesObject, Input = unknown> extends ResourceType<T, Input> {
   /** @internal */
@@ -51,7 +52,10 @@ export interface CacheView<T extends KubernetesObject = KubernetesObject, Input 
 
 /** The options of a view. */
 export interface View extends CacheViewSelection {
-  /** Describes the selection. Two selections with the same meaning have the same description. It is empty for all objects and fields. */
+  /**
+   * Describes the selection. Two selections with the same meaning have the same description. Empty when the view has all objects with the
+   * same fields as the whole type.
+   */
   readonly description: string
   readonly metadataOnly: boolean
   readonly transform: ((object: KubernetesObject) => KubernetesObject) | undefined
@@ -92,7 +96,12 @@ export function cacheView(
   type: ResourceType,
   options: CacheViewOptions<KubernetesObject, KubernetesObject>,
 ): CacheView<KubernetesObject, unknown> {
-  refuseOptions('cacheView', viewOf(type) === undefined ? checkView(options, '') : ['type: is a view, expected is a type'])
+  refuseOptions(
+    'cacheView',
+    viewOf(type) === undefined
+      ? checkView(options, '')
+      : ['type: is a view already; pass the type of the view, and all options in one call of cacheView'],
+  )
   const { labels, fields = '', namespaces, managedFields = false, metadataOnly = false, transform } = options
   refuseOptions('cacheView', [
     ...selectorProblems(labels ?? {}).map((problem) => `labels.${problem}`),
@@ -120,9 +129,22 @@ const metadataView: View = Object.freeze({
   description: describe({ metadataOnly: true }),
 })
 
-/** Returns the view that a type is; undefined for a whole type. */
+/** Returns the options of a view; undefined when `type` is a whole type. */
 export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
+}
+
+/** Returns true when the cached objects of a view lack fields that the stored objects have. `managedFields` do not count. */
+export function omitsFields(type: ResourceType): boolean {
+  const { metadataOnly = false, transform } = viewOf(type) ?? {}
+  return metadataOnly || transform !== undefined
+}
+
+/** Returns true when a change of an object can remove it from the view. Names and namespaces do not change. */
+export function objectsCanLeave(type: ResourceType): boolean {
+  const { labels = {}, fields = '' } = viewOf(type) ?? {}
+  const changeable = parseFieldSelector(fields).filter(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace')
+  return requirementsOf(labels).length + changeable.length > 0
 }
 
 /** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */
@@ -145,18 +167,21 @@ export function isSameView(a: ResourceType, b: ResourceType): boolean {
   return isSameType(a, b) && (ofA?.description ?? '') === (ofB?.description ?? '') && ofA?.transform === ofB?.transform
 }
 
-/** Returns the namespaces from which the cache has objects of a type; empty for all namespaces, and for a cluster-scoped type. */
+/**
+ * Returns the namespaces from which the cache has objects of a type; empty for all namespaces, and for a cluster-scoped type. `ofProcess`
+ * are the namespaces to which the process is limited.
+ */
 export function namespacesOf(type: ResourceType, ofProcess: readonly string[] = []): readonly string[] {
   return type.namespaced ? (viewOf(type)?.namespaces ?? ofProcess) : []
 }
 
-/** Returns the name that the fields of a view select; undefined when they select several names. */
+/** Returns the name in the requirement `metadata.name=NAME` of a view's field selector; undefined when there is no such requirement. */
 export function nameIn(type: ResourceType): string | undefined {
   const fields = parseFieldSelector(viewOf(type)?.fields ?? '')
   return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
 }
 
-/** Returns the type of the list and watch requests. */
+/** Returns the type of the list and watch requests: the metadata-only type for a metadata-only view, otherwise `type` itself. */
 export function requestedType<T extends KubernetesObject>(type: ResourceType<T>): ResourceType<T> {
   return viewOf(type)?.metadataOnly === true ? (metadataTypeOf(type) as unknown as ResourceType<T>) : type
 }

@@ -1,4 +1,4 @@
-/** Diagnoses a failed list or watch: the result contains the log message, and how the reflector continues. */
+/** Diagnoses a failed list or watch. The result contains the log message, and how the reflector continues. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -35,8 +35,8 @@ export interface Diagnosis {
  */
 const missingTypePauseMs = 5_000
 /**
- * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. The missing CRD may be another one,
- * because a controller may also watch a type of another project.
+ * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. A controller may also watch a type
+ * of another project, whose CRD this command does not install.
  */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
@@ -51,9 +51,9 @@ export interface Attempt {
 }
 
 /**
- * Diagnoses the error of a list or watch. A watch is resumed, and not relisted, as long as the server may still have its resourceVersion.
- * The reason is that relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a
- * relist, because the watch may have missed events.
+ * Diagnoses the error of a list or watch. A failed watch is resumed without a relist if the server probably still has its resourceVersion,
+ * because relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a relist, because
+ * the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'

@@ -170,6 +170,7 @@ function runOperators(
     probeBindAddress: '127.0.0.1:0',
     metricsBindAddress: '127.0.0.1:0',
     drainDelayMs: 0,
+    saveMemory: false,
     async onServing({ webhook }: Endpoints) {
       if (webhook === undefined) return
       await installWebhooks(client, operators, { url: webhook.url }, { name, signal })

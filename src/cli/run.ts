@@ -8,12 +8,7 @@ import { installationName, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
-import { releaseStartMemory } from '../manager/start-memory.ts'
-import { onTermination } from '../manager/termination.ts'
-import { toggleDebugOnSignal } from '../manager/log-level.ts'
 import { installOnServing } from '../manifests/install.ts'
-import { systemClock } from '../runtime/clock.ts'
-import { limitHeapSize } from '../runtime/heap-size.ts'
 import {
   applyConfigFile,
   defaultConfigFile,
@@ -91,7 +86,7 @@ export function runCommand(start: typeof run = run): Command {
         .default([], 'all')
         .env('WATCH_NAMESPACE'),
     )
-    .addOption(new Option('--enable-webhooks <bool>', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
+    .addOption(new Option('--enable-webhooks [bool]', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
     .addOption(new Option('--webhook-host <address>', 'address that the webhooks listen on (default: all)').env('WEBHOOK_HOST'))
     .addOption(
       new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'),
@@ -153,7 +148,7 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
-        '--leader-elect <bool>',
+        '--leader-elect [bool]',
         'let only one replica, the leader, reconcile; all replicas serve webhooks (default: true in a cluster, false outside)',
       )
         .argParser(parseBoolean)
@@ -190,7 +185,7 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
-        '--metrics-secure <bool>',
+        '--metrics-secure [bool]',
         'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
       )
         .argParser(parseBoolean)
@@ -238,22 +233,10 @@ export function runCommand(start: typeof run = run): Command {
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
     })
-    const logger = loggerOf(options)
-    const termination = onTermination(logger)
-    const { signal } = termination
-    const removeToggle = toggleDebugOnSignal(logger)
-    const removeLimit = limitHeapSize()
-    try {
-      const runnable = enabled(operators, options)
-      const onStarted = (): void => void releaseStartMemory({ clock: systemClock, signal })
-      const running: RunOptions = { ...runOptions(connection, name, options), logger, signal, onStarted }
-      const { install = false, forceConflicts = false } = options
-      await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
-    } finally {
-      removeLimit()
-      removeToggle()
-      termination.release()
-    }
+    const runnable = enabled(operators, options)
+    const running: RunOptions = { ...runOptions(connection, name, options), logger: loggerOf(options) }
+    const { install = false, forceConflicts = false } = options
+    await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
   })
 }
 

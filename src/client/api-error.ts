@@ -18,12 +18,12 @@ export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
   readonly statusCode: number
-  /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Code should check it rather than the message. */
+  /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Check the reason rather than the message, which may change. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
   /**
-   * The value of the `Retry-After` header in seconds. It is a number of the server without a limit below 2^31, so code that waits for it
-   * should limit it.
+   * The time in seconds after which the server accepts a retry: `details.retryAfterSeconds` of the `Status`, or else the `Retry-After`
+   * header. The server may send any number below 2^31, so code that waits should limit the time.
    */
   readonly retryAfterSeconds?: number
   readonly request?: { readonly method: string; readonly path: string }
@@ -53,7 +53,7 @@ function messageFor(message: string, statusCode: number, context: ApiErrorContex
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
-/** Returns the reason for a response without a `Status`. Like client-go, it derives the reason from the HTTP status code. */
+/** Returns the reason for a response whose body has none. Like client-go, it derives the reason from the HTTP status code. */
 function reasonOf(code: number, method = 'GET'): string {
   if (code === 409) return method === 'POST' ? 'AlreadyExists' : 'Conflict'
   const reasons: Readonly<Record<number, string>> = {
@@ -79,8 +79,8 @@ function reasonOf(code: number, method = 'GET'): string {
 export const longestText = 1000
 
 /**
- * Returns the `Status` of a failure response. If the body is not a `Status`, one is created from the HTTP status code. Its message contains
- * the body, e.g. `404 page not found`.
+ * Returns the `Status` of a failure response. If the body is not a `Status`, it returns a new one for the HTTP status code, with a message
+ * that contains the beginning of the body, e.g. `404 page not found`.
  */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)

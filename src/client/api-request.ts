@@ -16,18 +16,18 @@ export interface ApiRequest {
   readonly verb?: string
   /** The `User-Agent` header. Default: the user agent of the transport. */
   readonly userAgent?: string
-  /** The user to impersonate, instead of the connection's. */
+  /** The user to impersonate, instead of the user that the connection impersonates. */
   readonly impersonate?: Impersonation | undefined
   /** The type of the objects. If the API server does not serve this type, the error message names the type. */
   readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
   /**
-   * Called immediately before the request is written to a connection, for each attempt. When it throws, the request is not sent, and is
-   * rejected with that error. It must be synchronous.
+   * Called immediately before the request is written to a connection, for each attempt. When it throws, the request is not sent, and
+   * rejects with the thrown error. It must be synchronous.
    */
   readonly guard?: (() => void) | undefined
-  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */
   readonly timeoutMs?: number | undefined
-  /** Maximum size of a 2xx response in bytes, instead of the transport's. */
+  /** Maximum size of a 2xx response in bytes, instead of the limit of the transport. */
   readonly maxResponseBytes?: number | undefined
 }

@@ -1,26 +1,26 @@
-/** `readText`: reads the body of a response as text, and refuses or truncates a body that is too long while it arrives. */
+/** `readText`: reads the body of a response as text, and rejects or truncates a body as soon as it exceeds the limit. */
 import { constants } from 'node:buffer'
 import type { Readable } from 'node:stream'
 
 /**
- * Maximum size of a body in bytes: about 512 MiB. A longer one may not fit into a string of Node.js, so no response that could be parsed is
- * refused. A page of the cache has 500 objects, and one of this size would have objects of 1 MiB on average.
+ * Maximum size of a body in bytes: about 512 MiB, the maximum length of a string in Node.js. A longer body could not be parsed. The cache
+ * requests pages of 500 objects, so the objects of a page of this size would have 1 MiB on average.
  */
 export const maxTextBytes = constants.MAX_STRING_LENGTH
 
 /**
- * Returns the body as text. When it has more than `maxBytes` bytes, the connection is closed, and nothing more of the body is kept in memory:
- * the promise then rejects with `tooLong()`, or, without `tooLong`, resolves to the beginning of the body. `maxTextBytes` limits `maxBytes`.
+ * Returns the body as text. `maxTextBytes` limits `maxBytes`. When the body has more bytes, the connection is closed, and no more of the
+ * body is read. The promise then rejects with `tooLong()`, or, without `tooLong`, resolves to the beginning of the body.
  *
- * The bodies of undici refer to each other, and to the results of their methods such as `body.text()`, until the next full garbage
- * collection. The texts of all pages of a list would remain in memory until then, so no body refers to its text here.
+ * The function does not call methods of undici's bodies such as `body.text()`. undici's bodies refer to each other and to the results of
+ * these methods until the next full garbage collection. The texts of all pages of a list would therefore remain in memory until then.
  */
 export async function readText(body: Readable, maxBytes: number, tooLong?: () => Error): Promise<string> {
   const limit = Math.min(maxBytes, maxTextBytes)
   let chunks: Buffer[] = []
   let bytes = 0
   await new Promise<void>((resolve, reject) => {
-    // After the promise has settled, the listener remains, because without one an error would end the process.
+    // The listener remains after the promise has settled, because an `error` event without a listener would end the process.
     body.on('error', reject)
     body.on('end', resolve)
     body.on('data', (chunk: Buffer) => {

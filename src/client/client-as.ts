@@ -6,7 +6,7 @@ import type { Impersonation } from './impersonation.ts'
 import type { Transport } from './transport.ts'
 import { userAgentOf } from './user-agent.ts'
 
-/** The identity of a client. Its field manager is `name`. Its user agent contains `name` and `version`. */
+/** The identity of a client. Its field manager is `name`, and its user agent contains `name` and `version`. */
 export interface ClientIdentity {
   readonly name: string
   /** The version in the user agent; `unknown` when absent. */
@@ -16,11 +16,11 @@ export interface ClientIdentity {
 /** Properties that a client adds to each of its requests. */
 export interface ClientAsOptions {
   /**
-   * Called immediately before each attempt of a request is written to a connection. When it throws, the request is not sent, and is rejected
-   * with that error. Leader election uses it, so that a process that is no longer the leader writes nothing.
+   * Called immediately before each attempt of a request is written to a connection. When it throws, the request is not sent, and rejects
+   * with the thrown error. Leader election uses it, so that a process that has lost the lease sends no more requests.
    */
   readonly guard?: (() => void) | undefined
-  /** Time limit of one attempt in milliseconds, instead of the transport's. */
+  /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */
   readonly timeoutMs?: number | undefined
   /** The user in whose name the client sends its requests. */
   readonly impersonate?: Impersonation | undefined

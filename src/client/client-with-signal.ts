@@ -1,6 +1,6 @@
 /**
- * `clientWithSignal`: a client whose requests abort with a signal. After the signal has aborted, a reconcile or a webhook's handler makes
- * no further requests.
+ * `clientWithSignal`: a client whose requests are aborted when a signal aborts. A reconcile or a webhook handler uses it, so that it sends
+ * no requests after its signal has aborted.
  */
 import type { Client } from './client.ts'
 

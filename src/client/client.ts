@@ -1,10 +1,14 @@
-/** `Client`: sends the verbs of the Kubernetes API. Objects are plain JSON, and their static types follow from the resource type. */
+/**
+ * `Client`: sends requests with the verbs of the Kubernetes API. Objects are plain JSON, and their static types follow from the resource
+ * type.
+ */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
 import { pod } from '../api/builtin.ts'
+import { describeFound } from '../api/option-checks.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
@@ -27,14 +31,14 @@ import type {
   WriteOptions,
 } from './options.ts'
 import { checkClientOptions, checkVerbOptions } from './option-checks.ts'
-import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
+import { collectionPath, newObjectPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
 import type { AppliedOf, ResultOf, WrittenOf } from './subresource-types.ts'
 import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 import { readEvents } from './watch.ts'
-import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.ts'
+import type { PatchOf, StatusPatch, Writable } from './write-types.ts'
 
 export type { WatchEvent }
 
@@ -43,8 +47,8 @@ export type * from './options.ts'
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
  *
- * Subresources are an option of the verbs, because each is read and written with the same verbs as an object. The option determines the
- * static types, so there is no method for each subresource:
+ * A subresource is selected by an option of the verbs, because it is read and written with the same verbs as an object. The option
+ * determines the static types, so the client needs no method for each subresource:
  *
  *     await client.get(apps.deployment, key, { subresource: 'scale' })
  *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
@@ -59,13 +63,13 @@ export type * from './options.ts'
  * - `PRO_API` when a successful response is not a Kubernetes object or not valid JSON
  * - `PRO_API_UNREACHABLE` when the API server sends no response
  * - `PRO_KUBECONFIG` when the credentials cannot be loaded
- * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - `PRO_INPUT` when the name or namespace of an object is missing or invalid, or a label selector is invalid
  * - `PRO_CONFIG_INVALID` when an option is unknown or invalid
  * - `PRO_ABORTED` when the client is closed
  * - the signal's reason when the signal aborts
  */
 export interface Client {
-  /** The field manager of write requests, unless their options name another one. */
+  /** The field manager of write requests whose options do not name another field manager. */
   readonly fieldManager: string
   /** Reads an object, or with `options.subresource` a subresource of it, e.g. the `Scale` of a Deployment. */
   get<R extends ResourceType, const Options extends GetOptions = GetOptions>(
@@ -80,15 +84,15 @@ export interface Client {
    * closed.
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  /** Creates an object, or with `options.subresource` posts to a subresource of the object that the metadata names. */
+  /** Creates an object, or with `options.subresource` posts to a subresource of the object that is named by `object.metadata`. */
   create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
     type: R,
     object: Writable<WrittenOf<R, Options>>,
     options?: Options,
   ): Promise<ResultOf<R, Options>>
   /**
-   * Replaces the object, or with `options.subresource` a subresource of it. It fails with a conflict when the stored object has another
-   * resourceVersion.
+   * Replaces the object, or with `options.subresource` a subresource of it. Rejects with a conflict when `object` has another
+   * resourceVersion than the stored object.
    */
   update<R extends ResourceType, const Options extends UpdateOptions = UpdateOptions>(
     type: R,
@@ -105,7 +109,7 @@ export interface Client {
     patch: PatchOf<R, Options>,
     options?: Options,
   ): Promise<ResultOf<R, Options>>
-  /** Sends a server-side apply request. It creates the object if it does not exist. */
+  /** Sends a server-side apply request. The API server creates the object if it does not exist. */
   apply<R extends ResourceType, const Options extends ApplyOptions = ApplyOptions>(
     type: R,
     object: Writable<AppliedOf<R, Options>>,
@@ -120,13 +124,11 @@ export interface Client {
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /**
-   * Deletes an object. It resolves to the object if finalizers or a grace period delay the removal; otherwise usually to a `Status`.
-   */
+  /** Deletes an object. Resolves to the object if finalizers or a grace period delay the removal; otherwise usually to a `Status`. */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
   /**
-   * Deletes the selected objects; all objects of the namespace without a selector. It resolves to the list of the objects as they were
-   * before the deletion. A namespaced type requires `options.namespace`.
+   * Deletes all objects that the options select. A namespaced type requires `options.namespace`. Resolves to the list of the objects as
+   * they were before the deletion.
    */
   deleteCollection<R extends ResourceType>(type: R, options: DeleteCollectionOptions): Promise<Status | ObjectList<ObjectOf<R>>>
   /**
@@ -134,9 +136,7 @@ export interface Client {
    * caller stops iterating, the connection is closed.
    */
   logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<string>
-  /**
-   * Sends a request to any path, e.g. `/version` or `/readyz`. It resolves to the parsed JSON or, for another content type, to a string.
-   */
+  /** Sends a request to any path, e.g. `/version` or `/readyz`. Resolves to the parsed JSON or, for another content type, to a string. */
   raw(path: string, options?: RawOptions): Promise<unknown>
   close(): Promise<void>
 }
@@ -219,8 +219,7 @@ export function clientOver(
 
   async function put<T>(type: ResourceType, object: object, options: UpdateOptions): Promise<T> {
     requireAllFields(type, 'update')
-    const { metadata } = object as ObjectInput
-    const path = objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, options.subresource)
+    const path = objectPath(type, metadataOf(type, object), options.subresource)
     return write<T>(type, 'PUT', 'update', path, typed(type, object, options.subresource), options)
   }
 
@@ -255,7 +254,7 @@ export function clientOver(
         const listType = { apiVersion: apiVersionOf(type), kind: `${type.kind}List` }
         return { ...list, ...listType, items: items.map((item) => withKindOf(type, item)) }
       }
-      // Lists of built-in types omit apiVersion and kind of the items, and `items` may be null.
+      // In a list of a built-in type, the items have no `apiVersion` and `kind`, and `items` may be null.
       return { ...list, items: items.map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
@@ -284,9 +283,8 @@ export function clientOver(
       checkVerbOptions('create', options ?? {})
       requireAllFields(type, 'create')
       const { subresource } = options ?? {}
-      const { namespace, name } = (object as ObjectInput).metadata
-      const path =
-        subresource === undefined ? collectionPath(type, namespace) : objectPath(type, { namespace, name: name ?? '' }, subresource)
+      const metadata = metadataOf(type, object)
+      const path = subresource === undefined ? newObjectPath(type, metadata) : objectPath(type, metadata, subresource)
       return write(type, 'POST', 'create', path, typed(type, object, subresource), options ?? {})
     },
 
@@ -303,7 +301,7 @@ export function clientOver(
     async apply(type, object, options) {
       checkVerbOptions('apply', options ?? {})
       const { force = true, subresource } = options ?? {}
-      const path = objectPath(type, (object as ApplyInput).metadata, subresource)
+      const path = objectPath(type, metadataOf(type, object), subresource)
       return write(type, 'PATCH', 'apply', path, typed(type, object, subresource), options ?? {}, {
         query: { force },
         contentType: patchTypes.apply,
@@ -336,7 +334,7 @@ export function clientOver(
     async *logs(key, options = {}) {
       checkVerbOptions('logs', options)
       const { signal: _signal, timeoutMs: _timeoutMs, ...query } = options
-      // The API server sends the headers of a silent container's logs only with their first line.
+      // With `follow`, there is no time limit: the API server sends the response headers only with the first line, which may take any time.
       const limits = options.follow === true ? { timeoutMs: Infinity, ...limitsOf(options) } : limitsOf(options)
       const path = objectPath(pod, key, 'log')
       yield* readLines(await transport.stream({ type: pod, method: 'GET', verb: 'get', path, query, accept: '*/*', ...limits, ...asUser }))
@@ -353,7 +351,7 @@ export function clientOver(
   }
 }
 
-/** Returns the options that a request has beside its query and body. */
+/** Returns the options of a request that are not sent to the API server: the signal and the time limit. */
 function limitsOf({ signal, timeoutMs }: RequestOptions = {}): RequestOptions {
   return { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
 }
@@ -365,12 +363,21 @@ function selectionQuery(options: Omit<WatchOptions, 'onOpen'>): Query {
   return { ...parameters, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
-/** Returns the body of a deletion. The API server ignores the query parameters if there is a body, so it contains all options. */
+/**
+ * Returns the body of a deletion. The body contains all options, because the API server ignores the query parameters of a request with a
+ * body.
+ */
 function deletionBody({ signal: _signal, timeoutMs: _timeoutMs, dryRun, ...options }: DeletionOptions): object {
   return { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
 }
 
 type DeletionOptions = { readonly [Option in keyof DeleteOptions]: DeleteOptions[Option] | undefined }
+
+function metadataOf(type: ResourceType, object: object): ObjectInput['metadata'] {
+  const metadata: unknown = (object as Partial<ObjectInput> | undefined)?.metadata
+  if (isObject(metadata)) return metadata
+  throw new ProreusError('PRO_INPUT', `The metadata of a ${type.kind} must be an object, found ${describeFound(metadata)}.`)
+}
 
 function requireAllFields(type: ResourceType, verb: string): void {
   if (!isMetadataOnly(type)) return
@@ -380,7 +387,7 @@ function requireAllFields(type: ResourceType, verb: string): void {
   )
 }
 
-/** The apiVersion and kind of subresources that have their own. */
+/** The apiVersion and kind of the subresources that have another kind than their object. */
 const subresourceTypes: ReadonlyMap<string, { readonly apiVersion: string; readonly kind: string }> = new Map([
   ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
   ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],

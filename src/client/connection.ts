@@ -31,16 +31,17 @@ export interface Connection {
   readonly namespace?: string
   /**
    * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new ones. `refused` is
-   * the header that the server has just rejected with 401. A new header should then be loaded, even if `refused` is cached. While an exec
-   * plugin runs, a call does not keep the process alive; a request of a client does.
+   * the header that the server has just rejected with 401. The function should then load a new header instead of returning a cached
+   * `refused`. While an exec plugin runs, the pending promise does not keep the process alive, but a request of a client does.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
-  /** Additional headers of each request, which are used for impersonation. */
+  /** Additional headers of each request, e.g. the headers of impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>>
   /**
-   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change (otherwise `ca` applies). It is called
-   * for each request. When one of them changes, new connections are opened. `refused` are the certificate and key of a request that the
-   * server has just rejected with 401. A new certificate should then be loaded, even if `refused` is cached.
+   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change (otherwise `ca` applies). It is
+   * called for each request. When the result differs from the previous one, new connections are opened. `refused` are the certificate and
+   * key of a request that the server has just rejected with 401. The function should then load a new certificate instead of returning a
+   * cached `refused`.
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */

@@ -1,11 +1,11 @@
-/** `ContinueTokens`: the continue tokens of the pages of one list. They must come to an end. */
+/** `ContinueTokens`: returns the continue token of each page of a list, and rejects a list that has no end. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectList } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 
 /**
- * Maximum number of consecutive pages without an object. The API server fills each page up to its limit as long as objects are left, so an
- * empty page with a continue token is an exception.
+ * Maximum number of consecutive pages without an object. An empty page with a continue token is rare, because the API server fills each
+ * page up to its limit as long as objects are left.
  */
 const maxEmptyPages = 100
 

@@ -11,7 +11,7 @@ export interface Credentials extends TlsFiles {
 
 /** Minimum time between two loads that bypass the cache. It limits how often an exec plugin runs when the server rejects every request. */
 const refreshIntervalMs = 10_000
-/** Time limit of one load. A load that hangs would otherwise hang all later requests, because they share it. */
+/** Time limit of one load in milliseconds. Later requests share a load that has not ended, so a load that hangs would block all of them. */
 const loadLimitMs = 60_000
 
 interface Options {
@@ -46,8 +46,7 @@ export class CachedCredentials {
   }
 
   /**
-   * Returns the current credentials. `refused` are credentials that the server has just rejected; only its `authorization`, or only its
-   * certificate, may be given.
+   * Returns the current credentials. `refused` contains the header or the client certificate, or both, that the server has just rejected.
    *
    * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute.
    */
@@ -83,7 +82,7 @@ export class CachedCredentials {
   }
 }
 
-/** Returns whether `refused` contains the header or the client certificate of `current`. */
+/** Returns true if `refused` has the same header as `current`, or, when `refused` has no header, the same client certificate. */
 function isSame(refused: Credentials, current: Credentials): boolean {
   const { authorization, cert } = refused
   return authorization === undefined ? cert !== undefined && cert === current.cert : authorization === current.authorization

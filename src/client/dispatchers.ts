@@ -1,4 +1,4 @@
-/** `Dispatchers`: the undici agents of one connection. Each has a pool of TLS sockets. */
+/** `Dispatchers`: the undici agents of one connection. Each agent has a pool of TLS sockets. */
 import { Socket } from 'node:net'
 import type { buildConnector as Connectors, Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
@@ -7,8 +7,8 @@ import { trust } from './trust.ts'
 import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
 
 /**
- * Maximum number of connections for requests. It suffices for all workers and webhooks together. The API server's limit of requests in
- * flight (--max-requests-inflight) is 400 by default, so one client cannot use it up.
+ * Maximum number of connections for requests, which is sufficient for all workers and webhooks together. The API server's limit of requests
+ * in flight (--max-requests-inflight) is 400 by default, so one client cannot use it up.
  */
 const maxConnections = 100
 
@@ -28,7 +28,9 @@ export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: TlsFiles
-  /** Sockets that are still connecting. `destroy` closes them itself: undici would wait until they are connected or time out. */
+  /**
+   * Sockets that are still connecting. `destroy` closes them explicitly, because undici would wait until they are connected or time out.
+   */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
@@ -84,7 +86,7 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
   if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
   if (/^https?:/.test(proxyUrl) && URL.canParse(proxyUrl))
     return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, proxyTls: trust(undefined), connectTimeout: connectTimeoutMs })
-  // With either name, undici sends the host name to the proxy, which resolves it, as Go's client does.
+  // With either scheme, undici sends the host name to the proxy, and the proxy resolves the name, as with Go's client.
   if (/^socks(5h?)?:/.test(proxyUrl) && URL.canParse(proxyUrl))
     return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h:/, 'socks5:'), { ...pool, requestTls: secure })
   // The URL may contain a password, which must not be in the message.

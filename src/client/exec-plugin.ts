@@ -36,14 +36,16 @@ export interface ExecPluginOptions {
 
 const apiVersions: readonly string[] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 const interactiveModes: readonly unknown[] = [undefined, 'Never', 'IfAvailable', 'Always']
-/** Time after which a plugin that cannot ask a person is killed. client-go has no such limit: there, a plugin that hangs hangs all requests. */
+/**
+ * Time limit of a plugin without a terminal in milliseconds. client-go has no such limit: there, a plugin that hangs blocks all requests.
+ */
 const limitMs = 55_000
 /** Maximum size of the plugin's output in bytes. An `ExecCredential` has some kilobytes. */
 const maxOutput = 1024 * 1024
 
 /**
- * Runs a credential plugin, and caches its credentials until their `expirationTimestamp`, or until the server rejects them. A plugin is never
- * started while it still runs.
+ * Runs a credential plugin, and caches its credentials until their `expirationTimestamp`, or until the server rejects them. Concurrent
+ * callers share one run of the plugin.
  */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions
@@ -76,7 +78,7 @@ export class ExecPlugin {
     return credentials
   }
 
-  /** The `ExecCredential` that the plugin gets in `KUBERNETES_EXEC_INFO`. */
+  /** Returns the `ExecCredential` that the plugin receives in `KUBERNETES_EXEC_INFO`. */
   #request(): JsonObject {
     const { apiVersion, interactive, provideClusterInfo } = this.#config
     return {
@@ -101,7 +103,7 @@ export class ExecPlugin {
     try {
       answer = JSON.parse(output)
     } catch {
-      // The error of the parser quotes the output, which may contain a token.
+      // The error of the parser is omitted: it quotes the output, which may contain a token.
       throw new Error('its output is not JSON: an ExecCredential is expected')
     }
     if (!isObject(answer) || answer.kind !== 'ExecCredential') throw new Error('its output is not an ExecCredential')
@@ -121,11 +123,12 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
-      // The plugin does not keep this process alive: a request that waits for its output does. `kill` ends it when this process exits.
+      // The plugin does not keep this process alive: the request that waits for its output does. `kill` ends the plugin when this process
+      // exits.
       for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) handle?.unref()
       const kill = (): void => {
         child.kill('SIGKILL')
-        // A child process of the plugin may keep the pipes open.
+        // A child process of the plugin may keep the pipes open, so `close` would not be emitted.
         child.stdout?.destroy()
         child.stderr?.destroy()
       }
@@ -170,7 +173,7 @@ function configOf(exec: JsonObject, isTerminal: boolean): ExecConfig {
   if (!interactiveModes.includes(interactiveMode ?? undefined))
     throw new Error(`exec.interactiveMode is ${quote(String(interactiveMode))}; expected is Never, IfAvailable or Always`)
   if (interactiveMode === 'Always' && !isTerminal) throw new Error('exec.interactiveMode is Always, but there is no terminal')
-  // The default is IfAvailable for v1beta1. For v1, kubectl requires a value.
+  // For v1beta1, the default is IfAvailable. For v1, kubectl rejects an absent mode; here it means Never.
   const mode = interactiveMode ?? (apiVersion.endsWith('/v1beta1') ? 'IfAvailable' : 'Never')
   return {
     apiVersion,

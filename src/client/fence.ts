@@ -2,9 +2,9 @@
 import type { Dispatcher } from 'undici'
 
 /**
- * The guard of one request and its retries. undici queues a request while it connects, and while all connections are busy. A check before
- * the request is queued would be outdated by then, so the guard is called when the request has its connection: undici writes the request in
- * the same turn of the event loop.
+ * Calls the guard before each attempt of one request. undici queues a request while it connects, and while all connections are busy. A
+ * guard that is called before the request is queued might have a different result when the request leaves the queue. So the guard is called
+ * when the request has its connection. undici then writes the request in the same turn of the event loop.
  */
 export class Fence {
   readonly #guard: () => void
@@ -19,7 +19,7 @@ export class Fence {
     return this.#refusal
   }
 
-  /** Returns `dispatcher` with the guard before each request. */
+  /** Returns a dispatcher that calls the guard immediately before it writes a request. */
   around(dispatcher: Dispatcher): Dispatcher {
     return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, this.#guarded(handler)))
   }

@@ -3,12 +3,15 @@ import { ProreusError } from '../api/errors.ts'
 
 /**
  * The user that the API server uses for authorization and audit, instead of the user of the credentials. The user of the credentials needs
- * the verb `impersonate` for each part: see https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
+ * the verb `impersonate` for each value: see https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  */
 export interface Impersonation {
   /** The name of the user, e.g. `jane` or `system:serviceaccount:default:deployer`. */
   readonly user: string
-  /** The groups of the user. Without them, the API server adds only the groups that follow from the user's name. */
+  /**
+   * The groups of the user. When they are absent, the user has only the groups that the API server derives from the name:
+   * `system:authenticated` and, for a service account, the groups of all service accounts and of those in its namespace.
+   */
   readonly groups?: readonly string[]
   readonly uid?: string
   /** Additional attributes of the user, such as scopes. The API server converts the keys to lower case. */
@@ -41,7 +44,9 @@ function headerKey(key: string): string {
     .replace(/[^\w!#$&'*+.^`|~-]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 }
 
-/** Returns the UTF-8 bytes of a value as the Latin-1 string that Node.js writes as these bytes, as client-go sends them. */
+/**
+ * Encodes a value so that Node.js sends its UTF-8 bytes, as client-go does. Node.js writes each character of a header as one Latin-1 byte.
+ */
 function headerValue(value: string): string {
   // These characters would end or corrupt the header.
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(value)) {

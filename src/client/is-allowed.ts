@@ -11,7 +11,7 @@ import type { UserInfo } from '../api/user-info.ts'
 import { isForbidden } from './api-error.ts'
 import type { Client } from './client.ts'
 
-/** The RBAC rule that `isAllowed` and `context.requesterCan` require. The controller or webhook must have it in its `rbac`. */
+/** The RBAC rule that `isAllowed` and `context.requesterCan` require. Add it to the `rbac` of the controller or webhook. */
 export const accessReviewRule: PolicyRule = Object.freeze({
   apiGroups: Object.freeze(['authorization.k8s.io']),
   resources: Object.freeze(['subjectaccessreviews']),
@@ -49,16 +49,18 @@ const checkResource = hasOptions(resourceChecks, ['verb', 'type'])
 const checkPath = hasOptions({ verb: isText, path: isText } satisfies Record<keyof PathAccess, OptionCheck>, ['verb', 'path'])
 
 /**
- * Returns whether a user has a permission, by the authorizers of the API server: RBAC and others. Each call sends a SubjectAccessReview; the
- * result is not cached. It is as current as the API server's own caches, which follow a new RoleBinding within a second.
+ * Returns whether the authorizers of the API server, e.g. RBAC, allow a user the access. Each call sends a SubjectAccessReview; the result
+ * is not cached. The API server evaluates it from its own caches, which contain a new RoleBinding within a second.
  *
- * The API server does not look up the user: name all groups, also `system:authenticated`, if rules for groups are to count. The `userInfo`
- * of a TokenReview, and `context.user` in a webhook, have them. In a webhook, `context.requesterCan` checks the requester.
+ * The API server does not look up the groups of the user. Rules for a group apply only if `user.groups` names the group, also
+ * `system:authenticated`. The `userInfo` of a TokenReview, and `context.user` in a webhook, name all groups. In a webhook,
+ * `context.requesterCan` checks the requester.
  *
  * The controller or webhook needs `accessReviewRule` in its `rbac`.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews, and `PRO_API` when the API server does not
- * answer; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. A missing permission is not an error.
+ * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews; `PRO_API` when the request fails for
+ * another reason; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. When the user lacks the permission, the result is
+ * false.
  *
  * @example
  * const user = { username: `system:serviceaccount:${namespace}:${name}`, groups: ['system:serviceaccounts', 'system:authenticated'] }
@@ -70,7 +72,7 @@ export async function isAllowed(
   access: ResourceAccess | PathAccess,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<boolean> {
-  // A misspelled namespace would ask about all namespaces.
+  // Without this check, a misspelled `namespace` would be ignored, and the review would be about all namespaces.
   refuseOptions('isAllowed', ('path' in access ? checkPath : checkResource)(access, ''))
   const { username, uid, groups, extra } = user
   const spec = {

@@ -1,6 +1,7 @@
 /**
- * Reads the entries of a kubeconfig, and the credentials of its users, with modules of client-node. Its class `KubeConfig`, which puts these
- * modules together, is not used: it loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a start.
+ * Reads the entries of a kubeconfig, and the credentials of its users, with modules of client-node. client-node's class `KubeConfig`
+ * combines these modules, but is not used: it loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a
+ * start.
  */
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -15,15 +16,18 @@ export interface KubeconfigEntries {
   readonly users: readonly User[]
 }
 
-/** Returns the entries in client-node's form. They are copies, because its authenticators of gcp and azure write new tokens into a user. */
+/**
+ * Returns copies of the entries in client-node's form. Users are copied, because the gcp and azure authenticators write new tokens into
+ * them.
+ */
 export async function entriesOf({ clusters, contexts, users }: KubeconfigContent): Promise<KubeconfigEntries> {
   const { newClusters, newContexts, newUsers } = await import('@kubernetes/client-node/dist/config_types.js')
   return { clusters: newClusters(clusters), contexts: newContexts(contexts), users: newUsers(structuredClone(users)) }
 }
 
 /**
- * Returns a function that reads the credentials of `user`: its files, and what its auth provider returns. Authenticators of client-node cache
- * a token until it expires, so a new reader is needed when the server has rejected the token.
+ * Returns a function that reads the credentials of `user` from its files and from its auth provider. The authenticators of client-node
+ * cache a token until it expires. When the server has rejected the token, call `credentialsReader` again to bypass this cache.
  */
 export function credentialsReader(user: User): () => Promise<Credentials> {
   let authenticator: Promise<Authenticator | undefined> | undefined
@@ -50,7 +54,7 @@ async function pemOf(file: string | undefined, data: string | undefined): Promis
   return data ? Buffer.from(data, 'base64').toString() : undefined
 }
 
-/** The part of client-node's interface of this name that is used here. */
+/** The part of client-node's interface `Authenticator` that this file uses. */
 interface Authenticator {
   applyAuthentication(user: User, options: RequestOptions): Promise<void>
 }

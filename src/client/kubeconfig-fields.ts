@@ -12,7 +12,7 @@ type FieldType =
 
 const text = 'a string'
 const bool = 'true or false'
-/** The content of an extension is of any type. */
+/** Only the name of an extension is validated, because its content may have any type. */
 const extensions: FieldType = { list: { fields: { name: text } } }
 
 const cluster: FieldType = {
@@ -54,7 +54,7 @@ const user: FieldType = {
     'as-user-extra': { map: { list: text } },
     username: text,
     password: text,
-    // The exec plugin is an extension of client-node: https://github.com/kubernetes-client/javascript (`src/exec_auth.ts`).
+    // client-node also supports `exec` in `config`: https://github.com/kubernetes-client/javascript (`src/exec_auth.ts`).
     'auth-provider': { fields: { name: text, config: { map: text, except: new Map([['exec', exec]]) } } },
     exec,
     extensions,
@@ -73,23 +73,23 @@ const kubeconfig: FieldType = {
 }
 
 /**
- * Returns the first field of a kubeconfig that has another type than kubectl expects, and what to do; undefined when there is none. Such a
- * field must not be ignored: a request would then be sent as another user, or to another server. Values are not part of the message, because
- * they may be secrets.
+ * Returns an error message for the first field of a kubeconfig that has another type than kubectl expects; undefined when all types are
+ * right. Such a field must not be ignored: requests would then be sent as another user, or to another server. The message does not contain
+ * the value, because it may be a secret.
  */
 export function wrongField(content: JsonValue): string | undefined {
   return wrong(content, kubeconfig, '')
 }
 
 function wrong(value: JsonValue | undefined, type: FieldType, path: string): string | undefined {
-  // As in kubectl, `null` is a missing field.
+  // As in kubectl, a field with the value `null` counts as absent.
   if (value === null || value === undefined) return undefined
   if (type === text) return typeof value === 'string' ? undefined : mismatch(path, value, type)
   if (type === bool) return typeof value === 'boolean' ? undefined : mismatch(path, value, type)
   if ('list' in type) {
     if (!Array.isArray(value)) return mismatch(path, value, 'a list')
     return first(value, (item, index) =>
-      // An empty group or argument would be sent instead of `null`.
+      // kubectl reads `null` in a list of strings as an empty group or argument. Here, it is an error.
       item === null && type.list === text
         ? mismatch(`${path}[${index}]`, item, text)
         : wrong(item, type.list, `${path}[${nameOf(item) ?? index}]`),
@@ -113,7 +113,7 @@ function first<Item>(items: readonly Item[], check: (item: Item, index: number) 
   return undefined
 }
 
-/** Returns the name of an entry, e.g. of a user, which is easier to find than its index. */
+/** Returns the quoted name of an entry, e.g. of a user: a name is easier to find in the file than an index. */
 function nameOf(item: JsonValue): string | undefined {
   return isObject(item) && typeof item.name === 'string' ? quote(item.name) : undefined
 }

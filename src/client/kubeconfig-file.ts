@@ -37,7 +37,8 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
 /**
  * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all are missing.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when only `as` is missing: the request would be sent as the user of the credentials.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when `as` is missing and another field is not: requests would be sent as the user of the
+ * credentials.
  */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
@@ -84,10 +85,10 @@ async function readFileContent(file: string): Promise<JsonObject> {
 }
 
 async function parse(file: string, text: string): Promise<unknown> {
-  // The modules are not needed in a Pod.
+  // The modules are imported only here, because a Pod does not need them.
   const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
   const lines = new LineCounter()
-  // The parser's messages quote lines of the file, which may contain tokens. The error therefore has neither the message nor the cause.
+  // The parser's error quotes lines of the file, which may contain tokens. So the thrown error contains neither that error nor its message.
   const invalid = (reason: string, offset?: number): ProreusError => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset)
     return problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
@@ -129,7 +130,7 @@ function absoluteUser(entry: Entry, file: string): Entry {
   if (!isObject(entry.user)) return entry
   const user = absolutePaths(entry.user, ['client-certificate', 'client-key', 'tokenFile'], file)
   const exec = isObject(user.exec) ? user.exec : undefined
-  // A command without a slash is looked up on the PATH. A path with a slash is relative to the folder of its kubeconfig.
+  // A command without a slash is found through PATH. A relative path with a slash is relative to the folder of the kubeconfig.
   if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
     user.exec = absolutePaths(exec, ['command'], file)
   // client-node reads a token file only through the auth provider `tokenFile`, which reads the file again every minute. As in kubectl,

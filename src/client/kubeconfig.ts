@@ -23,13 +23,13 @@ import { OidcProvider } from './oidc-provider.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
-  /** The kubeconfig that the user has named. It takes precedence over `KUBECONFIG`. */
+  /** The path of the kubeconfig to use, e.g. from `--kubeconfig`. It takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
   /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
   /**
-   * The environment variables. `KUBECONFIG`, `HOME`, `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and the variables that Kubernetes sets in Pods
-   * are used.
+   * The environment variables. `KUBECONFIG`, `HOME` (or `USERPROFILE`), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and the variables that
+   * Kubernetes sets in Pods are read.
    */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder in which the kubelet mounts the service account; `serviceAccountDirectory` when absent. */
@@ -48,20 +48,20 @@ const checkOptions = hasOptions(
   ['env'],
 )
 
-/** Time for which credentials are cached. Without a cache, client-node would read certificate files for every request. */
+/** Time in milliseconds for which credentials are cached. Without a cache, certificate files would be read for every request. */
 const credentialsMaxAgeMs = 10_000
 
 /**
  * Returns the connection to the API server from the first of these sources that applies:
  *
- * - the named kubeconfig, if `kubeconfig` is set
+ * - the file `kubeconfig`, if the option is set
  * - the files in `$KUBECONFIG`, merged as in kubectl, if the variable is set
  * - the Pod's service account, if there is one and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
  * Requests use the `proxy-url` of the kubeconfig, or else the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first one that applies is unusable, e.g. because a file is
+ * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first source that applies is unusable, e.g. because a file is
  * missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
@@ -171,14 +171,14 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
-/** Loads credentials from another program or server. `refresh` is true when the API server has rejected the previous ones. */
+/** Loads credentials from another program or server. `refresh` is true when the API server has rejected the previous credentials. */
 interface CredentialPlugin {
   load(refresh: boolean): Promise<Credentials>
 }
 
 /**
- * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has none, or has a token or a name and password, which
- * take precedence as in kubectl.
+ * Returns the user's exec plugin or OpenID Connect provider. Returns undefined when the user has neither, and when the user has a token or
+ * a username, because these take precedence, as in kubectl.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */
@@ -242,7 +242,7 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
 }
 
 async function readEntries(content: KubeconfigContent): Promise<KubeconfigEntries> {
-  // `OidcProvider` replaces client-node's provider, which would take precedence over a token.
+  // client-node's `oidc` provider would take precedence over a token. It is removed here, because `OidcProvider` replaces it.
   const users = content.users.map((entry) => (isOidc(entry.user) ? { ...entry, user: { ...entry.user, 'auth-provider': null } } : entry))
   try {
     return await entriesOf({ ...content, users })

@@ -1,4 +1,4 @@
-/** `listInPages`: iterates over the objects of a list, which the API server sends page by page. */
+/** `listInPages`: iterates over the objects of a list that is requested page by page. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectList } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
@@ -18,15 +18,15 @@ export interface PageOptions extends SelectionOptions {
 const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) } satisfies Record<keyof PageOptions, OptionCheck>)
 
 /**
- * Yields the objects of a list. At most one page is in memory, so this suits types with many objects, and a caller that stops early saves
- * the further requests. All pages show the state at the time of the first one.
+ * Yields the objects of a list. At most one page is in memory, so the function suits types with many objects. When the caller stops early,
+ * no more pages are requested. All pages show the state at the time of the first page.
  *
- * The API server forgets that state after five minutes or so. When the next page has then expired, the rest is read with one list of
- * everything, as client-go's pager does. No object is yielded twice, and an object that was created or changed meanwhile may be missing or
- * newer than its predecessors.
+ * The API server keeps that state for about five minutes. When the continue token has expired, one request lists all objects, as in
+ * client-go's pager. Objects that were already yielded are then skipped. The other objects are yielded in their current state, which is
+ * newer than that of the earlier pages.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; `PRO_API` when the list has no end: a continue token is
- *   repeated, or more than 100 consecutive pages are empty; otherwise as `client.list` rejects.
+ * repeated, two pages begin with the same object, or more than 100 consecutive pages are empty; otherwise as `client.list` rejects.
  *
  * @example
  *
@@ -48,7 +48,7 @@ export async function* listInPages<R extends ResourceType>(
     for (const object of page.items) {
       const key = formatKey(object.metadata)
       if (yielded.has(key)) continue
-      // The objects of the last page need not be remembered.
+      // The last page needs no entries, because no page follows.
       if (following !== undefined) yielded.add(key)
       yield object
     }
@@ -56,7 +56,10 @@ export async function* listInPages<R extends ResourceType>(
   } while (next !== undefined)
 }
 
-/** Lists the page after `next`, or all objects when `next` has expired. A continue token contains the resourceVersion of the list. */
+/**
+ * Requests the page for the continue token `next`, or all objects when `next` has expired. The request with a token has no
+ * `resourceVersion`, because the token contains it.
+ */
 async function nextPage<R extends ResourceType>(
   client: Pick<Client, 'list'>,
   type: R,
@@ -71,7 +74,8 @@ async function nextPage<R extends ResourceType>(
   } catch (error) {
     if (!isExpired(error)) throw error
     const { metadata, ...list } = await client.list(type, options)
-    // A list without a limit has no further pages. If the server sent a token nevertheless, that token could expire, too, and so on.
+    // A list without a limit is complete, so a continue token in its response is dropped. If the token were used and expired, the list would
+    // start again, and could get another such token, without end.
     const { continue: _token, ...rest } = metadata
     return { ...list, metadata: rest }
   }

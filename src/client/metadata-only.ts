@@ -1,9 +1,9 @@
-/** `metadataOnly`: a resource type of which only the metadata of objects is read. */
+/** `metadataOnly`: returns a resource type whose requests return only the metadata of objects. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
 
-/** An object without its other fields, such as `spec` and `status`. */
+/** The `apiVersion`, `kind` and `metadata` of an object. */
 export type MetadataOf<R extends ResourceType> = Pick<ObjectOf<R>, 'apiVersion' | 'kind' | 'metadata'>
 
 /**
@@ -29,15 +29,15 @@ export function isMetadataOnly(type: ResourceType): boolean {
   return 'metadataOnly' in type
 }
 
-/** Returns the `Accept` header for a response with metadata only; undefined for other types. */
+/** Returns the `Accept` header of a request for a metadata-only type; undefined for another type. */
 export function acceptOf(type: ResourceType, verb: string): string | undefined {
   if (!isMetadataOnly(type)) return undefined
   return `application/json;as=PartialObjectMetadata${verb === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`
 }
 
 /**
- * Returns the object with the apiVersion and kind of `type`, as controller-runtime does. The API server sends `PartialObjectMetadata` as
- * the kind.
+ * Returns the object with the apiVersion and kind of `type`, as controller-runtime does. The API server sends the kind
+ * `PartialObjectMetadata`.
  */
 export function withKindOf<T extends KubernetesObject>(type: ResourceType, object: T): T {
   return { ...object, apiVersion: apiVersionOf(type), kind: type.kind }

@@ -5,13 +5,13 @@ import { isForbidden } from './api-error.ts'
 
 /**
  * Matches the message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission
- * plugins and webhooks may also deny a request with 403. Their messages do not match: an RBAC rule would not help.
+ * plugins and webhooks may also respond with 403. Their messages do not match, because an RBAC rule would not help.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that a forbidden request lacks; undefined when there is none. The `ApiError` of the request may be `error` itself,
- * one of its causes, or an error of an `AggregateError`.
+ * Returns the RBAC rule that a forbidden request lacks; undefined when `error` has another reason. The `ApiError` of the request may be
+ * `error` itself, one of its causes, or an error of an `AggregateError`.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined
@@ -41,13 +41,13 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
 const maxCauses = 12
 
 /**
- * Returns an error as a log line should have it: a missing permission without its stack. The message names the verb and the resource, and no
- * change of the code that sends the request helps.
+ * Returns the value to log for an error. For a missing permission, this is the error without its stack. The message names the verb and the
+ * resource. The stack would not help, because the code is correct.
  */
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error
   const { stack: _stack, ...fields } = errorFields(error, maxCauses)
-  // The other errors of an AggregateError may need their stacks.
+  // An AggregateError is logged with stacks, because its other errors may need theirs.
   return 'aggregateErrors' in fields ? error : fields
 }
 

@@ -10,10 +10,10 @@ import type { Credentials } from './credentials.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 import { createTransport } from './transport.ts'
 
-/** Time before its expiry at which a token is renewed, for clocks that differ; 10 s as in client-go. */
+/** A token is renewed this time in milliseconds before it expires, because clocks may differ. client-go also uses 10 s. */
 const expiryMarginMs = 10_000
 
-/** Maximum size of an answer in bytes. Its tokens have some kilobytes. */
+/** Maximum size of a response of the identity provider in bytes. Its tokens have some kilobytes. */
 const maxResponseBytes = 1024 * 1024
 
 interface Options {
@@ -24,9 +24,10 @@ interface Options {
 }
 
 /**
- * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory: a program in a
- * cluster often cannot write its kubeconfig, and one that can would compete with kubectl for the file. When the identity provider issues a
- * new refresh-token with each renewal, the one in the file may become invalid; an exec plugin such as kubelogin suits such a provider.
+ * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory. A program in a
+ * cluster often cannot write its kubeconfig, and elsewhere kubectl may write the file at the same time. If the identity provider issues a
+ * new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. Use an exec plugin such as kubelogin for
+ * such an identity provider.
  */
 export class OidcProvider {
   readonly #config: JsonObject
@@ -47,7 +48,10 @@ export class OidcProvider {
     this.#refreshToken = this.#text('refresh-token')
   }
 
-  /** Returns the id-token, which is renewed when it has expired, or when the server has rejected it (`refresh`). */
+  /**
+   * Returns the id-token. It is renewed when it has expired, and when `refresh` is true (the server has rejected it) and there is a
+   * refresh-token.
+   */
   async load(refresh: boolean): Promise<Credentials> {
     const isValid = expiryOf(this.#idToken) - expiryMarginMs > this.#options.clock.now()
     if (!isValid || (refresh && this.#refreshToken !== '')) await this.#renew()
@@ -68,7 +72,10 @@ export class OidcProvider {
     }
   }
 
-  /** Posts the refresh-token. The client's secret is sent in a header, or in the body if the provider does not accept the header. */
+  /**
+   * Posts the refresh-token. The client secret is sent in a header. If this request fails, it is sent again with the client secret in the
+   * body.
+   */
   async #requestToken(url: string): Promise<JsonObject> {
     const grant = { grant_type: 'refresh_token', refresh_token: this.#refreshToken }
     const secret = this.#text('client-secret')
@@ -122,7 +129,7 @@ export class OidcProvider {
 }
 
 function httpsUrl(name: string, value: unknown): string {
-  // The refresh-token and the client's secret are sent there.
+  // The refresh-token and the client secret are sent to this URL, so it must use TLS.
   if (typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:') return value
   throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}, which is not an https URL`)
 }

@@ -38,7 +38,7 @@ type Checks<Options> = Record<keyof Options, OptionCheck>
 
 const request = { signal: isSignal, timeoutMs: isDuration } satisfies Checks<RequestOptions>
 const get = { ...request, subresource: isText } satisfies Checks<GetOptions>
-/** The checks of the options of writes. */
+/** The checks of the options that all write requests have. */
 export const writeChecks = {
   ...request,
   dryRun: isBoolean,
@@ -46,7 +46,7 @@ export const writeChecks = {
   fieldValidation: isOneOf('Ignore', 'Warn', 'Strict'),
 } satisfies Checks<WriteOptions>
 const create = { ...writeChecks, subresource: isText } satisfies Checks<CreateOptions>
-/** The checks of the options that select objects. The verbs validate label selectors themselves. */
+/** The checks of the options that select objects. A label selector is validated when the request is sent. */
 export const selectionChecks = {
   ...request,
   namespace: isText,

@@ -5,8 +5,8 @@ import type { LabelSelector } from '../api/label-selector.ts'
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   /**
-   * Time limit of one attempt in milliseconds, instead of the client's. For a watch and for logs, it applies until the response headers
-   * arrive. `Infinity` disables it.
+   * Time limit of one attempt in milliseconds, instead of `timeoutMs` of the client. For a watch and for logs, it applies until the
+   * response headers arrive. `Infinity` disables it.
    */
   readonly timeoutMs?: number | undefined
 }
@@ -42,7 +42,10 @@ export interface SelectionOptions extends RequestOptions {
 export interface ListOptions extends SelectionOptions {
   readonly limit?: number
   readonly continue?: string
-  /** Maximum size of the response in bytes, instead of the client's. A longer one is refused with `PRO_API` while it arrives. */
+  /**
+   * Maximum size of the response in bytes, instead of that of the client. A longer response is not read to its end, and rejects with
+   * `PRO_API`.
+   */
   readonly maxResponseBytes?: number
 }
 
@@ -61,8 +64,8 @@ export interface PatchOptions extends WriteOptions {
 
 export interface ApplyOptions extends WriteOptions {
   /**
-   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request takes the field
-   * over. With `false`, the request fails with a conflict.
+   * Decides what happens when another field manager owns a field of the request. With `true`, the default, the request's field manager
+   * becomes the owner. With `false`, the request fails with a conflict.
    */
   readonly force?: boolean
   readonly subresource?: string
@@ -79,19 +82,19 @@ export interface DeleteCollectionOptions extends SelectionOptions, DeleteOptions
 
 /** Options of the logs of a Pod's container. */
 export interface LogOptions extends RequestOptions {
-  /** The name of the container. It may be absent when the Pod has only one. */
+  /** The name of the container. It may be absent when the Pod has only one container. */
   readonly container?: string
   /** True to continue with new lines until the container ends. */
   readonly follow?: boolean
   /** True for the logs of the container's previous instance, before its restart. */
   readonly previous?: boolean
   readonly sinceSeconds?: number
-  /** The time of the first line, in RFC 3339 format. */
+  /** Only lines that were written after this time, in RFC 3339 format. */
   readonly sinceTime?: string
-  /** The number of lines before the end at which the logs begin. */
+  /** The maximum number of lines at the end of the logs; all lines when absent. */
   readonly tailLines?: number
   readonly limitBytes?: number
-  /** True when each line begins with its time. */
+  /** True to begin each line with the time at which it was written. */
   readonly timestamps?: boolean
   readonly stream?: 'All' | 'Stdout' | 'Stderr'
 }

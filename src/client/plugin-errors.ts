@@ -9,14 +9,14 @@ const maxMessage = 300
 const truncated = '… (the plugin writes more than is shown)\n'
 
 /**
- * Copies the error output of a plugin while it runs, because it may contain the URL of a login page, and keeps its end for an error message.
- * A plugin may also write its tokens there, so secrets are redacted.
+ * Copies the error output of a plugin to this process while the plugin runs, because the output may contain the URL of a login page. Keeps
+ * the end of the output for an error message. The plugin may also write tokens to its error output, so secrets are redacted.
  */
 export class PluginErrors {
   readonly #write: (text: string) => void
-  /** The lines that were received, up to `maxCopied` characters. */
+  /** The output from its beginning, as long as it has at most `maxCopied` characters. */
   #begin = ''
-  /** The part of the redacted lines that was written. */
+  /** The redacted text that was written. */
   #written = ''
   #isFull = false
   #end = ''
@@ -39,19 +39,22 @@ export class PluginErrors {
     this.#write(truncated)
   }
 
-  /** Writes the last line, when the plugin has ended. */
+  /** Called when the plugin has ended. Writes the last line. */
   close(): void {
     if (!this.#isFull) this.#copy(this.#begin)
   }
 
-  /** Returns the end of the output. */
+  /** Returns the end of the output without secrets, for an error message. */
   message(): string {
-    // The first word may be the rest of a secret.
+    // When the beginning was cut off, the first word may be the rest of a secret, so it is removed.
     const whole = this.#isCut ? this.#end.replace(/^\S*/, '') : this.#end
     return redactText(whole).trim().slice(-maxMessage)
   }
 
-  /** Writes what has been added to the redacted lines. Lines are redacted together, because a private key has several lines. */
+  /**
+   * Redacts `lines`, and writes the text after the part that was already written. All lines are redacted together, because a private key
+   * has several lines.
+   */
   #copy(lines: string): void {
     const clean = redactText(lines)
     if (!clean.startsWith(this.#written)) return

@@ -4,10 +4,16 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The variables mean what they mean for
- * kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc): each also in lower case, HTTPS_PROXY for a server with TLS and HTTP_PROXY for
- * one without, and a loopback address is never proxied. NO_PROXY is a list of hosts (with their subdomains), `.domain` or `*.domain` (only
- * the subdomains), IP addresses, CIDRs, each optionally with a port, or `*` for all hosts.
+ * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The variables have the same meaning as
+ * for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). Each may also have its name in lower case. HTTPS_PROXY is for a server
+ * with TLS, HTTP_PROXY for a server without TLS. A loopback address is never proxied. NO_PROXY is a list of these entries:
+ *
+ * - a host, which also excludes its subdomains
+ * - `.domain` or `*.domain`, which excludes only the subdomains
+ * - an IP address or a CIDR
+ * - `*` for all hosts
+ *
+ * An entry other than a CIDR or `*` may have a port.
  */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   if (!URL.canParse(server)) return undefined
@@ -20,7 +26,7 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`
 }
 
-/** Returns the first of the variable in upper and lower case that is not empty. */
+/** Returns the variable with the name in upper case or, if it is empty, in lower case; an empty string when neither is set. */
 function variable(env: Environment, name: string): string {
   return (env[name] || env[name.toLowerCase()] || '').trim()
 }

@@ -2,7 +2,10 @@
 import { ProreusError } from '../api/errors.ts'
 import type { ApiRequest } from './api-request.ts'
 
-/** The connection was closed while the response arrived, and nothing of it was kept. Its code is `PRO_API`. */
+/**
+ * A response has more than `maxResponseBytes`. The connection was closed, and the received bytes were discarded. The error's code is
+ * `PRO_API`.
+ */
 export class ResponseTooLargeError extends ProreusError {
   override readonly name = 'ResponseTooLargeError'
 

@@ -40,7 +40,10 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>, options: Ret
   return retryWhile(isConflict, attempt, options)
 }
 
-/** Calls `attempt` again while it fails with an error that `isRetried` accepts. The options and the rejections are those of `retryOnConflict`. */
+/**
+ * Calls `attempt` again while it fails with an error for which `isRetried` is true. Unlike `retryOnConflict`, the function does not
+ * validate the options.
+ */
 export async function retryWhile<T>(
   isRetried: (error: unknown) => boolean,
   attempt: () => Promise<T>,

@@ -1,24 +1,24 @@
-/** Reads the Retry-After of a response, and decides whether a failed request is retried. The Retry-After determines the pause. */
+/** Reads the Retry-After of a response, and decides whether a failed request is retried after that time. */
 import type { ApiRequest } from './api-request.ts'
 
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Maximum Retry-After of a request that is retried. With a longer Retry-After, the request fails immediately, so the caller is not blocked.
- * The error contains the Retry-After as `retryAfterSeconds`. It is also the longest time for which a Retry-After delays a list or watch of
- * the cache, because one response must not stop the updates of the cache for hours.
+ * Maximum Retry-After in seconds of a request that is retried. With a longer Retry-After, the request fails immediately, so the caller is
+ * not blocked. The error contains the Retry-After as `retryAfterSeconds`. The cache also limits the pause before the next list or watch to
+ * this time, because one response must not stop the updates of the cache for hours.
  */
 export const maxRetryAfterSeconds = 30
 
 /** The largest value of an `int32`, the type of `retryAfterSeconds` in a `Status`. */
 const maxInt32 = 2 ** 31 - 1
 
-/** Part of a pause that is added at most as jitter. */
+/** Maximum jitter, as a fraction of the pause. */
 const jitter = 0.2
 
 /**
- * Returns the pause before a retry in milliseconds: the Retry-After, plus up to a fifth of it, because an overloaded API server sends the
- * same Retry-After to many requests at the same time. `random` is a number in [0, 1).
+ * Returns the pause before a retry in milliseconds: the Retry-After, plus up to a fifth of it as jitter, because an overloaded API server
+ * sends the same Retry-After to many clients at the same time. `random` is a number in [0, 1).
  */
 export function pauseMs(retryAfterSeconds: number, random: number): number {
   return retryAfterSeconds * 1000 * (1 + jitter * random)
@@ -30,8 +30,8 @@ export function retryAfterOf(headers: Readonly<Record<string, string | string[] 
 }
 
 /**
- * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for anything but a
- * non-negative 32-bit integer.
+ * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for any value other than
+ * a non-negative 32-bit integer.
  */
 export function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
@@ -39,8 +39,9 @@ export function secondsOf(value: unknown): number | undefined {
 }
 
 /**
- * Returns whether a failed request may be retried. The response must have a Retry-After of at most 30 s. After 429, any request may be
- * retried, because the server has not processed it. After 503, only an idempotent request may be retried.
+ * Returns true when a failed request may be retried. The response must have a Retry-After of at most 30 s. After 429, any request may be
+ * retried, because the server has not processed it. After 503, only an idempotent request may be retried, so no POST request and no JSON
+ * patch.
  */
 export function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
   if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false

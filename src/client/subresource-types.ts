@@ -13,14 +13,14 @@ export type TokenResult = KubernetesObject & {
   status: { token: string; expirationTimestamp: string }
 }
 
-/** An object of a subresource to write. Its metadata names the object that has the subresource. */
+/** An object of a subresource to write. Its metadata is that of the object to which the subresource belongs. */
 type Input<Model> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion?: string
   kind?: string
   metadata: Partial<ObjectMeta>
 }
 
-/** The static types of the subresources whose objects have another kind than the type. */
+/** The static types of subresources whose kind differs from the kind of their object. */
 export interface SubresourceTypes {
   scale: { result: ScaleResult; input: Input<models.V1Scale> }
   eviction: { result: Status; input: Input<models.V1Eviction> }

@@ -1,13 +1,13 @@
 /** `timeoutOf`: the time limit of one attempt of a request, which may differ by verb. */
 import type { ApiRequest } from './api-request.ts'
 
-/** The verbs with time limits of their own, as RBAC names them. A server-side apply is a `patch`. */
+/** The verbs that can have their own time limit, with their names in RBAC. A server-side apply is a `patch`. */
 export type TimedVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** Time limits in milliseconds by verb. `default` applies to other verbs, and to requests for paths without a verb. */
 export type VerbTimeouts = Readonly<Partial<Record<TimedVerb | 'default', number>>>
 
-/** 65 s: the API server itself ends a request after 60 s (--request-timeout), with a response that says so. */
+/** The default in milliseconds. The API server ends a request after 60 s (--request-timeout), and its response explains the timeout. */
 const defaultTimeoutMs = 65_000
 
 /** Returns the time limit of one attempt of `request`. A limit of the request itself takes precedence over `limits`. */

@@ -17,8 +17,8 @@ import type { Credentials } from './credentials.ts'
 import { Dispatchers } from './dispatchers.ts'
 import { Fence } from './fence.ts'
 import { impersonationHeaders, withoutImpersonation } from './impersonation.ts'
-import type { RequestReport } from './request-report.ts'
-import { sizesOf } from './request-report.ts'
+import type { RequestReport } from '../telemetry/request-report.ts'
+import { sizesOf } from '../telemetry/request-report.ts'
 import { ResponseTooLargeError } from './response-too-large.ts'
 import { isRepeatable, maxRepeats, pauseMs, retryAfterOf } from './retry-request.ts'
 import { formatQuery } from './resource-path.ts'
@@ -49,8 +49,9 @@ export interface TransportOptions {
    */
   readonly timeoutMs?: number | VerbTimeouts
   /**
-   * Maximum size of a response in bytes. A longer one is refused with `PRO_API` while it arrives. It does not apply to watches and logs, of
-   * which at most one line is in memory. Default and maximum: about 512 MiB, because a longer response does not fit into a string.
+   * Maximum size of a response in bytes. A longer response is not read to its end, and rejects with `PRO_API`. The limit does not apply to
+   * watches and logs, of which at most one line is in memory. Default and maximum: about 512 MiB, because a longer response does not fit
+   * into a string.
    */
   readonly maxResponseBytes?: number
   readonly clock?: Clock
@@ -78,7 +79,7 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 const closeGraceMs = 1000
-/** Maximum size of a failure response in bytes. The rest is ignored. A `Status` has some kilobytes. */
+/** Maximum number of bytes that are read of a failure response. A `Status` has some kilobytes. */
 const maxFailureBytes = 1024 * 1024
 
 /** The state of a request that may have several attempts. */
@@ -224,7 +225,7 @@ class HttpTransport implements Transport {
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    // Keeps the process alive while a credential plugin runs, which has no connection.
+    // The timer keeps the process alive while a credential plugin runs, because no connection is open then.
     const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()), true)
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
@@ -306,7 +307,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Loads the credentials. `refused` are those that the server has just rejected. */
+  /** Loads the credentials. `refused` are the credentials that the server has just rejected. */
   async #credentials(refused: Credentials | undefined): Promise<Credentials> {
     this.#checkOpen()
     const { authorization, tls } = this.#connection

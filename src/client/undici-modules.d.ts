@@ -1,4 +1,4 @@
-/** The types of the modules that `undici.ts` loads. undici has types for the whole package only. */
+/** The types of the modules that `undici.ts` imports. undici itself has types only for its main module. */
 declare module 'undici/lib/api/index.js' {
   import type { Dispatcher } from 'undici'
   const methods: Pick<Dispatcher, 'connect' | 'pipeline' | 'request' | 'stream' | 'upgrade'>

@@ -9,7 +9,7 @@ export type Writable<T> = T | DeepReadonly<T>
 
 type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [Key in keyof T]?: DeepPartial<T[Key]> } : T
 
-/** An object for server-side apply: its name, and the fields that the field manager will own. */
+/** An object for server-side apply: its name, and the fields that the field manager applies. */
 export type ApplyInput<R extends ResourceType = ResourceType> = DeepPartial<Omit<InputOf<R>, 'metadata' | 'apiVersion' | 'kind'>> & {
   apiVersion?: string
   kind?: string

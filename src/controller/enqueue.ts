@@ -126,12 +126,12 @@ export function validKeys(
   })
 }
 
-/** Returns the error message for an invalid key. A map function that is not type-checked may return any value. */
+/** Returns the error message for an invalid key. A map function or source that is not type-checked may return any value. */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {
   const { namespace, name } = (key ?? {}) as Partial<ObjectKey>
-  if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: the map function must name an object.`
+  if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: a key must name an object.`
   if (!type.namespaced || (namespace !== undefined && namespace !== '')) return undefined
-  return `The key of ${quote(name)} has no namespace: ${groupResourceOf(type)} have one, which the map function must name.`
+  return `The key of ${quote(name)} has no namespace: ${groupResourceOf(type)} have one, which the key must name.`
 }
 
 export interface EnqueueOptions {

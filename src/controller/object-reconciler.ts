@@ -8,6 +8,7 @@ import { isNotFound } from '../client/api-error.ts'
 import { namespacesOf, selectorsOf } from '../cache/view.ts'
 import type { ControllerSettings } from './settings.ts'
 import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import { isTerminal } from './reconciler.ts'
 
 /**
  * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone.
@@ -36,9 +37,15 @@ export function objectReconciler<R extends ResourceType>(
       context.logger.debug('the object is there, and the cache does not have it yet')
       return { requeue: true }
     }
-    const result = await deleted(request as KeyOf<ObjectOf<R>>, context)
-    seenGone.delete(key)
-    return result
+    try {
+      const result = await deleted(request as KeyOf<ObjectOf<R>>, context)
+      seenGone.delete(key)
+      return result
+    } catch (error) {
+      // After another error, the reconciler is called again.
+      if (isTerminal(error)) seenGone.delete(key)
+      throw error
+    }
   }
 
   return (request, context) => {

@@ -48,6 +48,8 @@ interface Item<Key extends string> extends DelayedItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
+  /** The last time at which the key became ready, or was added while it was ready or held; `readyAt` while the item is delayed. */
+  addedAt: number
   /** `readyAt` minus `priority` × `stepMs`. The ready item with the lowest rank is processed first. */
   rank: number
   /** Breaks ties: of two items with the same rank or the same `readyAt`, the one with the lower `order` comes first. */
@@ -213,13 +215,13 @@ export class WorkQueue<Key extends string> {
    * Removes the ready and held entries, the retries and the timers for which `filter` returns true, and resets the failures of their keys.
    * A worker that is processing such a key continues, and the failures of this key are kept.
    *
-   * @param filter gets the key, and the time since the entry became ready in milliseconds. The time of a retry or a timer is 0. `filter` is
-   * called twice for a key that has a timer and another entry.
+   * @param filter gets the key, and the time in milliseconds since the entry became ready or was added again. The time of a retry or a timer
+   * is 0. `filter` is called twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return
     const now = this.#clock.monotonicNow()
-    const matches = ({ key, state, readyAt }: Item<Key>): boolean => filter(key, state === 'delayed' ? 0 : Math.max(0, now - readyAt))
+    const matches = ({ key, state, addedAt }: Item<Key>): boolean => filter(key, state === 'delayed' ? 0 : Math.max(0, now - addedAt))
     const items = [...this.#items.values()].filter(matches)
     const timers = [...this.#timers.values()].filter(matches)
     for (const item of items) {
@@ -290,8 +292,12 @@ export class WorkQueue<Key extends string> {
       this.#delayed.remove(item)
       item.priority = Math.max(item.priority, priority)
       item.readyAt = Math.min(item.readyAt, readyAt)
+      item.addedAt = readyAt
       this.#becomeReady(item)
-    } else this.#raise(item, priority)
+    } else {
+      item.addedAt = Math.max(item.addedAt, readyAt)
+      this.#raise(item, priority)
+    }
   }
 
   #addRetry(key: Key, priority: number, readyAt: number): void {
@@ -316,7 +322,7 @@ export class WorkQueue<Key extends string> {
   }
 
   #newItem(key: Key, priority: number, readyAt: number): Item<Key> {
-    return { key, priority, readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }
+    return { key, priority, readyAt, addedAt: readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }
   }
 
   /** Gives a delayed item the higher of two priorities and the earlier of two times. */
@@ -324,6 +330,7 @@ export class WorkQueue<Key extends string> {
     item.priority = Math.max(item.priority, priority)
     if (readyAt >= item.readyAt) return
     item.readyAt = readyAt
+    item.addedAt = readyAt
     if (item.position === -1) return
     this.#delayed.remove(item)
     this.#delayed.add(item)

@@ -6,7 +6,7 @@ import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import { parseKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
 import type { Origin } from '../cache/origin.ts'
-import type { OwnWrites } from '../cache/read-your-writes.ts'
+import type { OwnWrites, SentWrite, StoredStates } from '../cache/read-your-writes.ts'
 import { readYourWrites } from '../cache/read-your-writes.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
@@ -96,17 +96,18 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
     this.#abort.abort(reason)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>, _origin?: Origin, sent?: SentWrite): boolean {
+    const isOwn = this.#environment.writes.written(type, object, this, sent)
     const { metadata } = object as unknown as Partial<KubernetesObject>
-    if (metadata?.uid && metadata.resourceVersion) (this.#written ??= new Set()).add(stateOf(metadata))
-    this.#environment.writes.written(type, object, this)
+    if (isOwn && metadata?.uid && metadata.resourceVersion) (this.#written ??= new Set()).add(stateOf(metadata))
+    return isOwn
   }
 
-  uidsOf(type: ResourceType, key: ObjectKey): readonly string[] {
-    return this.#environment.writes.uidsOf(type, key)
+  stored(type: ResourceType, key: ObjectKey): StoredStates {
+    return this.#environment.writes.stored(type, key)
   }
 
-  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: readonly string[]): void {
+  deleted(type: ResourceType, key: ObjectKey, uid: string, before?: StoredStates): void {
     this.#environment.writes.deleted(type, key, uid, before)
   }
 

@@ -60,7 +60,7 @@ export interface ObjectConverter {
   /** The names of all versions of the kind. `convert` converts between any two of them. */
   readonly versions: ReadonlySet<string>
   /**
-   * Converts an object to another version. It freezes the object, because the object and the result share nested objects.
+   * Converts an object to another version. The function freezes `object`, because `object` and the result share nested objects.
    *
    * @throws {Error} the error that a converter throws.
    * @throws {ProreusError} `PRO_INPUT` when the object's kind or a version is unknown, or when a converter's result is not an object or
@@ -155,10 +155,11 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 
 /**
  * Adds the fields stored in `text` to `plain`, the converted object. No field is added if clients would see a difference in the version of
- * `source`. To check this, the object with the added fields is converted back. Its spec and status must then be equal to those of `source`,
- * or to those of `plain` after the same conversion.
+ * `source`. To check this, the object with the added fields is converted back. The spec and status of the result must be equal to those of
+ * `source`, or to those of `plain` converted back.
  *
- * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if that fails.
+ * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if this conversion
+ * fails.
  */
 async function restoreInto(
   step: Step,

@@ -139,7 +139,7 @@ export interface ConversionDefinition {
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when a version has no converter, although its fields differ from those of the stored version,
- * or when a converter is for a version that the kind does not have.
+ * when a converter is for a version that the kind does not have, or when an option is invalid.
  */
 export function defineConversion<K extends Kind>(kind: K, settings: ConversionSettings<K>): ConversionDefinition {
   refuseConversion(kind, checkConversion(settings, ''))

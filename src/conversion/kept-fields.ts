@@ -11,8 +11,8 @@ import { childPath, indexPath } from '../api/field-path.ts'
 /**
  * The fields that a conversion to another version and back would lose or change, as a tree with the structure of the object. Each leaf
  * stands for one field. `value` is the field's original value, which is to be restored; it is absent when the original had no such field.
- * `shown` is a digest of the field's value after the conversion there and back; it is absent when the field was then missing. A tree is
- * used instead of a list of paths, because applying a tree visits each value of the object at most once.
+ * `shown` is a digest of the field's value after both conversions; it is absent when the field was then missing. A tree is used instead of
+ * a list of paths, because applying a tree visits each value of the object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
@@ -73,7 +73,8 @@ const absent = Symbol('absent')
 
 /**
  * Returns `value` with the fields that `kept` stores. A field whose value does not match its digest in `kept` is not restored, because a
- * client has changed it since. Returns `value` itself when nothing is restored. `kept` is not trusted: its malformed nodes are ignored.
+ * client has changed the field after it was stored. Returns `value` itself when nothing is restored. `kept` is not trusted: its malformed
+ * nodes are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)

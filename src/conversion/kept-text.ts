@@ -38,9 +38,9 @@ export function readKeptFields(text: string): JsonObject | undefined {
 }
 
 /**
- * Restores the stored fields that the schema accepts, except fields that a client has changed since. Returns the object with these fields,
- * and the paths of the fields that the schema rejects. The schema is checked here, because the API server validates an object only in the
- * version in which a client sends it, and therefore never validates values from an annotation.
+ * Restores the stored fields that the schema accepts, except fields that a client has changed after they were stored. Returns the object
+ * with these fields, and the paths of the fields that the schema rejects. The schema is checked here, because the API server validates an
+ * object only in the version in which a client sends it, and therefore never validates values from an annotation.
  */
 export function restoreWhatFits(
   object: JsonObject,

@@ -122,7 +122,7 @@ export async function identityOf(bytes: Buffer): Promise<JsonObject> {
 }
 
 class Scan {
-  /** The value that was skipped last. */
+  /** The counts of the value that was skipped last. */
   readonly skipped = new ValueScan()
   readonly #body: Buffer
   #at: number

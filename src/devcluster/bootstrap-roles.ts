@@ -17,10 +17,11 @@ export interface BootstrapRole {
   readonly rules?: readonly (ResourceRule | PathRule)[]
   readonly aggregates?: string
   /**
-   * The `NAME` in the label `rbac.authorization.k8s.io/aggregate-to-NAME` of this ClusterRole; undefined when it does not have this label.
+   * The `NAME` in the label `rbac.authorization.k8s.io/aggregate-to-NAME` of this ClusterRole; undefined when the ClusterRole has no such
+   * label.
    */
   readonly aggregateTo?: string
-  /** The subjects of the ClusterRoleBinding with the name of the role; undefined when there is no such ClusterRoleBinding. */
+  /** The groups that get the role through a ClusterRoleBinding with the same name; undefined when there is no such ClusterRoleBinding. */
   readonly groups?: readonly string[]
 }
 

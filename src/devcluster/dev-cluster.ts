@@ -75,7 +75,10 @@ export interface DevClusterOptions {
   readonly keepObjects?: boolean
   /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */
   readonly reset?: boolean
-  /** True to run controllers for garbage collection, namespace deletion, scheduling, and running Pods. Default true. */
+  /**
+   * True to run the controllers of a cluster, such as those for workloads, scheduling, namespace deletion and garbage collection. Default
+   * true.
+   */
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]

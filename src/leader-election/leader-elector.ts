@@ -69,6 +69,11 @@ interface CurrentTerm extends Term {
 const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
+/**
+ * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so that the connection of
+ * such a watch is probably half-open, and the watch would not show that the leader releases the lease.
+ */
+const silentPeriods = 3
 
 /**
  * Acquires the lease and renews it, as `LeaderElector` of `k8s.io/client-go/tools/leaderelection` does.
@@ -194,7 +199,7 @@ export class LeaderElector {
   async #pause(ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#options
     const left = this.#msUntilFree()
-    const pauseMs = this.#followed && left > 0 ? left : retryPeriodMs
+    const pauseMs = left <= 0 ? retryPeriodMs : this.#followed ? left : Math.min(left, retryPeriodMs)
     const paused = Promise.withResolvers<void>()
     this.#endPause = paused.resolve
     if (this.#isDue) paused.resolve()
@@ -215,11 +220,18 @@ export class LeaderElector {
   async #follow(signal: AbortSignal): Promise<void> {
     const { client, clock, logger, lease, retryPeriodMs } = this.#options
     const { namespace, name } = lease
+    const silenceMs = silentPeriods * retryPeriodMs
     while (!signal.aborted) {
+      const silent = new AbortController()
+      const end = (): void => silent.abort(new ProreusError('PRO_API_UNREACHABLE', `The watch was silent for ${silenceMs / 1000} s.`))
+      let silence = clock.after(silenceMs, end)
       try {
         const onOpen = (): void => void (this.#followed = true)
-        const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal, onOpen }
+        const either = AbortSignal.any([signal, silent.signal])
+        const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal: either, onOpen }
         for await (const event of client.watch(coordination.lease, options)) {
+          silence.cancel()
+          silence = clock.after(silenceMs, end)
           // A deleted Lease is not free at once: the leader still leads, and creates the Lease again at the next renewal.
           if (event.type === 'DELETED') this.#deleted()
           else if (event.type !== 'BOOKMARK') this.#observe(event.object)
@@ -228,6 +240,7 @@ export class LeaderElector {
       } catch (error) {
         if (!signal.aborted) logger.debug({ error: messageOf(error) }, 'the Lease cannot be watched, so it is read from time to time')
       }
+      silence.cancel()
       this.#followed = false
       // While the watch was open, the pause lasted until the lease expires. Without a watch, a pause lasts only `retryPeriodMs`.
       this.#endPause()

@@ -46,7 +46,7 @@ const maxRejected = 10
 
 /** The advice for a missing permission of this process. */
 const advice =
-  '; it needs the verb create on tokenreviews and subjectaccessreviews: apply the ClusterRole that "proreus generate" writes to config/rbac/role.yaml'
+  '; it needs the verb create on tokenreviews and subjectaccessreviews: apply config/rbac/role.yaml and role_binding.yaml, which "proreus generate" writes'
 
 interface Pending {
   /** The remote address of the request that caused the review. */

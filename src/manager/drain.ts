@@ -44,7 +44,7 @@ const closeMs = 2_000
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
-  const startedAt = clock.now()
+  const startedAt = clock.monotonicNow()
   /** Waits for a step. Returns false when it takes too long. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
@@ -70,8 +70,11 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     }
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
-  const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
-  const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  const left = delayMs + deadlineMs + unwindMs - (clock.monotonicNow() - startedAt)
+  const ended = await Promise.all([
+    ...[...running.controllers].map(([name, { ended: end }]) => attempt(`a reconcile of the controller "${name}"`, left, () => end)),
+    ...[...running.runnables].map(([name, { ended: end }]) => attempt(`the runnable "${name}"`, left, () => end)),
+  ])
   // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
   // ended.
   if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)

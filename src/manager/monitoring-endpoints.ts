@@ -85,7 +85,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     }
     const metricsEndpoint =
       metricsAddress &&
-      (await start({ address: metricsAddress, flag: metricsFlag, handlers: [metricsHandler(metrics)], logger, ...secured }))
+      (await start({ address: metricsAddress, flag: metricsFlag, handlers: [metricsHandler(metrics)], clock, logger, ...secured }))
     const debugEndpoint =
       debugAddress &&
       (await start({
@@ -94,6 +94,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
         handlers: debugHandlers({ ...debug, clock, logger }),
         methods: ['GET', 'PUT'],
         requestMs: debugRequestMs,
+        clock,
         logger,
         ...(openDebug ? { access: loopbackHostsOnly } : secured),
       }))

@@ -101,6 +101,7 @@ export const runOptionChecks = {
   metricsCertDir: isText,
   debugBindAddress: isText,
   memoryLimitBytes: isWholeNumber(1),
+  saveMemory: isBoolean,
   namespaces: isListOf(isText),
   maxConcurrentReconciles: isWholeNumber(1),
   drainDelayMs: isDelay,

@@ -12,7 +12,7 @@ import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
 import type { Running } from './running-parts.ts'
 import { aborted } from '../runtime/waiting.ts'
 import { limitHeapSize } from '../runtime/heap-size.ts'
-import { messageOf } from '../api/errors.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
@@ -38,6 +38,7 @@ import { withDefaults } from './run-options.ts'
 import { memoryFor } from './webhook-memory.ts'
 import { livenessChecks, readinessChecks } from './readiness-and-liveness.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { onTermination } from './termination.ts'
 import type { MonitoringOptions } from './monitoring-endpoints.ts'
 import { startMonitoring } from './monitoring-endpoints.ts'
@@ -61,7 +62,7 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
- * `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * `PRO_CONFIG_INVALID` with all invalid and unknown options, or when there are no operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
@@ -107,21 +108,27 @@ const failedStartDeadlineMs = 5_000
  */
 export async function runWith(parts: Parts, given: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkRunOptions(runOptions)
+  if (!Array.isArray(given) || given.length === 0)
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      'There are no operators to run: pass a list of one or more, each made by defineOperator, to run(), or name their files with --operators.',
+    )
   checkOperators(given)
   checkSharedKinds(given)
   const { enableWebhooks = true } = runOptions
   const operators = enableWebhooks ? given : given.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
   const options = withDefaults(operators, runOptions)
-  if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
-  const termination = onTermination(options.logger)
-  const removeToggle = toggleDebugOnSignal(options.logger)
-  const removeLimit = limitHeapSize()
+  const removals = options.saveMemory ? [limitHeapSize()] : []
+  let { signal } = options
+  if (signal === undefined) {
+    const termination = onTermination(options.logger)
+    signal = termination.signal
+    removals.push(toggleDebugOnSignal(options.logger), () => termination.release())
+  }
   try {
-    await runUntil(termination.signal, operators, options, parts)
+    await runUntil(signal, operators, options, parts)
   } finally {
-    removeLimit()
-    removeToggle()
-    termination.release()
+    removals.forEach((remove) => remove())
   }
 }
 
@@ -157,6 +164,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
     if (signal.aborted) return
     throw error
   }
+  if (options.saveMemory) void releaseStartMemory({ clock, signal })
   await aborted(signal)
   logger.info({ reason: messageOf(signal.reason) }, 'stopping')
   await drain(running, { delayMs: options.drainDelayMs, deadlineMs: options.drainDeadlineMs, clock, logger })
@@ -168,7 +176,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
  * controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
-  const { signal, metrics, logger, connection, namespaces } = options
+  const { signal, metrics, clock, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress } = options
   const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
@@ -179,6 +187,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
     metrics,
     liveness: () => livenessChecks(running),
     readiness: () => readinessChecks(running, hasWebhooks),
+    clock,
     logger,
   })
   signal.throwIfAborted()
@@ -296,6 +305,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const elector = running.election?.elector
   const { maxConcurrentReconciles: most } = options
   const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
+  const lease = options.leaderElection === undefined ? {} : { leaseDurationMs: options.leaderElection.leaseDurationMs }
   const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
@@ -312,6 +322,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
         graceMs,
         onQueue,
         ...limited,
+        ...lease,
       }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)

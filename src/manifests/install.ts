@@ -60,8 +60,7 @@ export async function installKinds(
 
 /**
  * Applies a CRD, and takes ownership of conflicting fields of other field managers. A field that the installer of another installation owns
- * is an exception, because the schema would then also validate the objects of that installation. Such a field is taken only with
- * `forceConflicts`.
+ * is taken only with `forceConflicts`, because the schema of this installation would then also validate the objects of the other one.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -295,9 +294,9 @@ function configurationsOf(operators: readonly Operator[], names: InstallationNam
 
 /** Polls `ask` until it returns true, then resolves to true. Resolves to false if `ask` has not returned true after `ms` milliseconds. */
 async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
-  const deadline = clock.now() + ms
+  const deadline = clock.monotonicNow() + ms
   while (!(await ask())) {
-    if (clock.now() > deadline) return false
+    if (clock.monotonicNow() > deadline) return false
     await sleep(clock, pollMs, signal)
   }
   return true

@@ -4,6 +4,12 @@ import type { Clock } from './clock.ts'
 /**
  * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts first. A pending sleep keeps the process
  * alive. An aborted sleep leaves no timer or listener in memory.
+ *
+ * @example
+ * while (!signal.aborted) {
+ *   await importAll()
+ *   await sleep(clock, 60_000, signal)
+ * }
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

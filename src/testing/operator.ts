@@ -50,6 +50,7 @@ export async function startOperator(
       probeBindAddress: '127.0.0.1:0',
       metricsBindAddress: '127.0.0.1:0',
       drainDelayMs: 0,
+      saveMemory: false,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       leaderElection: options.leaderElection ?? false,
       logger: options.logger ?? logger,

@@ -196,7 +196,7 @@ async function controllersAreUp(client: Client, started: readonly StartedProgram
 }
 
 async function until(started: readonly StartedProgram[], what: string, probe: () => Promise<boolean>): Promise<void> {
-  const deadline = systemClock.now() + readyDeadlineMs
+  const deadline = systemClock.monotonicNow() + readyDeadlineMs
   let last: unknown
   for (;;) {
     const ended = started.find((program) => program.hasEnded())
@@ -206,7 +206,7 @@ async function until(started: readonly StartedProgram[], what: string, probe: ()
     } catch (error) {
       last = error
     }
-    if (systemClock.now() > deadline) {
+    if (systemClock.monotonicNow() > deadline) {
       const words = started.map((program) => `${program.name}:\n${program.lastOutput()}`).join('\n')
       const problem = `The control plane did not start: not within ${readyDeadlineMs / 1000} s until ${what}.\n${words}`
       throw new ProreusError('PRO_API_UNREACHABLE', problem, { cause: last })

@@ -1,4 +1,6 @@
-/** Runs the stages of one review within its deadline. Aborts them when the API server disconnects, and converts errors to responses. */
+/**
+ * Runs the stages of one review within its deadline. Aborts the stages when the API server disconnects, and converts errors to responses.
+ */
 import type { Clock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
@@ -21,7 +23,7 @@ import { runStages } from './review-stages.ts'
 export interface Decision {
   readonly outcome: ReviewOutcome
   readonly response: AdmissionResponse
-  /** The serialized response; undefined if the stages did not return one. */
+  /** The serialized response; undefined if the stages have not completed. */
   readonly written: WrittenAnswer | undefined
   /** The error that a stage threw; undefined if none threw. */
   readonly error: unknown

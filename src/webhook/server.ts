@@ -234,7 +234,8 @@ function createRoutes(
 }
 
 /**
- * Logs a warning when a client rejects the serving certificate with a TLS alert. Such an alert is the only symptom of a wrong `caBundle`.
+ * Logs a warning when a client rejects the serving certificate with a TLS alert. If the `caBundle` is wrong, this server sees only these
+ * alerts.
  */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')

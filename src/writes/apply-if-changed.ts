@@ -12,6 +12,7 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { ApplyOptions, Client } from '../client/client.ts'
+import { requireKey } from '../client/resource-path.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
 
 /** A client that writes, and a cache to read from. A reconcile context has both. */
@@ -62,8 +63,8 @@ const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
  *
  * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
  *
- * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when `cache.get` throws `PRO_INPUT`, and with the
- * errors of `client.apply`.
+ * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when the name or namespace is missing or
+ * invalid or `cache.get` throws `PRO_INPUT`, and with the errors of `client.apply`.
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))
@@ -78,6 +79,7 @@ export async function applyIfChanged<R extends ResourceType>(
   refuseOptions('applyIfChanged', checkOptions(options, ''))
   const untyped: ResourceType = type
   const { metadata } = desired as ApplyInput
+  requireKey(type, metadata)
   const annotation = annotationOf(options.fieldManager ?? client.fieldManager)
   const hash = jsonHash(desired)
   const wanted = {

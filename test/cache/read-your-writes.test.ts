@@ -23,8 +23,8 @@ function setUp(answer: unknown = response): { client: Client; told: unknown[]; c
       },
   })
   const writes: OwnWrites = {
-    written: (type, object) => void told.push(['written', type.plural, object]),
-    uidsOf: (type, { name }) => [`${type.plural} ${name}, before ${calls.length} requests`],
+    written: (type, object) => told.push(['written', type.plural, object]) > 0,
+    stored: (type, { name }) => `${type.plural} ${name}, before ${calls.length} requests` as never,
     deleted: (type, deletedKey, uid, before) => void told.push(['deleted', type.plural, deletedKey, uid, before]),
   }
   return { client: readYourWrites(inner, writes), told, calls }
@@ -67,9 +67,9 @@ t.test('a deletion', async (t) => {
     [
       'of an object that is gone',
       { kind: 'Status', status: 'Success', details: { uid: 'u' } },
-      [['deleted', 'widgets', key, 'u', ['widgets a, before 0 requests']]],
+      [['deleted', 'widgets', key, 'u', 'widgets a, before 0 requests']],
     ],
-    ['that returns the object', response, [['deleted', 'widgets', key, 'u', ['widgets a, before 0 requests']]]],
+    ['that returns the object', response, [['deleted', 'widgets', key, 'u', 'widgets a, before 0 requests']]],
     ['that finalizers delay', pending, [['written', 'widgets', pending]]],
     ['without a uid', { kind: 'Status', status: 'Success' }, []],
   ] as const) {

@@ -575,11 +575,14 @@ t.test('objects are frozen copies without managed fields', async (t) => {
 
 t.test('the reflector stops with its signal in any state', async (t) => {
   for (const answers of [[missing], [{ items: [], resourceVersion: '1' }]]) {
-    const { script, clock, abort, running } = setUp(t, { answers })
+    const { script, clock, abort, running, reflector, log } = setUp(t, { answers })
     await eventually(() => clock.pending > 0)
+    const [before, lines] = [reflector.lastError, log.lines.length]
     abort.abort()
     await running
     t.equal(clock.pending, 0)
+    t.equal(reflector.lastError, before, 'the end is not a failure')
+    t.equal(log.lines.length, lines)
     t.ok(script.watches.every((watch) => watch.ended))
   }
 })

@@ -93,7 +93,7 @@ t.test('invalid options are refused, all at once', async (t) => {
   t.throws(make({ labels: { matchLabels: { 'a b': '' } }, fields: 'x', namespaces: ['A'] }), { code, message: /labels\.matchLabels\[a b\].+fields: The field selector "x".+namespaces\[0\]: / }) // prettier-ignore
   t.throws(make({ namespaces: [] }), { code, message: /namespaces: must name one at least/ })
   t.throws(make({ namespaces: ['a'] }, node), { code, message: /namespaces: Node is cluster-scoped/ })
-  t.throws(make({}, cacheView(widget, { labels: web })), { code, message: /is a view, expected is a type/ })
+  t.throws(make({}, cacheView(widget, { labels: web })), { code, message: /type: is a view already; pass the type of the view/ })
 })
 
 t.test('an object is stored frozen, reduced as the view says', async (t) => {
@@ -394,8 +394,10 @@ t.test('own writes and deletions reach all views of the type', async (t) => {
   t.strictSame(sizes(), [1, 1, 1])
   cache.written(view, labelled(6, 'other'))
   t.strictSame(sizes(), [1, 0, 1])
-  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'a' }), ['uid-a'])
-  t.strictSame(cache.uidsOf(widget, { namespace: 'default', name: 'b' }), [])
+  const versionsOf = (name: string) =>
+    [...cache.stored(widget, { namespace: 'default', name }).values()].map(({ metadata }) => metadata.resourceVersion)
+  t.strictSame(versionsOf('a'), ['6', '6'])
+  t.strictSame(versionsOf('b'), [])
   cache.deleted(widget, { namespace: 'default', name: 'a' }, 'uid-a')
   t.strictSame(sizes(), [0, 0, 0])
   t.match(cache.status(), [{ type: 'widgets.example.com', version: 'v1' }, { view: 'labels app=web' }, { view: 'only metadata' }])

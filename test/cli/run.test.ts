@@ -9,7 +9,6 @@ import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { tlsCipherSuites } from '../../src/webhook/http/tls.ts'
 import { repository } from '../support/process/process.ts'
-import { youngMbOfNewThread } from '../support/heap-size.ts'
 
 interface Call {
   readonly operators: readonly Operator[]
@@ -63,7 +62,7 @@ function setVariable(name: string, value: string | undefined): void {
 }
 
 /** Returns the options that can be compared: all but the objects that every call creates. */
-function plain({ connection: _, logger: __, signal: ___, onStarted: ____, ...options }: RunOptions): object {
+function plain({ connection: _, logger: __, ...options }: RunOptions): object {
   return options
 }
 
@@ -76,34 +75,12 @@ const defaults = {
 }
 
 t.test('without flags the operators run with default options', async (t) => {
-  const listeners = process.listenerCount('SIGTERM')
   const { operators, options } = await called([])
   t.strictSame(operators, [mypodOperator])
   t.strictSame(plain(options), defaults, 'the others depend on the environment')
   t.equal(options.connection.server, 'https://127.0.0.1:1')
   t.equal(options.logger!.level, 'info')
-  t.equal(options.signal!.aborted, false)
-  t.match(options.onStarted, Function, 'which returns the memory of the start')
-  t.equal(process.listenerCount('SIGTERM'), listeners, 'no signal handlers remain')
-  const failing = runCommand(() => Promise.reject(new Error('no luck')))
-  const args = ['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod']
-  await t.rejects(failing.parseAsync(args, { from: 'user' }), { message: 'no luck' })
-  t.equal(process.listenerCount('SIGTERM'), listeners, 'also when it fails')
-})
-
-t.test('a signal to the process aborts the run, and SIGUSR2 changes the log level', async (t) => {
-  const listeners = process.listenerCount('SIGUSR2')
-  const command = runCommand(async (_, { signal, logger }) => {
-    process.emit('SIGUSR2', 'SIGUSR2')
-    t.equal(logger!.level, 'debug')
-    logger!.level = 'silent'
-    process.emit('SIGTERM', 'SIGTERM')
-    t.equal(signal!.aborted, true)
-    t.equal(await youngMbOfNewThread(), 8)
-  })
-  await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
-  t.equal(process.listenerCount('SIGUSR2'), listeners)
-  t.ok((await youngMbOfNewThread()) < 8)
+  t.equal(options.signal, undefined, 'the function handles the signals of the process')
 })
 
 t.test('a configuration file applies where neither a flag nor a variable is set', async (t) => {
@@ -151,6 +128,24 @@ for (const [flag, variable, value, comesTo] of flags)
       t.equal(options.logger!.level, flag === '--log-level' ? value : 'info')
     }
   })
+
+t.test('a boolean flag alone stands for true, and does not take the next flag as its value', async (t) => {
+  const bare = async (...args: string[]): Promise<object> => plain((await called(args)).options)
+  t.strictSame(await bare('--leader-elect'), { ...defaults, leaderElection: true })
+  t.strictSame(await bare('--leader-elect', '--health-probe-bind-address=:1'), {
+    ...defaults,
+    leaderElection: true,
+    probeBindAddress: ':1',
+  })
+  t.strictSame(await bare('--leader-elect=true'), { ...defaults, leaderElection: true })
+  t.strictSame(await bare('--leader-elect=false', '--name', 'a'), { ...defaults, leaderElection: false, name: 'a' })
+  t.strictSame(await bare('--metrics-secure', '--metrics-bind-address', ':2'), {
+    ...defaults,
+    metricsSecure: true,
+    metricsBindAddress: ':2',
+  })
+  t.strictSame(await bare('--enable-webhooks', '--leader-elect'), { ...defaults, leaderElection: true })
+})
 
 t.test('without webhooks there are no conversion webhooks either', async (t) => {
   const args = ['--operators', join(repository, 'docs/examples/conversion.ts')]
@@ -241,17 +236,4 @@ t.test('a configuration file is overridden by flags and variables', async (t) =>
   t.strictSame((await called(config)).options.namespaces, ['a', 'b'])
   t.strictSame((await called([...config, '--watch-namespace', 'c'])).options.namespaces, ['c'])
   t.strictSame((await called(config, { ...outside, WATCH_NAMESPACE: 'd' })).options.namespaces, ['d'])
-})
-
-t.test('no signal handlers remain', async (t) => {
-  const before = process.listenerCount('SIGTERM')
-  await called([])
-  t.equal(process.listenerCount('SIGTERM'), before)
-  await t.rejects(
-    runCommand(() => Promise.reject(new Error('no start'))).parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod'], {
-      from: 'user',
-    }),
-    new Error('no start'),
-  )
-  t.equal(process.listenerCount('SIGTERM'), before)
 })

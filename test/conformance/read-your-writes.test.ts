@@ -97,3 +97,33 @@ t.test('a controller is not called for its own writes, other controllers and oth
   t.strictSame(calls('writer copied-a'), ['writer copied-a 1', 'writer copied-a 2'])
   t.strictSame(calls('writer copied-a-child'), ['writer copied-a-child 1', 'writer copied-a-child 2'])
 })
+
+t.test('a reconcile whose write changes nothing is called again for a change that another client has made meanwhile', async (t) => {
+  const seen: string[] = []
+  let running = Promise.withResolvers<void>()
+  let isGated = false
+  const controller = defineController(configMap, {
+    async reconcile(object, { client }) {
+      if (object.metadata.name !== 'repeated') return
+      seen.push(object.data!['n']!)
+      if (isGated) await running.promise
+      await client.apply(configMap, { metadata: { ...keyOf(object), labels: { managed: 'yes' } } })
+    },
+  })
+  const operator = await controlPlane.startOperator([defineOperator({ name: 'repeats', kinds: [], controllers: [controller] })], {
+    namespaces: [namespace],
+  })
+  t.teardown(() => operator.stop())
+  await controlPlane.client.create(configMap, { metadata: key('repeated'), data: { n: '1' } })
+  await until('the label is there', async () => (await controlPlane.client.get(configMap, key('repeated'))).metadata.labels !== undefined)
+  for (const n of [2, 4, 6]) {
+    isGated = true
+    await controlPlane.client.patch(configMap, key('repeated'), { data: { n: `${n}` } })
+    await until('the change is reconciled', () => seen.includes(`${n}`))
+    await controlPlane.client.patch(configMap, key('repeated'), { data: { n: `${n + 1}` } })
+    isGated = false
+    running.resolve()
+    running = Promise.withResolvers()
+    await until('the change during the reconcile is reconciled, too', () => seen.includes(`${n + 1}`))
+  }
+})

@@ -6,6 +6,7 @@ import type { CacheViewSelection } from '../../src/cache/view.ts'
 import { cacheView } from '../../src/cache/view.ts'
 import { objectReconciler } from '../../src/controller/object-reconciler.ts'
 import type { ReconcileContext, Result } from '../../src/controller/reconciler.ts'
+import { TerminalError } from '../../src/controller/reconciler.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 import { objectOf, thing } from '../support/controller/fakes.ts'
 
@@ -96,6 +97,13 @@ t.test('a deletion whose handler fails is still deleted on retry', async (t) => 
   const error = new Error('not yet')
   const { result, left } = await reconcile({ gone: ['ns/a'], deleted: () => Promise.reject(error) })
   t.strictSame([result, left], [{ error }, ['ns/a']])
+})
+
+t.test('a deletion whose handler fails for good is forgotten', async (t) => {
+  for (const error of [new TerminalError('no'), new Error('no', { cause: new TerminalError('no') })]) {
+    const { result, left } = await reconcile({ gone: ['ns/a', 'ns/b'], deleted: () => Promise.reject(error) })
+    t.strictSame([result, left], [{ error }, ['ns/b']])
+  }
 })
 
 t.test('an object that exists outside the view of the controller is neither reconciled nor deleted', async (t) => {

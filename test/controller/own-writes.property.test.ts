@@ -41,10 +41,14 @@ class Server {
   readonly deleted = new Map<string, number>()
   version = 1
 
-  put(name: string, by: By): KubernetesObject {
+  /** Writes the `value` of the client. The write of a value that the object already has changes nothing. */
+  put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)
+    const writer = by === undefined ? 'foreign' : by.controller
+    const values = (before as { data?: Record<string, number> } | undefined)?.data ?? {}
+    if (before !== undefined && values[writer] === value) return structuredClone(before)
     const version = (this.version += 1)
-    const next = object(name, version, { uid: before?.metadata.uid ?? `uid-${version}` })
+    const next = { ...object(name, version, { uid: before?.metadata.uid ?? `uid-${version}` }), data: { ...values, [writer]: value } }
     this.objects.set(name, next)
     this.unsent.push({ type: before === undefined ? 'ADDED' : 'MODIFIED', object: next })
     this.changes.push({ name, uid: next.metadata.uid, version, by })
@@ -65,6 +69,8 @@ class Server {
 /** A running reconcile of the test. */
 interface Run {
   readonly key: string
+  /** The name of the controller. */
+  readonly by: string
   readonly client: Client
   readonly responses: (() => void)[]
   readonly end: () => void
@@ -125,7 +131,8 @@ class TestController {
     const by = { controller: this.name, key }
     const delayed = <T>(result: T): Promise<T> => new Promise((resolve) => responses.push(() => resolve(result)))
     this.#client = {
-      patch: (_type: unknown, { name }: ObjectKey) => delayed(this.#server.put(name, by)),
+      patch: (_type: unknown, { name }: ObjectKey, { data }: { data: Record<string, number> }) =>
+        delayed(this.#server.put(name, by, data[this.name]!)),
       delete: async (_type: unknown, { name }: ObjectKey) => {
         const removed = this.#server.remove(name, by)
         const { version } = this.#server
@@ -137,6 +144,7 @@ class TestController {
     const reconcile = this.#running.start(full)
     const run: Run = {
       key,
+      by: this.name,
       client: reconcile.client,
       responses,
       end: () => {
@@ -234,22 +242,23 @@ t.test('every change of another client or reconcile is followed by a reconcile o
     ),
     controller: fc.constantFrom(0 as const, 0 as const, 1 as const),
     name: fc.constantFrom('a', 'a', 'a', 'a-child', 'b'),
+    value: fc.constantFrom(1, 2),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
       const { server, cache, controllers, stored, sendEvent, relist, settle, stop } = await start()
-      server.put('a', undefined)
+      server.put('a', undefined, 0)
       await sendEvent()
       await controllers[0].start()
-      for (const { action, controller, name } of steps) {
+      for (const { action, controller, name, value } of steps) {
         const run = controllers[controller].runs.at(-1)
         if (action === 'start') await controllers[controller].start()
         else if (action === 'kick') controllers[controller].queue.add(`${namespace}/${ownerOf(name)}`)
-        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, {})
+        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.by]: value } })
         else if (action === 'delete') void run?.client.delete(widget, { namespace, name })
         else if (action === 'respond') run?.responses.shift()?.()
         else if (action === 'end') run?.end()
-        else if (action === 'foreign') server.put(name, undefined)
+        else if (action === 'foreign') server.put(name, undefined, value)
         else if (action === 'foreign delete') server.remove(name, undefined)
         else if (action === 'event') await sendEvent()
         else await relist()
@@ -279,6 +288,7 @@ t.test('a controller that alone changes its objects is not called for the change
   const step = fc.record({
     action: fc.constantFrom('kick', 'start', 'write', 'write', 'respond', 'respond', 'end', 'event', 'event'),
     name: fc.constantFrom(...names),
+    value: fc.constantFrom(1, 2),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -286,7 +296,7 @@ t.test('a controller that alone changes its objects is not called for the change
       const [one, two] = controllers
       const kicked = new Set<string>()
       let kicks = 0
-      for (const { action, name } of steps) {
+      for (const { action, name, value } of steps) {
         const key = ownerOf(name)
         const run = one.runs.find((each) => each.key === key)
         if (action === 'kick' && !kicked.has(key)) {
@@ -294,7 +304,7 @@ t.test('a controller that alone changes its objects is not called for the change
           kicked.add(key)
           one.queue.add(`${namespace}/${key}`)
         } else if (action === 'start') await one.start()
-        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, {})
+        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.by]: value } })
         else if (action === 'respond') run?.responses.shift()?.()
         else if (action === 'end' && run?.responses.length === 0) {
           await setImmediate()

@@ -30,8 +30,8 @@ function setUp(answer: unknown = object('child', 5)): World {
   const told: World['told'] = []
   const deleted: unknown[][] = []
   const cache = {
-    written: (_type: unknown, written: unknown, origin?: Origin) => void told.push({ object: written, origin }),
-    uidsOf: (type: unknown, key: unknown) => [type, key],
+    written: (_type: unknown, written: unknown, origin?: Origin) => told.push({ object: written, origin }) > 0,
+    stored: (type: unknown, key: unknown) => [type, key],
     deleted: (...parameters: unknown[]) => void deleted.push(parameters),
   }
   const queue = { add: (key: string, { priority = 0 } = {}) => void added.push([key, priority]) }

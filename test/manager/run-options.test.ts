@@ -18,6 +18,7 @@ const ofEverybody = {
   webhook: {},
   webhookConfigurations: { mutating: ['note-mutating'], validating: ['note-validating'] },
   drainDeadlineMs: 30_000,
+  saveMemory: true,
   instance: hostname(),
 }
 
@@ -74,6 +75,7 @@ t.test('given options are used', (t) => {
     debugBindAddress: '127.0.0.1:6060',
     drainDelayMs: 0,
     drainDeadlineMs: 0,
+    saveMemory: false,
     leaderElection: { name: 'lock', namespace: 'elsewhere', leaseDurationMs: 20_000 },
     instance: 'me',
     logger: silentLogger(),

@@ -15,7 +15,7 @@ import type { ControllerDefinition } from '../../src/controller/builder.ts'
 import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
-import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import { formatListenAddress } from '../support/listen-address.ts'
 import type { Runnable, RunnableContext } from '../../src/manager/runnable.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
@@ -368,6 +368,27 @@ t.test('without a signal, a termination of the process stops it', async (t) => {
   t.equal(process.listenerCount('SIGUSR2'), toggles)
   t.equal(youngMb, 8)
   t.ok((await youngMbOfNewThread()) < 8)
+})
+
+t.test('the heap is limited with a signal, too, unless saveMemory is false', async (t) => {
+  const before = await youngMbOfNewThread()
+  const life = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })])
+  t.equal(await youngMbOfNewThread(), 8)
+  await life.end()
+  const other = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { saveMemory: false })
+  t.equal(await youngMbOfNewThread(), before)
+  await other.end()
+})
+
+t.test('a heap snapshot is limited by the memory of the container', async (t) => {
+  const { constrainedMemory } = process
+  process.constrainedMemory = () => 100 * 2 ** 20
+  t.teardown(() => (process.constrainedMemory = constrainedMemory))
+  const { endpoints, end } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { debugBindAddress: '127.0.0.1:0' })
+  const response = await fetch(`http://127.0.0.1:${endpoints.debug!.port}/debug/heap`)
+  t.equal(response.status, 503)
+  t.match(await response.text(), 'below the memory limit of 100 MiB')
+  await end()
 })
 
 t.test('incompatible operators are not started', async (t) => {

@@ -20,25 +20,25 @@ export interface Authentication {
   readonly audiences: readonly string[]
 }
 
-/** The reason why a token is not valid for the request, with the message of kube-apiserver. */
+/** kube-apiserver's message about a token that is not valid for the request. */
 export interface TokenRefusal {
   readonly refusal: string
 }
 
 /**
- * Authenticates a token. The token must be valid for at least one of `audiences`. Default: the audience of the embedded API server. Returns
- * undefined for a token that is unknown or no longer valid.
+ * Authenticates a token, which must be valid for at least one of `audiences` (default: the audience of the embedded API server). Returns a
+ * refusal or undefined if the token is unknown, expired or not valid for the audiences.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
-/** Returns the audiences that both lists contain; undefined when there are none. */
+/** Returns the audiences that both lists contain; undefined if the lists have no audience in common. */
 export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
   const common = requested.filter((audience) => accepted.includes(audience))
   return common.length === 0 ? undefined : common
 }
 
 /**
- * Returns an authenticator for fixed tokens. It compares the digest of the given token with the digests of all known tokens, so the time
+ * Returns an authenticator for fixed tokens. It compares the digest of a request's token with the digests of all known tokens, so the time
  * that the comparison takes reveals nothing about the known tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
@@ -55,8 +55,8 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
 const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**
- * Returns the user of a request, before impersonation. A request without a token has the anonymous user, to whom RBAC applies as to any
- * other user.
+ * Returns the user of a request, before impersonation. A request without a token belongs to the user `system:anonymous`. RBAC applies to
+ * this user as to any other user.
  *
  * @throws {StatusError} 401 for an invalid token.
  */
@@ -68,10 +68,7 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   return authentication.user
 }
 
-/**
- * The attributes of the request that the requester sends as the impersonated user. The error for a forbidden impersonation contains these
- * attributes.
- */
+/** The attributes of a request without its user. The error for a forbidden impersonation contains these attributes. */
 type Target = Omit<AuthorizationAttributes, 'user'>
 
 /**
@@ -118,7 +115,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** Formats an impersonated user without a name, as Go prints the user in the error message. */
+/** Formats an impersonated user without a name as Go's `%#v` does, for the error message. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)

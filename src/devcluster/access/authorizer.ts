@@ -21,8 +21,8 @@ export interface AuthorizationAttributes {
 
 export interface Authorizer {
   /**
-   * Authorizes a request. If the request is allowed, `reason` names the binding that allows it. If it is denied, `reason` lists problems of
-   * the user's bindings, such as a missing role. `reason` can be empty.
+   * Authorizes a request. If the request is allowed, `reason` names the binding that allows the request. If the request is denied, `reason`
+   * lists problems of the user's bindings, such as a missing role. `reason` can be empty.
    */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
   /**
@@ -38,9 +38,9 @@ export interface Grant {
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** Description of the binding that grants the rules. It becomes the `reason` of an allowed request. */
+  /** Description of the binding that grants the rules. The `reason` of an allowed request contains this description. */
   readonly source?: string
-  /** The error about the binding's role if this role does not exist. `rules` is then empty. */
+  /** The error about a binding whose role does not exist; undefined if the role exists. With an error, `rules` is empty. */
   readonly problem?: string
 }
 

@@ -27,7 +27,7 @@ const unknownToken = 'invalid bearer token'
 type Review = (object: JsonObject, request: RequestContext) => JsonObject
 
 /**
- * Returns the rows of the resource catalog for the access reviews and, if `tokens` is given, for TokenReview.
+ * Returns the rows of the resource catalog for the access reviews and, if `tokens` is defined, for TokenReview.
  *
  * @example
  * for (const row of reviewRows(authorizer, { clock })) catalog.add(row)

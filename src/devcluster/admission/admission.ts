@@ -23,16 +23,16 @@ export interface AdmissionAttributes {
 
 export interface Admission {
   /**
-   * Calls the mutating webhooks in kube-apiserver's order, and returns the changed object.
+   * Calls the mutating webhooks in kube-apiserver's order. Returns the changed object; undefined for a request without an object.
    *
-   * @param redefault applies the defaults of the type. It is called after each patch.
+   * @param redefault applies the defaults of the type to an object that a patch has changed.
    * @throws {StatusError} when a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
    */
   mutate(attributes: AdmissionAttributes, redefault: (object: JsonObject) => JsonObject): Promise<JsonObject | undefined>
   /**
-   * Calls the validating webhooks.
+   * Runs the validating admission plugins, and calls the validating webhooks.
    *
-   * @throws {StatusError} when a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
+   * @throws {StatusError} when a plugin or a webhook denies the request, or a call fails and `failurePolicy` is `Fail`.
    */
   validate(attributes: AdmissionAttributes): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Calls webhooks over HTTPS. Each combination of address and caBundle has its own HTTP agent, which keeps connections open. As in
- * kube-apiserver, only HTTP/1.1 is used.
+ * Calls webhooks over HTTPS. Each combination of origin, TLS server name and caBundle has its own HTTP agent, which keeps connections open.
+ * As in kube-apiserver, only HTTP/1.1 is used.
  */
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
@@ -29,7 +29,7 @@ export interface WebhookCaller {
 
 export interface CallOptions {
   readonly timeoutSeconds: number
-  /** The deadline of the API request for which the webhook is called, in milliseconds since 1970. Default: none. */
+  /** The deadline of the API request for which the webhook is called, in milliseconds of `clock.monotonicNow()`. Default: none. */
   readonly deadline?: number | undefined
   readonly signal: AbortSignal
 }
@@ -69,7 +69,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes after its running calls have ended. Nothing depends on the close, so it is not awaited.
+      // The agent closes after its running calls have ended. The current call does not wait for the close.
       void dropped.close()
     }
     return agent
@@ -80,7 +80,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   return {
     async call(config, body, { timeoutSeconds, deadline = Infinity, signal }) {
       const { clock, services } = options
-      const left = deadline - clock.now()
+      const left = deadline - clock.monotonicNow()
       if (left <= 0) throw requestTimedOut()
       const ms = Math.min(timeoutSeconds * 1000, left)
       const target = targetOf(config, Math.ceil(ms / 1000), services)

@@ -12,9 +12,9 @@ export interface ExpectedReview {
 }
 
 /**
- * Returns the error for a response of a wrong type. kube-apiserver can decode two other types: another known version of the review, and
- * `Status`. For these, the error says that the type cannot be converted. For any other type, it says that the type is not registered. A
- * response without apiVersion or kind has no error, because it is decoded as the expected type.
+ * Returns the error for a response of a wrong type; undefined if the type is correct. A response without apiVersion or kind has no error,
+ * because it is decoded as the expected type. kube-apiserver can also decode `Status` and the other known versions of the review: for these
+ * types, the error states that they cannot be converted. For any other type, the error states that the type is not registered.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined

@@ -46,9 +46,9 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  // The next two errors mean that the webhook's server does not use TLS. For a response that begins with `HTTP/`, Go's message is about
-  // HTTP; for other bytes, it is about TLS. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER in both cases. HTTP is assumed, because it is
-  // the more common cause.
+  // The next two errors mean that the webhook's server does not use TLS. Go has two messages for this: one if the server's response begins
+  // with `HTTP/`, and one for any other bytes. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER in both cases. An HTTP response is the more
+  // common case, so ERR_SSL_WRONG_VERSION_NUMBER gets the message about HTTP.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)
@@ -99,13 +99,13 @@ export function describeReadError(error: unknown): string {
 /** Maximum number of characters of a response that a message repeats (k8s.io/client-go/rest: request.go). */
 const maxShownResponse = 2048
 
-/** Returns the message for a response whose status code is not 2xx. */
+/** Returns the message for a response whose status code is not in the range from 200 to 206. */
 export function describeResponse(statusCode: number, contentType: string, text: string): string {
   const parsed = statusIn(text)
   if (parsed !== undefined) return parsed
   const known = statusMessages[statusCode]
   if (known !== undefined) return known
-  // client-go repeats a response in the message only if it is text.
+  // client-go includes the body of a response in the message only if the body is text.
   const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownResponse).trim() : 'unknown'
   if (statusCode === 406 && (shown === '' || shown === 'unknown'))
     return 'the server was unable to respond with a content type that the client supports'

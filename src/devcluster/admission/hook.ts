@@ -60,8 +60,8 @@ interface WebhookConfiguration {
 }
 
 /**
- * Returns the webhooks of all configurations in the order in which they are called. They are sorted by the name of the configuration, and
- * by index within a configuration.
+ * Returns the webhooks of all configurations in the order in which kube-apiserver calls them: by the name of the configuration, and by
+ * index within a configuration.
  */
 export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
   const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) =>

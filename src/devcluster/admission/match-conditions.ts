@@ -16,15 +16,15 @@ import type { VersionedWrite } from './versioned-write.ts'
 export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
   const { info, name, namespace = '', subresource, context } = write.attributes
-  // RBAC rules contain no version, so any version may be used here.
+  // RBAC rules contain no version, so the version has no effect on the result.
   const decide: Decide = (question) => authorizer.authorize({ ...question, version: '*' })
   const requester = new AuthorizerValue(context.user, decide)
   const { object, oldObject, ...request } = requestOf(write)
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // As in kube-apiserver, `request.kind` is the kind that the webhook's rule matches, but `request.resource` is the resource of the API
-    // request.
+    // `request.kind` is the kind that the webhook's rule matches, but `request.resource` is the resource of the API request, as in
+    // kube-apiserver.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

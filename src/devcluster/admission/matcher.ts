@@ -13,7 +13,7 @@ import type { Hook, HookRule } from './hook.ts'
 
 /** Functions that read the stored state for matching webhooks. */
 export interface MatchState {
-  /** The labels of a namespace; undefined when it does not exist. */
+  /** The labels of a namespace; undefined when the namespace does not exist. */
   namespaceLabels(name: string): Labels | undefined
   /** Returns the rows of the resource catalog for the other served versions of a type. */
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
@@ -21,7 +21,8 @@ export interface MatchState {
 
 /** Returns the type in the version in which the webhook receives the objects; undefined when the webhook does not match the request. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
-  // Webhooks are never called for webhook configurations, because a broken webhook could otherwise prevent its own repair.
+  // Webhooks are never called for objects of this group, such as webhook configurations, because a broken webhook could otherwise prevent
+  // its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined
   const info = matchRules(hook, attributes, state)
   if (info === undefined) return undefined
@@ -71,8 +72,8 @@ function matchesNamespace(selector: readonly LabelRequirement[], attributes: Adm
   if (selector.length === 0) return true
   const { info, namespace = '', name } = attributes
   if (isNamespaceType(info)) {
-    // For a Namespace that is created or updated, the selector applies to the new labels. For a deleted Namespace, it applies to the stored
-    // ones.
+    // For a Namespace that is created or updated, the selector applies to the labels of the new object. For a Namespace that is deleted,
+    // the selector applies to the stored labels.
     const labels = attributes.object === undefined ? state.namespaceLabels(name) : labelsOf(attributes.object)
     return matchesLabels(selector, labels ?? {})
   }

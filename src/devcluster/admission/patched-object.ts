@@ -12,7 +12,8 @@ import { objectMetaType } from '../types/go-types.ts'
 import { asGo } from '../types/go-value.ts'
 
 /**
- * Returns the patched object without unknown fields.
+ * Returns the patched object as its type decodes it. Unknown fields of a built-in object, and of the metadata of a custom resource, are
+ * dropped.
  *
  * @throws {StatusError} when the object cannot be decoded.
  */

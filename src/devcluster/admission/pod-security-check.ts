@@ -59,10 +59,11 @@ export interface Violation {
 }
 
 /**
- * The versions of a check. `since` lists its implementations, oldest first, each with the minor version of Kubernetes that introduced it.
+ * A check and its implementations. `since` lists the implementations, oldest first, each with the minor version of Kubernetes that
+ * introduced it.
  */
 export interface VersionedCheck {
-  /** Name of the check. Checks run in the order of their names. */
+  /** Name of the check. The checks of a level are listed, and run, in the order of their names. */
   readonly id: string
   readonly since: readonly (readonly [minor: number, check: Check])[]
   /** The id of the weaker `baseline` check that this check of `restricted` replaces. */
@@ -99,7 +100,7 @@ export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Returns what sets a bad value, for messages: `pod`, `container "a"`, or both. */
+/** Returns the places that set a bad value, as messages name them: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec
@@ -119,12 +120,12 @@ function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Wraps a check so it skips Windows Pods. The validation of Windows Pods already rejects the settings in question. */
+/** Wraps a check so that it skips Windows Pods. A Windows Pod must not set the fields that the check requires. */
 export function exceptWindows(check: Check): Check {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod))
 }
 
-/** Wraps a check so it skips Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
+/** Wraps a check so that it skips Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
 export function exceptOwnUsers(check: Check): Check {
   return (pod) => (hasOwnUsers(pod) ? undefined : check(pod))
 }

@@ -1,6 +1,6 @@
 /**
- * The admission plugin PodSecurity. It rejects Pods that violate the policy of their namespace, and warns about Pod templates that violate
- * the policy (k8s.io/pod-security-admission/admission).
+ * The admission plugin PodSecurity (k8s.io/pod-security-admission/admission). It rejects Pods that violate the `enforce` level of their
+ * namespace. It warns about Pods and Pod templates that violate the `warn` level.
  */
 import { invalidStatus } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -20,12 +20,12 @@ import { restrictedChecks } from './pod-security-restricted.ts'
 
 /** Functions that read the stored state for the plugin. */
 export interface PodSecurityState {
-  /** The labels of a namespace; undefined when it does not exist. */
+  /** The labels of a namespace; undefined when the namespace does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }
 
-/** The path of the Pod template in each type that contains one, by storage key. */
+/** The path of the Pod template in each type that has a Pod template, keyed by the type's storage key. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   '/podtemplates': ['template'],
   '/replicationcontrollers': ['spec', 'template'],
@@ -103,7 +103,10 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
   )
 }
 
-/** Rejects a Namespace with invalid labels. When the policy becomes stricter, it warns about existing Pods that violate the new policy. */
+/**
+ * Rejects a Namespace with invalid Pod Security labels, unless an update keeps the same errors. If the level of `enforce` becomes stricter,
+ * or its version changes, warns about existing Pods that violate the new level.
+ */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))
   const before = oldObject === undefined ? undefined : policyOf(labelsOf(oldObject))
@@ -179,7 +182,7 @@ function securedPod({ metadata, spec }: JsonObject): SecuredPod {
 }
 
 /**
- * Returns the checks of a level in a version of the Pod Security Standards. The checks of `baseline` come first, without those that
+ * Returns the checks of a level in a version of the Pod Security Standards. The checks of `baseline` come first, without the checks that
  * `restricted` overrides.
  */
 function checksOf({ level, version }: LevelVersion): readonly Check[] {

@@ -63,7 +63,10 @@ export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest 
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
 }
 
-/** Returns the `request` field of an AdmissionReview, without its uid. `object` and `oldObject` are undefined if the request has none. */
+/**
+ * Returns the `request` field of an AdmissionReview, without its uid. `object` and `oldObject` are undefined if the request does not
+ * contain them.
+ */
 export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
   // For a Namespace, kube-apiserver sets `namespace` to the name of the Namespace.

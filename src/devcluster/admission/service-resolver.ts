@@ -17,9 +17,9 @@ export interface ServiceResolver {
 }
 
 /**
- * Returns a resolver with fixed addresses.
+ * Returns a resolver that looks up the addresses of Services in a map.
  *
- * @param services addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
+ * @param services returns the addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
  * @param exists returns true if the Service exists. The error message is different for a Service that exists but has no address.
  */
 export function mappedServices(

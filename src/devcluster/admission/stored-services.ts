@@ -7,7 +7,10 @@ import type { ServiceReference } from './service-resolver.ts'
 
 const slices = 'discovery.k8s.io/endpointslices'
 
-/** Returns the base URL of a stored Service, such as `https://10.0.0.1:9443`; undefined if no endpoint is ready. */
+/**
+ * Returns the base URL of a stored Service, such as `https://10.0.0.1:9443`; undefined if the Service or its port does not exist, or if no
+ * endpoint is ready.
+ */
 export function endpointOf(store: ObjectStore, { namespace, name, port }: ServiceReference): string | undefined {
   const service = store.get('/services', { namespace, name })
   const servicePort = listAt(service, 'spec', 'ports').find((one) => numberAt(one, 'port') === port)

@@ -32,7 +32,8 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
 }
 
 /**
- * Converts a patched object back to the version of the request.
+ * Converts a patched object back to the version of the request, and applies defaults. If a conversion webhook converts the object, the
+ * defaults of the webhook's version are applied before the conversion. In all other cases, `redefault` is called after the conversion.
  *
  * @param redefault applies the defaults of the request's version.
  */
@@ -47,7 +48,8 @@ export async function fromVersion(
 }
 
 /**
- * Returns the object as it is sent to a webhook: with the fields that Go's encoder writes, in the version that the webhook's rules match.
+ * Returns the object as it is sent to a webhook, in the version that the webhook's rules match. If decoding has kept empty lists, they are
+ * removed, because Go omits them from JSON.
  */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
@@ -57,7 +59,7 @@ async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: 
 
 /**
  * Converts an object to another version of its type. With the conversion strategy None, only the apiVersion changes. An object of another
- * type, such as a Scale, is not converted.
+ * type, such as a Scale, is returned unchanged.
  */
 async function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   if (object === undefined || info.version === from.version || object.apiVersion !== apiVersionOf(from)) return object

@@ -45,7 +45,7 @@ export function createWebhookAdmission(options: {
   const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
-  /** Returns the objects of the request in the version that the webhook's rules match; undefined when the webhook is not to be called. */
+  /** Returns the objects of the request in the version that the webhook's rules match; undefined when the webhook must not be called. */
   async function writeFor(hook: Hook, attributes: AdmissionAttributes, inVersion: Versions): Promise<VersionedWrite | undefined> {
     const info = matchHook(hook, attributes, state)
     if (info === undefined) return undefined
@@ -74,7 +74,10 @@ export function createWebhookAdmission(options: {
     return response
   }
 
-  /** Logs a failed call if `failurePolicy` is `Ignore`; throws a 500 error if it is `Fail`. */
+  /**
+   * Handles a failed call: logs the error if `failurePolicy` is `Ignore`, or throws a 500 error if `failurePolicy` is `Fail`. Errors other
+   * than `CallError`, such as a denial, are thrown unchanged.
+   */
   function failOpenOrThrow(hook: Hook, error: unknown): void {
     if (!(error instanceof CallError)) throw error
     const text = `failed calling webhook ${quote(hook.name)}: ${error.message}`
@@ -82,7 +85,9 @@ export function createWebhookAdmission(options: {
     logger.warn({ webhook: hook.name }, `failing open: ${text}`)
   }
 
-  /** Calls a mutating webhook and applies its patch. Returns undefined when the webhook returns no patch. */
+  /**
+   * Calls a mutating webhook and applies its patch. Returns undefined when the response contains no patch, or a patch without operations.
+   */
   async function mutateOnce(
     hook: Hook,
     write: VersionedWrite,
@@ -91,7 +96,7 @@ export function createWebhookAdmission(options: {
     const response = await call(hook, write, true)
     const patched = applyPatch(hook, response, write.object, write.attributes.subresource === '' ? write.info : undefined)
     if (patched === undefined) return undefined
-    // A patch counts as a change even if `redefault` reverts it.
+    // `changed` compares the objects before `redefault`: a patch counts as a change even if `redefault` reverts it.
     return { object: await fromVersion(patched, write, redefault), changed: !jsonEqual(write.object!, patched) }
   }
 
@@ -121,7 +126,7 @@ export function createWebhookAdmission(options: {
           } catch (error) {
             failOpenOrThrow(hook, error)
           }
-          // A webhook is also reinvoked if its first call has failed.
+          // A webhook can also be reinvoked if its first call has failed.
           if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
         }
         if (outdated.size === 0) break
@@ -163,10 +168,10 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
 }
 
 /**
- * Applies the patch in a webhook's response. Returns undefined when the response changes nothing.
+ * Applies the patch in a webhook's response. Returns undefined when the response contains no patch, or a patch without operations.
  *
- * @param info the type of the patched object, with which the object is decoded; undefined for the object of a subresource, which is not
- * decoded.
+ * @param info the type of the object, with which the patched object is decoded. Undefined for a request to a subresource: the patched
+ * object is then not decoded.
  */
 function applyPatch(
   hook: Hook,

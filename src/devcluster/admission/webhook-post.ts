@@ -78,8 +78,8 @@ async function followRedirects(
 }
 
 /**
- * Returns the target of a redirect; undefined for any other response. After 307 and 308, the POST is repeated; after other redirects, a GET
- * follows.
+ * Returns the target of a redirect; undefined for any other response. `followRedirects` repeats the POST after 307 and 308, and sends a GET
+ * after 301, 302 and 303.
  */
 function redirectOf({ statusCode, headers }: WebhookResponse, from: Target): Target | undefined {
   const location = textOf(headers.location)

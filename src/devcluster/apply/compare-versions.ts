@@ -28,7 +28,10 @@ export class Comparisons {
     this.#view = view
   }
 
-  /** Returns the comparison in the version of a manager; undefined when this version is no longer served. */
+  /**
+   * Returns the comparison of the live object and the new object in the `apiVersion` of a manager's entry; undefined when this version is no
+   * longer served.
+   */
   of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
     const view = this.#view
     const version = view === undefined ? this.#writer.apiVersion : apiVersion

@@ -78,8 +78,8 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
 }
 
 /**
- * True for a value that is compared as a whole. A missing or null value is not a leaf: if the other state has a map or list, it is compared
- * with an empty map or list.
+ * True for a value that can only be compared as a whole: a scalar or an atomic value. A missing or null value counts as an empty map or
+ * list if the value in the other state is a map or list.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

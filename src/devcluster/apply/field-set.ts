@@ -8,7 +8,7 @@ import { parseJson } from '../../api/json-reader.ts'
  * `k:{"name":"a"}` an item of a list of type map, `v:"a"` an item of a set.
  */
 export interface FieldSet {
-  /** True when the path from the root of the tree to here is in the set. */
+  /** True when the path from the root of the tree to this node is in the set. */
   readonly member: boolean
   readonly children: ReadonlyMap<string, FieldSet>
 }
@@ -20,7 +20,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** Returns a set without its empty children. */
+/** Builds a set from its children. Empty children are dropped. */
 export function fieldSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   return { member, children: new Map([...children].filter(([, child]) => !isEmptySet(child))) }
 }

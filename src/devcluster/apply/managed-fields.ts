@@ -31,7 +31,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
   return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
-/** Returns the JSON of managedFields, in the order of kube-apiserver. Entries without fields are dropped. */
+/** Returns the JSON of managedFields, sorted as in kube-apiserver. Entries without fields are dropped. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
   const order = (entry: ManagerEntry): string =>
     [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
@@ -50,7 +50,7 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
 }
 
 /**
- * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed ones.
+ * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed fields.
  *
  * @param live the object before the update; undefined for a create request.
  * @param view converts objects to other versions, because the fields of each entry are compared in the entry's version; undefined if every
@@ -64,8 +64,8 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // An update of a stored object without managedFields adds none. Only a server-side apply request starts to track the fields of such an
-  // object (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
+  // An update of a stored object without managedFields does not add managedFields. Only a server-side apply request starts to track the
+  // fields of such an object (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)
   const { changed } = comparisons.of(writer)!
@@ -103,7 +103,7 @@ function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
 
 /**
  * Returns the managedFields of the written object; an empty list if the client resets them. If the written object has no managedFields, or
- * the write is to a subresource, returns those of the live object.
+ * the write is to a subresource, returns the managedFields of the live object.
  */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined

@@ -18,7 +18,10 @@ const untrackedMetadata = new Set([
   'managedFields',
 ])
 
-/** Returns the fields of a configuration that a write request to the subresource can own. */
+/**
+ * Returns the fields of a configuration that a manager can own through a request to the subresource. `subresource` is empty for a request
+ * to the object itself.
+ */
 export function ownedPart(info: AppliedType, config: JsonObject, subresource: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
   const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
@@ -28,7 +31,7 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the fields of a whole object that a write request to the subresource can own.
+ * Returns the fields of a whole object that a manager can own through a request to the subresource.
  *
  * If `object` is missing, the result has only the empty fields that Go encodes for every object, such as `status: {}`. The new object of a
  * create request is compared with this result, so no manager owns an empty field that Go adds.

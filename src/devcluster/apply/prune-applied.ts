@@ -21,7 +21,7 @@ interface Owned {
 export interface Pruning {
   readonly info: AppliedType
   readonly merged: JsonObject
-  /** The fields that the applier has owned up to now. */
+  /** The fields that the applier owned before the request. */
   readonly last: Owned
   readonly next: Owned
   readonly others: readonly Owned[]
@@ -30,9 +30,8 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`. Every configuration contains it, but managedFields never do. `pruneApplied` treats it as a field of the
- * applier, so that `metadata` is never pruned. The version of this entry is that of `last`, because `metadata` must be back before the
- * first conversion: an object without metadata cannot be converted.
+ * The field `metadata.name`, which managedFields never contain. `pruneApplied` treats the field as owned in the version of `last`, so that
+ * `metadata` is added back before the first conversion: an object without metadata cannot be converted.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
@@ -46,7 +45,7 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // The version in which the applier owned its fields no longer exists. The paths of these fields in other versions are unknown, so no
+  // The version in which the applier owned its fields no longer exists, so the paths of these fields in other versions are unknown. No
   // field is removed.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
@@ -57,14 +56,15 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // Only fields that the applier owned are removed, each with all fields below it. The applier need not have owned the fields below it.
+  // Only fields that the applier owned are removed. All fields below a removed field are removed with it, even if the applier did not own
+  // them.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }
 
 /**
- * Returns the fields of all managers, keyed by version. `pruneApplied` adds them back version by version. The version of `last` comes
- * first, because the conversion to another version may need fields that are added back in the version of `last`.
+ * Returns the fields of all managers, keyed by version. `pruneApplied` adds these fields back, one version after the other. The version of
+ * `last` comes first, because the conversion to another version may need fields that are added back in the version of `last`.
  */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()

@@ -16,8 +16,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Returns the type with a `spec.replicas` that is encoded even when it is 0. By default, Go omits a 0. A request that scales to 0 would
- * then count as the removal of `spec.replicas`, and the manager of the request would not own the field.
+ * Returns the Go type of Scale with one change: `spec.replicas` is encoded even if its value is 0. Go omits a 0, so a request that scales
+ * to 0 would count as the removal of `spec.replicas`, and the manager of the request would not own the field.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -35,7 +35,7 @@ const goType = kindType(gvk)
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
-/** Returns the Scale with managedFields. They list the managers that own the replicas field of the object. */
+/** Returns the Scale with managedFields, which contain an entry for each manager that owns the replicas field of the object. */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {
     const path = pathIn(entry.apiVersion)
@@ -57,9 +57,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // The apiVersion is part of the identity of an Update entry, and the Scale's entries have the apiVersion `autoscaling/v1`. `own` is
-    // therefore undefined for each Update entry of the object, and this entry loses the replicas field. The Scale's Update entries are
-    // added below, with only the replicas field.
+    // `own` is undefined for each Update entry of the object: the apiVersion is part of the identity of an Update entry, and the Scale's
+    // entries have the apiVersion `autoscaling/v1`. An Update entry of the object therefore loses the replicas field. The Scale's Update
+    // entries are added below, with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -68,7 +68,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // The entry gets the time of the object's entry with the same manager. If the object has no such entry, it has no time.
+    // The entry gets the time of the object's entry with the same identity. If the object has no such entry, the new entry has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

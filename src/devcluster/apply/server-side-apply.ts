@@ -22,7 +22,7 @@ import type { AppliedType } from './applied-type.ts'
 
 export interface ApplyRequest {
   readonly info: AppliedType
-  /** The current object in the version of `info`; undefined when the request creates it. */
+  /** The current object in the version of `info`; undefined when the request creates the object. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
   /** The configuration as the client sent it, for error messages. */
@@ -70,7 +70,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
     return { ...entry, fields: difference(entry.fields, union(changed, removed)) }
   })
 
-  // The time of the entry is updated only if the request changes the object.
+  // The time of the applier's entry is updated only if the request changes the object.
   const { changed, removed } = changes.of(writer)!
   const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])

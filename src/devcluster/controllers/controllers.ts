@@ -15,11 +15,13 @@ import type { NodeOptions } from './node.ts'
 import { scheduler } from './scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
 import { orphanedPodController } from './workloads/job/orphaned-pods.ts'
 import { timeToLiveController } from './workloads/job/time-to-live.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
+import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 
 export interface ControllersOptions {
   readonly client: Client
@@ -50,6 +52,8 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
     start(deploymentController(), 'deployment-controller'),
     start(replicaSetController(), 'replicaset-controller'),
+    start(statefulSetController(), 'statefulset-controller'),
+    start(daemonSetController(), 'daemonset-controller'),
     start(jobController(), 'job-controller'),
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),

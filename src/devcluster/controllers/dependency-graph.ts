@@ -10,7 +10,6 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { ReadonlyObject } from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
-/** An object and its type. */
 export interface GraphObject {
   readonly type: ResourceType
   readonly object: ReadonlyObject
@@ -29,7 +28,7 @@ interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Timer that stops the informer after the type is no longer served; undefined while it is served. */
+  /** Timer that stops the informer after the type is no longer served; undefined while the type is served. */
   leaving?: Timer | undefined
 }
 
@@ -115,7 +114,7 @@ export class DependencyGraph {
     this.#watched.delete(id)
   }
 
-  /** Remembers the UID of a deleted owner, and calls `changed` with its dependents. */
+  /** Remembers the UID of a deleted object that has dependents, and calls `changed` with each dependent. */
   #ownerDeleted(uid: string): void {
     const dependents = this.dependentsOf(uid)
     if (dependents.length === 0) return
@@ -134,7 +133,7 @@ export class DependencyGraph {
 
   #start(type: ResourceType): WatchedType {
     const { client, clock, changed } = this.#options
-    // An informer logs warnings while its type is being added or removed. They are expected, so only errors are logged.
+    // An informer logs warnings while its type is being added or removed. These warnings are expected, so only errors are logged.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)

@@ -1,6 +1,6 @@
 /**
- * A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready, and stays so until it is deleted. The
- * containers of a Job's Pod end with success after a moment.
+ * A simulated kubelet for all nodes. Each Pod that is bound to a node becomes running and ready. The containers of a Job's Pod end with
+ * success after a moment. All other Pods run until they are deleted.
  */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
@@ -84,7 +84,10 @@ async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1],
   }
 }
 
-/** Resolves with false when the Pod in the cache is outdated. Its newer state triggers another reconcile. */
+/**
+ * Writes the status of a Pod. Resolves with false when the Pod in the cache is outdated: the watch event of the newer Pod triggers another
+ * reconcile.
+ */
 async function writeStatus({ metadata }: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<boolean> {
   try {
     await client.patchStatus(podType, metadata, { status, metadata: { resourceVersion: metadata.resourceVersion } })

@@ -1,6 +1,6 @@
 /**
- * The namespace controller: deletes the objects in terminating namespaces, updates the conditions of these namespaces, and removes their
- * finalizer.
+ * The namespace controller: deletes the objects in terminating namespaces, and updates the conditions of these namespaces. When a namespace
+ * is empty, the controller removes the finalizer `kubernetes`.
  */
 import type { Condition } from '../../api/conditions.ts'
 import type { Namespace } from '../../api/builtin.ts'
@@ -52,7 +52,7 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if there are none. */
+/** Deletes all objects of a type in the namespace. Returns the objects that still exist; undefined if no object remains. */
 async function deleteContent(type: ResourceType, namespace: string, { client }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {

@@ -18,7 +18,7 @@ export function nodeAddress(index: number): string {
   return `10.0.${index >> 8}.${(index & 0xff) + 1}`
 }
 
-/** Creates the nodes that do not exist, and updates the status of the others. All nodes have the condition Ready. */
+/** Creates the nodes that do not exist, and updates the status of the existing nodes. All nodes have the condition Ready. */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],

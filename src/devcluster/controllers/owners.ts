@@ -23,7 +23,7 @@ export interface Owners {
   readonly unknown: readonly Reference[]
 }
 
-/** The dependencies of `findOwners`. */
+/** The sources from which `findOwners` reads the state of the cluster. */
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
@@ -36,17 +36,17 @@ export interface OwnerSources {
 
 /**
  * Looks up the owners of an object with requests to the API server, not in the cache, because a deletion based on outdated data cannot be
- * undone. An owner is absent if another object now has its name. It is also absent if it is in another namespace, because owner references
- * do not cross namespaces.
+ * undone. An owner is absent if another object now has its name. An owner in another namespace is also absent, because owner references do
+ * not cross namespaces.
  */
 export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // The owner cannot be looked up, because its type is not served, or because it is namespaced although the object is cluster-scoped. It
-    // counts as unknown, unless its type is not served and its deletion was observed. As in Kubernetes, an object with an unknown owner is
-    // not deleted.
+    // The owner cannot be looked up, because its type is not served, or because the owner is namespaced although the object is
+    // cluster-scoped. The owner counts as unknown, unless its type is not served and its deletion was observed. As in Kubernetes, an object
+    // with an unknown owner is not deleted.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
       const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)

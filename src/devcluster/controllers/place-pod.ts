@@ -57,7 +57,8 @@ interface Toleration {
   readonly effect?: string
 }
 
-function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+/** Returns true when one of the tolerations matches the taint. */
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some(({ key, operator = 'Equal', value = '', effect }) => {
     if (effect && effect !== taint.effect) return false
     if (key && key !== taint.key) return false
@@ -65,7 +66,8 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean 
   })
 }
 
-function matchesNodeSelector({ spec }: ReadonlyPod, { metadata }: ReadonlyNode): boolean {
+/** Returns true when a node matches the node selector and the required node affinity of a Pod. */
+export function matchesNodeSelector({ spec }: { readonly spec?: ReadonlyPod['spec'] | undefined }, { metadata }: ReadonlyNode): boolean {
   const labels = metadata.labels ?? {}
   if (Object.entries(spec?.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(labels, key) || labels[key] !== value)) return false
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms

@@ -11,8 +11,8 @@ const rootCaDescription =
   'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
 /**
- * Returns the controller that creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in each namespace. It creates them
- * again after they are deleted.
+ * Returns the controller that creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in each namespace. The controller
+ * creates them again after they are deleted, and restores a changed CA certificate in the ConfigMap.
  *
  * @param ca the CA certificate of the embedded API server as PEM.
  */

@@ -8,7 +8,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 export interface TypeSource {
   /** Returns all types whose objects can be watched and deleted. */
   types(): readonly ResourceType[]
-  /** Returns the type with this group and kind among `types()`; undefined when there is none. */
+  /** Returns the type with this group and kind among `types()`; undefined when there is no such type. */
   byKind(group: string, kind: string): ResourceType | undefined
   /** Calls `listener` after each change of the served types. Returns a function that unsubscribes the listener. */
   onChange(listener: () => void): () => void

@@ -18,11 +18,14 @@ export interface AcceptedNames {
    * accepted, the previously accepted name remains.
    */
   readonly names: DefinitionNames
-  /** The conflict that the condition NamesAccepted reports. If there are several, it is the last one. */
+  /** The conflict that the condition NamesAccepted reports. If several names conflict, this is the conflict that was found last. */
   readonly conflict: NameConflict | undefined
 }
 
-/** Returns the accepted names of a CRD. A requested name conflicts if another CRD of the same group has it as an accepted name. */
+/**
+ * Returns the accepted names of a CRD. A requested name conflicts if another CRD of the same group already has this name among its accepted
+ * names.
+ */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

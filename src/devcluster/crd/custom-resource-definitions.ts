@@ -61,7 +61,7 @@ function withDefaults(given: JsonObject): JsonObject {
     conversion: isObject(spec.conversion) ? withPort(spec.conversion) : (spec.conversion ?? { strategy: 'None' }),
   }
   const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
-  // The default of storedVersions is the version with `storage: true`.
+  // If `status.storedVersions` is missing or empty, it is set to the version with `storage: true`.
   const { storedVersions } = isObject(object.status) ? object.status : {}
   if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
   return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }
@@ -98,8 +98,8 @@ function storageVersions(object: JsonObject): string[] {
 }
 
 /**
- * Adds a new storage version to status.storedVersions. The old storage version stays in the list, because objects may still be stored in
- * it.
+ * Adds a new storage version to `status.storedVersions`. The old storage version stays in the list, because existing objects may still be
+ * stored in this version.
  */
 function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   const status: JsonObject = isObject(old.status) ? old.status : {}

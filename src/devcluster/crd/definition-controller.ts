@@ -91,7 +91,7 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
       served.remove(name)
       cleanups.get(name)?.()
       cleanups.delete(name)
-      // The deletion frees the names of the CRD, so CRDs that conflicted with them can be accepted.
+      // The deletion frees the names of the CRD. Other CRDs that requested these names can then be accepted.
       for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
@@ -140,10 +140,10 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   return { ended, settled: () => idle.promise }
 }
 
-/** Adds the rows of CRDs to the resource catalog, and removes them from it. */
+/** Keeps the rows of CRDs in the resource catalog up to date. */
 class ServedRows {
   readonly #catalog: Catalog
-  /** The catalog rows of each CRD, keyed by its name. `from` contains the properties of the CRD on which the rows depend. */
+  /** The catalog rows of each CRD, keyed by the name of the CRD. `from` contains the properties of the CRD on which the rows depend. */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
   readonly #converterOf: (definition: Definition) => Converter | undefined
@@ -173,7 +173,7 @@ class ServedRows {
   }
 }
 
-/** True for a terminating CRD whose custom resources must be deleted before the CRD is. */
+/** True for a terminating CRD whose custom resources must be deleted before the CRD itself is deleted. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }
@@ -185,7 +185,7 @@ const deletionInProgress = {
   message: 'CustomResource deletion is in progress',
 } as const
 
-/** Sets the conditions NamesAccepted and Established of a CRD, and returns the updated CRD. */
+/** Updates the accepted names of a CRD, and its conditions NamesAccepted, Established and Terminating. Returns the updated CRD. */
 async function updateStatus(
   { store, registry, catalog, clock }: DefinitionControllerOptions,
   object: JsonObject,

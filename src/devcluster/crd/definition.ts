@@ -61,12 +61,12 @@ export interface Definition {
   }
 }
 
-/** The finalizer of a terminating CRD. It is removed when the CRD's custom resources are deleted. */
+/** The finalizer of a terminating CRD. The finalizer is removed after all custom resources of the CRD have been deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 /**
- * Casts a decoded or stored CRD. No check of the JSON types is needed, because decoding has rejected wrong types. Only a stored CRD is
- * sure to have all required fields, because it was validated when it was written.
+ * Casts a decoded or stored CRD. No check of the JSON types is needed, because decoding has rejected wrong types. A decoded CRD that has
+ * not been validated can lack required fields; a stored CRD has all of them.
  */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition

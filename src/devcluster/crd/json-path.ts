@@ -14,9 +14,9 @@ type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
- * Compiles a JSON path. It consists of fields (`.spec.size`), indices (`.spec.containers[0].image`), wildcards (`.spec.hosts[*]`), escaped
- * dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). Even in quotes, a dot
- * separates fields unless it is escaped: `['a.b']` means `.a.b`.
+ * Compiles a JSON path. A path consists of fields (`.spec.size`), indices (`.spec.containers[0].image`), wildcards (`.spec.hosts[*]`),
+ * escaped dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). Even in quotes, a
+ * dot separates fields unless the dot is escaped: `['a.b']` means `.a.b`.
  *
  * @throws {SyntaxError} for any other syntax.
  */
@@ -39,7 +39,7 @@ export function plainFields(text: string): readonly string[] | undefined {
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
 /**
- * Matches a quoted field name in brackets. Commas are not allowed in it, because client-go parses a list of names as a union
+ * Matches a quoted field name in brackets. The name must not contain a comma, because client-go parses a list of names as a union
  * (k8s.io/client-go/util/jsonpath: parseArray).
  */
 const quotedStep = /\['([^',]*)'\]/y

@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** Compiles a JSON path. A CRD with an invalid path is accepted; the cells of its column are then empty. */
+/** Compiles the JSON path of a column. A CRD with an invalid path is accepted; the cells of this column are then empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)

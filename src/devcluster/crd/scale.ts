@@ -54,7 +54,7 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** Validates the fields that the scale subresource uses. It runs for each write of the object or its status. */
+/** Validates the fields that the scale subresource uses. The validation runs for each write of the object or its status. */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {
@@ -76,8 +76,8 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
 }
 
 /**
- * Looks up a path in an object. `value` is the value at the path; undefined when it is missing. If the value has the wrong type, `problem`
- * is Go's message instead.
+ * Looks up a path in an object. `value` is the value at the path; undefined when there is no value. If a value on the path has the wrong
+ * type, `problem` is Go's message instead.
  */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object
@@ -112,7 +112,7 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
 }
 
 /**
- * Sets the value at a path. Throws when the value of a field on the path is not an object, e.g. null
+ * Returns a copy of the object with a new value at a path. Throws when a field on the path has a value that is not an object, e.g. null
  * (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured: SetNestedField).
  */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {

@@ -13,7 +13,9 @@ function isFormatOf(type: JsonValue | undefined, format: string): boolean {
   return (type === undefined || type === '' || type === 'string') && formatOf(format) !== undefined
 }
 
-/** Returns the unknown formats in the schemas of a CRD. They cause a warning, and objects are not validated against them. */
+/**
+ * Returns the unknown formats in the schemas of a CRD. The API server warns about these formats, and does not validate values against them.
+ */
 export function unknownFormats(definition: JsonObject): readonly string[] {
   const found = new Set<string>()
   const visit = (value: JsonValue | undefined): void => {

@@ -107,8 +107,8 @@ function labelled(path: string, name: string, mixedCase?: string): FieldError[] 
 }
 
 /**
- * Fields of each version in `spec.versions`. If such a field is equal in all versions, kube-apiserver's internal type has it only at the
- * top level of `spec`. Errors then contain the path of the internal field.
+ * Fields of each version in `spec.versions`. If a field is equal in all versions, kube-apiserver's internal type contains the field only
+ * once, at the top level of `spec`. Errors then contain the path of the internal field.
  */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
@@ -220,7 +220,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // kube-apiserver counts bytes, although its message says characters.
+  // kube-apiserver counts bytes, although its message refers to characters.
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))

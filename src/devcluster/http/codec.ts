@@ -109,7 +109,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON. `refuse` returns the error to throw for a message of Go's decoder. */
+/** Decodes JSON. `refuse` converts a message of Go's decoder to the error to throw. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { error, ...found } = scanJson(text)
@@ -154,7 +154,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
 }
 
-/** Maximum number of YAML tokens. The parser needs about a second for this many, and the longest CRDs have fewer. */
+/** Maximum number of YAML tokens. The parser needs about a second for this number of tokens, and the longest CRDs have fewer tokens. */
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {

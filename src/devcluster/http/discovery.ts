@@ -1,4 +1,4 @@
-/** Discovery of groups, versions and types: the legacy documents and the aggregated ones. */
+/** Discovery of groups, versions and types: the legacy documents and the aggregated documents. */
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -12,7 +12,7 @@ export interface Document {
   readonly etag: string
 }
 
-/** kube-apiserver's order of groups. It matters to kubectl, which uses the first of several types with the same name. */
+/** kube-apiserver's order of groups. The order matters to kubectl: of several types with the same name, kubectl uses the first. */
 const groupOrder = [
   '',
   'apps',
@@ -32,7 +32,7 @@ const groupOrder = [
   'discovery.k8s.io',
 ]
 
-/** Makes the documents from the catalog; the aggregated ones are cached until the catalog changes. */
+/** Builds the documents from the catalog. The aggregated documents are cached until the catalog changes. */
 export class Discovery {
   readonly #catalog: Catalog
   readonly #documents = new Map<boolean, Document>()
@@ -76,7 +76,9 @@ export class Discovery {
     }
   }
 
-  /** Returns the aggregated document for `/api` (`core` is true) or `/apis`: all groups, versions and types. */
+  /**
+   * Returns the aggregated document for `/api` if `core` is true, and for `/apis` otherwise: the groups with all their versions and types.
+   */
   aggregated(core: boolean): Document {
     return this.#document(core, () => ({
       kind: 'APIGroupDiscoveryList',
@@ -176,7 +178,8 @@ function subresourcesOf({ custom, subresources }: ResourceInfo): [string, Subres
 }
 
 /**
- * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are those of the type itself.
+ * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are equal to the group and
+ * version of the type itself.
  */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }
@@ -191,7 +194,7 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 }
 
 /**
- * Returns the `storageVersionHash` of a type in discovery, which identifies the version in which the type is stored
+ * Returns the `storageVersionHash` of a type in a discovery document. The hash identifies the version in which the type is stored
  * (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). If a type is served in several groups, the hash is computed from the
  * group in which the type is stored.
  */

@@ -14,8 +14,8 @@ export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+pro
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 /**
  * An OpenAPI v2 document without `definitions`, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types that are missing
- * in v3. When it gets this document, it reports that the type is not installed. If it got an error, it would fail with a message about
- * OpenAPI.
+ * in v3. With this document, kubectl reports that the type is not installed. With an error response, kubectl would fail with a message
+ * about OpenAPI.
  */
 const emptyOpenApiV2 = '\n\u00032.0'
 

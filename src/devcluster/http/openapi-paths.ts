@@ -8,8 +8,7 @@ import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
  * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed: the document contains no merge keys, so
- * a client could not compute such a patch from it. kubectl does not need the document, because it computes these patches from its
- * compiled-in types.
+ * a client could not compute such a patch from the document. kubectl computes these patches from its compiled-in types.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']

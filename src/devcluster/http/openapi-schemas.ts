@@ -24,7 +24,6 @@ const kind: JsonObject = {
     'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
 }
 
-/** Returns a reference to a component. */
 export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }

@@ -17,7 +17,7 @@ export interface OpenApiDocument {
   readonly hash: string
 }
 
-/** Makes each document when it is first requested, and caches it until the types of its group version change. */
+/** Builds each document on its first use, and caches the document until the types of its group version change. */
 export class OpenApi {
   readonly #catalog: Catalog
   readonly #version: string

@@ -13,7 +13,7 @@ import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf }
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  /** The query parameter `includeObject`: the part of an object that its table row contains. Null when missing. */
+  /** The query parameter `includeObject`: the part of an object that a table row contains. Null when the parameter is missing. */
   readonly includeObject: string | null
   readonly jsonText: JsonText
   /** The current time, for ages in tables. */

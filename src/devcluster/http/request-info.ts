@@ -16,7 +16,7 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, this is its name, because
+   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, the name of the Namespace, because
    * kube-apiserver authorizes the request in that namespace.
    */
   readonly namespace: string
@@ -96,7 +96,10 @@ function nameInSelector(verb: string, query: URLSearchParams): string {
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name
 }
 
-/** Returns an empty name for an invalid selector. The handler of the request reports the invalid selector later. */
+/**
+ * Returns the name that a field selector selects. Returns an empty name for an invalid selector, because the handler of the request reports
+ * the invalid selector later.
+ */
 function nameOf(fieldSelector: string): string {
   try {
     return exactValue(parseFieldSelector(fieldSelector), 'metadata.name') ?? ''

@@ -19,8 +19,8 @@ const gzipAsync = promisify(gzip)
 const gzipThreshold = 128 * 1024
 
 /**
- * Maximum size in bytes of all warnings of one response. When they are larger, each warning is truncated
- * (k8s.io/apiserver/pkg/endpoints/filters: warning.go).
+ * Maximum size in bytes of all warnings of one response. If the warnings are larger, each warning is truncated to `cutWarning` characters,
+ * and the warnings that still exceed the maximum are dropped (k8s.io/apiserver/pkg/endpoints/filters: warning.go).
  */
 const warningBudget = 4096
 const cutWarning = 256

@@ -8,7 +8,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** The part of an object that its table row contains. */
+/** The part of an object that a table row contains. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {
@@ -27,7 +27,7 @@ export interface TableOptions {
   readonly columnDefinitions?: boolean
 }
 
-/** Returns a table of objects. `metadata` is the metadata of the list, or of the object when a single object was requested. */
+/** Returns a table of objects. `metadata` is the list metadata of the table. */
 export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
   const columns = columnsOf(info, objects[0])
   const rows = objects.map((object) => ({

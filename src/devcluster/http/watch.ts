@@ -98,7 +98,10 @@ interface Lines {
   end(): void
 }
 
-/** Sends the headers immediately, because clients wait for them. Lines that are added before the next tick are written together. */
+/**
+ * Begins the response. Sends the headers immediately, because clients wait for them. Lines that are added before the next tick are written
+ * together.
+ */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
   response.setHeader('Content-Type', 'application/json')
@@ -128,7 +131,7 @@ function begin(exchange: Exchange): Lines {
   }
 }
 
-/** Waits until the client has read the data in the buffer. Resolves to false when the watch must end. */
+/** Waits until the client has read the data in the buffer. Resolves with false when the watch must end. */
 async function drained({ response, signal }: Exchange, { clock }: Services): Promise<boolean> {
   const stalled = new AbortController()
   const timer = clock.after(stallMs, () => stalled.abort())
@@ -144,7 +147,10 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
   }
 }
 
-/** Returns a promise that never rejects. Otherwise, an error that occurs before the promise is awaited would be an unhandled rejection. */
+/**
+ * Returns a promise that resolves even if `promise` rejects: an error that occurs before the promise is awaited would otherwise be an
+ * unhandled rejection.
+ */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(
     (result) => ({ result }),

@@ -1,6 +1,6 @@
 /**
- * Decodes a request's body into an object of the type: checks kind, name and namespace, JSON types, unknown and duplicate fields, and
- * applies defaults.
+ * Decodes a request's body into an object of the requested type: checks kind, name and namespace, JSON types, unknown and duplicate fields,
+ * and applies defaults.
  */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
@@ -35,7 +35,10 @@ export function decodeBody(info: ResourceInfo, decoded: DecodedObject, context: 
   return normalize(info, object, decoded.duplicates, context, (detail) => refuseBody(info)(detail, info))
 }
 
-/** Makes the error 400 for a body that cannot be decoded as `kind` (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
+/**
+ * Returns a function that builds the 400 error for a body that cannot be decoded as `kind` (k8s.io/apiserver/pkg/endpoints/handlers:
+ * transformDecodeError).
+ */
 function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
@@ -56,8 +59,8 @@ export function decodePatched(
 }
 
 /**
- * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map, which accepts more values than the
- * decoding of JSON does (see `types/go-convert.ts`). It decodes the results of all other patches from JSON.
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map. The conversion accepts more values than
+ * the decoding of JSON, with which kube-apiserver decodes the results of all other patches (see `types/go-convert.ts`).
  */
 export function decodeStrategic(
   info: ResourceInfo,
@@ -141,8 +144,8 @@ export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Returns the object in the form to store. Mutating webhooks can add unknown fields, and default values can contain nulls; validating
- * webhooks see both, but neither is stored.
+ * Returns the object in the form to store. Unknown fields, which mutating webhooks can add, and nulls from default values are removed.
+ * Validating webhooks still receive these fields and nulls.
  */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.schema === undefined ? object : info.schema.convert(object)
@@ -182,7 +185,7 @@ function unknownText(path: string): string {
 
 /**
  * Formats the error about a duplicate key. `duplicate` names the line for a YAML body, and the path for a JSON body. A JSON patch is a
- * list, so a path in it begins with an index.
+ * list, so the path of a key in a JSON patch begins with an index.
  */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
@@ -237,7 +240,7 @@ function sorted(value: JsonValue | undefined, problems: readonly Problem[]): Pro
   return [...here, ...found, ...missing]
 }
 
-/** Returns the rest of a path that begins with `start`; undefined if it does not. */
+/** Returns the rest of a path after `start`; undefined if the path does not begin with the path `start`. */
 function rest(path: string, start: string): string | undefined {
   if (!path.startsWith(start)) return undefined
   const next = path[start.length]
@@ -300,7 +303,8 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 /**
  * Throws when an object of a built-in type has another apiVersion or kind than the URL. As in kube-apiserver, there are different errors
  * for a type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as
- * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the error says that the kind cannot be converted.
+ * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the thrown error states that the kind cannot be
+ * converted.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

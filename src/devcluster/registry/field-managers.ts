@@ -33,7 +33,7 @@ export function writerOf(
 
 /**
  * Returns `managedFields` after an update of `live` to `object`; undefined when no field has a manager. `live` is undefined for a create.
- * `view` is passed to `managersAfterUpdate`.
+ * `view` converts objects to other versions (see `managersAfterUpdate`).
  */
 export function managedFieldsAfter(
   info: AppliedType,

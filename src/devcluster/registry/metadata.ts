@@ -82,7 +82,7 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 /**
  * Returns an updated object with the metadata that the server keeps. Fields that clients cannot change are copied from the old object.
  * `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them. kube-apiserver removes `selfLink`
- * when it stores an object, so the response to a dry run still has it.
+ * only when it stores an object, so the response to a dry run still contains `selfLink`.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
@@ -129,7 +129,7 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 
 /**
  * Increments `metadata.generation` when a field changes, except for fields in `metadata` and, if the type has a status subresource, in
- * `status`. For Deployments, a change of annotations counts, too, unless it is part of a write to the subresource `status`.
+ * `status`. For Deployments, a change of annotations also increments the generation, except in a write to the subresource `status`.
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object

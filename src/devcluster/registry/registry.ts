@@ -113,7 +113,7 @@ export class Registry {
   }
 
   /**
-   * Watches a type. Events are queued from this call on, even before the caller reads the first one. Throws immediately for invalid
+   * Watches a type. Events are queued from this call on, even before the caller reads the first event. Throws immediately for invalid
    * options.
    */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {
@@ -216,9 +216,7 @@ async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }
 
-/**
- * The letters and digits of generated names. Vowels are missing, and so are characters that look alike (k8s.io/apimachinery/pkg/util/rand).
- */
+/** The letters and digits of generated names. Vowels, and digits that resemble vowels, are missing (k8s.io/apimachinery/pkg/util/rand). */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 

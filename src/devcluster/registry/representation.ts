@@ -12,8 +12,9 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts objects between versions, with a webhook or with the conversion strategy `None`. This strategy changes only `apiVersion`. In
- * both cases, the fields that the target version does not have are then removed. The converted form of a stored object is cached, and all
+ * Converts objects between versions. Custom resources are converted by the webhook of their CRD, or by the conversion strategy `None`,
+ * which changes only `apiVersion`. In both cases, the fields that the target version does not have are then removed. The few built-in types
+ * that need a conversion are converted by the functions in `info.conversion`. The converted form of a stored object is cached, and all
  * watchers share it.
  */
 export class Representation {
@@ -89,7 +90,7 @@ function read(info: ResourceInfo, stored: JsonObject): JsonObject {
   return converted(info.schema, { ...object, apiVersion })
 }
 
-/** Removes the fields that the schema of the target version does not have, and nulls that it does not allow. */
+/** Removes the fields that the schema of the target version does not have, and the nulls that this schema does not allow. */
 function converted(schema: CompiledSchema | undefined, object: JsonObject): JsonObject {
   return schema?.convert(object) ?? object
 }

@@ -16,9 +16,9 @@ export interface Selection {
 }
 
 /**
- * Returns the `Selection` for a label selector and a field selector. With `name`, it selects only the object of that name. Throws 400 for
- * malformed selectors and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does not require this
- * name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
+ * Returns the `Selection` for a label selector and a field selector. With `name`, the `Selection` matches only the object of that name.
+ * Throws 400 for malformed selectors and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does
+ * not require this name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
  */
 export function selectionOf(
   info: ResourceInfo,
@@ -45,7 +45,10 @@ function parse<T extends LabelRequirement | FieldRequirement>(text: string | und
   }
 }
 
-/** Returns the field requirements of a request for the object `name`. If there are none, returns the requirement `metadata.name=NAME`. */
+/**
+ * Returns the field requirements of a request for the object `name`. If the request has no field selector, returns the requirement
+ * `metadata.name=NAME`.
+ */
 function named(fields: readonly FieldRequirement[], name: string): readonly FieldRequirement[] {
   if (fields.length === 0) return [{ field: 'metadata.name', operator: '=', value: name }]
   if (exactValue(fields, 'metadata.name') === name) return fields

@@ -94,7 +94,7 @@ export function issueServingCertificate(authority: KeyPair, now: number): Promis
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
     ips: ['127.0.0.1', '::1'],
     now,
-    // The certificate is issued again at each start, so it may be valid for as long as the CA.
+    // The certificate is issued at each start, and not renewed later. It is therefore valid for as long as the CA.
     lifeMs: authorityLifeMs,
   })
 }

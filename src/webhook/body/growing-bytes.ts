@@ -44,7 +44,10 @@ export class GrowingBytes {
     return this.#bytes
   }
 
-  /** Frees the memory immediately. Buffers are outside the JavaScript heap, so their size does not cause the garbage collector to run. */
+  /**
+   * Frees the memory immediately. Otherwise it could remain allocated for long: buffers are outside the JavaScript heap, so their size does
+   * not trigger a garbage collection.
+   */
   free(): void {
     freeBytes(this.#bytes)
     this.#bytes = Buffer.alloc(0)

@@ -161,7 +161,7 @@ export class MemoryBudget {
   /**
    * Moves the request that holds the reserve to the memory outside the reserve, if there is room for it. This frees the reserve for the
    * request that has waited longest. Without the move, even a small request would hold the whole reserve until it ends, and a slow client
-   * can delay that end for long.
+   * can delay the end of its request for long.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

@@ -37,7 +37,7 @@ export interface CombinedWebhook {
   /** The `name` that the webhooks declare; empty when they declare no name. */
   readonly name: string
   readonly filters: WebhookFilters
-  /** The webhooks that have handlers for each operation. */
+  /** For each operation, the webhooks that have this operation, in the order in which they are declared. */
   readonly webhooks: Readonly<Record<Operation, OrderedWebhooks>>
   /** The path and operations of the mutating webhook. If `operations` is empty, no mutating webhook is registered. */
   readonly mutating: { readonly path: string; readonly operations: readonly Operation[] }
@@ -63,7 +63,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  * calls this webhook for requests with other versions, and converts their objects to the stored version. Handlers that are defined for a
  * `versionOf` belong to the webhook of that version.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type have different filters and no `name`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type have different filters and no `name`, when one type has two kind
+ * definitions, or when two webhooks would have the same path.
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()

@@ -58,7 +58,7 @@ export interface ReviewContext<T = unknown> {
    */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Adds a warning to the response; kubectl prints it. A warning should have less than 120 characters. */
+  /** Adds a warning to the response; kubectl prints it. A warning should have fewer than 120 characters. */
   warn(text: string): void
   /**
    * Adds an annotation to the audit event of the API server for this request, even if the request is denied. The API server prefixes the
@@ -83,7 +83,8 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   readonly client: Client
   /**
    * Reads from the informers of this process, without a request to the API server. The objects are frozen, and may be older than those in
-   * the API server. Only the types in the webhook's `reads` can be read. They have synced before the handler is called.
+   * the API server. Only the types in the webhook's `reads` can be read. The informers of these types have synced before the handler is
+   * called.
    *
    * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type, because the webhook would fail in
    * a process without that controller. A read of a namespaced object also throws when its key has no namespace. If the process is limited
@@ -91,8 +92,8 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    */
   readonly cache: CacheReader
   /**
-   * Checks with a SubjectAccessReview whether the requester has a permission other than the one for this request. The result is cached for
-   * a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
+   * Checks with a SubjectAccessReview whether the requester has another permission than that for this request, which the API server has
+   * already checked. The result is cached for a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })

@@ -60,8 +60,8 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * Validates an object with reads from the cluster. The validating webhook calls it with the final object. It is also called when
-   * `validate` has rejected the object, because the user should get all errors at the same time.
+   * Validates an object with reads from the cluster. The validating webhook calls it with the final object. The mutating webhook calls it
+   * only if `validate` has rejected the object, because the user should get all errors at the same time.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
   /** Validates a deletion. Without this handler, every deletion is allowed. */
@@ -121,7 +121,7 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   return Object.freeze(webhook)
 }
 
-/** Returns the operations for which the API server calls the webhook. Default: the operations that its handlers support. */
+/** Returns the operations for which the API server calls the webhook. Default: the operations that the schema or the handlers need. */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]

@@ -40,8 +40,8 @@ function expressionProblem(expression: string): string | undefined {
 const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
 
 /**
- * Returns whether a match condition excludes the creation of this object. Conditions that use variables other than `object` and `oldObject`
- * are ignored.
+ * Returns true when a match condition is false for the creation of this object. Conditions that use variables other than `object` and
+ * `oldObject` are ignored.
  */
 export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
   return conditions.some(({ expression }) => {

@@ -21,13 +21,13 @@ import { matchConditionProblems } from './match-condition.ts'
  */
 export interface WebhookFilters {
   /**
-   * At most 64 CEL expressions. The API server calls the webhook only for requests for which all of them are true. They can use `object`,
-   * `oldObject`, `request` and `authorizer`. They are compiled when the webhook is defined.
+   * At most 64 CEL expressions. The API server calls the webhook only for requests for which all expressions are true. The expressions can
+   * use `object`, `oldObject`, `request` and `authorizer`, and are compiled when the webhook is defined.
    */
   readonly matchConditions?: readonly MatchCondition[]
   /**
-   * Selects requests by the labels of the object and of the old object. A request is selected if one of the two matches. A user who may set
-   * labels can bypass the webhook.
+   * Selects requests by the labels of the object and of the old object. A request is selected if the labels of one of the two objects
+   * match. A user who may set labels can bypass the webhook.
    */
   readonly objectSelector?: LabelSelector
   /**

@@ -30,8 +30,8 @@ export interface ReviewedObjects {
 /** The steps of one review, without the handlers. */
 export interface Evaluation {
   /**
-   * The decoded request. If a worker thread parses the body, the request is preliminary until `begin` has returned: it is undefined, or its
-   * `dryRun` and `options` may be wrong.
+   * The decoded request. If a worker thread parses the body, `request` is preliminary until `begin` has resolved: `request` is then
+   * undefined, or its `dryRun` and `options` may be wrong.
    */
   readonly request: AdmissionRequest | undefined
   /**

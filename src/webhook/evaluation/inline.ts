@@ -55,7 +55,7 @@ export class InlineEvaluation implements Evaluation {
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
     // The handlers of a validating webhook receive only objects that the schema accepts. The API server calls the webhook only for such
-    // objects, but another client of this server may send an invalid one.
+    // objects, but another client of this server may send an invalid object.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)

@@ -19,16 +19,16 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 
-/** Returns whether the review is evaluated on the main thread; false for evaluation in a worker thread. */
+/** Returns true when the main thread evaluates the review, and false when a worker thread evaluates it. */
 export function isSoonEvaluated(bytes: Uint8Array): boolean {
   return bytes.length <= smallBytes || (bytes.length <= ordinaryBytes && looksOrdinary(bytes))
 }
 
 /**
  * Returns whether a body looks like an ordinary object, with few distinct field names, few values and short strings. `JSON.parse` handles
- * 200 MB of such JSON per second. A body with many distinct names or many values takes longer, because each of them costs at least a
- * microsecond. A body with long strings takes longer, because matching them with the patterns of the schema is slow. The samples are at
- * random positions, so a client cannot hide other content between them.
+ * 200 MB of such JSON per second. A body with many distinct names or many values takes longer, because each name and each value costs at
+ * least a microsecond. A body with long strings takes longer, because matching them with the patterns of the schema is slow. The samples
+ * are at random positions, so a client cannot hide other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()

@@ -31,7 +31,8 @@ export interface ReviewThreadOptions {
 }
 
 /**
- * Limit of V8's young generation in each thread, in MiB. V8's default is many times larger, and a thread would never release that memory.
+ * Limit of V8's young generation in each thread, in MiB. A thread never releases the memory of its young generation, and V8's default limit
+ * is many times larger.
  */
 const maxYoungGenerationSizeMb = 8
 /** Milliseconds after which an idle thread is terminated. An idle thread takes about 20 MB. */
@@ -115,8 +116,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // Starts at most one thread for each waiting review. A thread that is still starting counts, even if the review that waited for it
-        // has been aborted. Otherwise a busy machine might start more and more threads, and none of them would get ready.
+        // Starts at most one thread for each waiting review. A thread that is still starting counts, even if its review has been aborted.
+        // Otherwise, a busy machine might start more and more threads, and none of them would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }
@@ -208,7 +209,7 @@ export class ReviewThread {
     this.#worker.ref()
   }
 
-  /** Lets the process end although the thread is idle. */
+  /** Lets the process end while the thread is idle. */
   rest(): void {
     this.#worker.unref()
   }

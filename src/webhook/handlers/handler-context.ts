@@ -28,8 +28,8 @@ class Collected {
 /**
  * The context that the `default` and `validate` handlers of all webhooks share.
  *
- * This is a class, not an object literal with getters. V8 would create a hidden class for each such literal, and this would keep the whole
- * request in memory until the next full garbage collection. Values that few handlers use are created on first use.
+ * This is a class, not an object literal with getters. V8 would create a hidden class for each such literal, and the hidden class would
+ * keep the whole request in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
 export class HandlerContext implements Context {
   readonly operation: Context['operation']

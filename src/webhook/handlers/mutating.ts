@@ -66,7 +66,7 @@ export async function applyDefaultHandlers(
     try {
       object = asObject(await handlers.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
-      // When the object has schema errors, they are the probable cause of the handler's exception.
+      // An exception is ignored if the object has schema errors, because these errors have probably caused it.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break

@@ -14,8 +14,8 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { HandlerContext } from './handler-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. If the object already has errors (`known` errors of the schema, or those of an earlier
- * handler), an exception of a handler is ignored: the invalid object has probably caused it.
+ * Returns the errors of all `validate` handlers. An exception of a handler is ignored if the object already has errors, either `known`
+ * errors of the schema or errors of an earlier handler: the invalid object has probably caused the exception.
  */
 export async function ownErrors(
   webhooks: OrderedWebhooks,
@@ -36,10 +36,7 @@ export async function ownErrors(
   return own
 }
 
-/**
- * Returns `errors` and the errors of all `validateInCluster` handlers. When a handler returns a failure `Status`, this is the result
- * instead.
- */
+/** Returns `errors` and the errors of all `validateInCluster` handlers; or the failure `Status`, if a handler returns one. */
 export function admissionVerdict(
   webhooks: OrderedWebhooks,
   object: JsonObject,
@@ -51,7 +48,7 @@ export function admissionVerdict(
   )
 }
 
-/** Returns the errors of all `validateDelete` handlers. When a handler returns a failure `Status`, this is the result instead. */
+/** Returns the errors of all `validateDelete` handlers; or the failure `Status`, if a handler returns one. */
 export function deletionVerdict(webhooks: OrderedWebhooks, object: JsonObject, context: HandlerContext): Promise<CombinedVerdict> {
   return collect(webhooks, context, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), context.of(webhook)))
 }

@@ -187,7 +187,7 @@ export class Connections {
 
   /**
    * Closes the connection whose loss matters least. Returns false when there is none to close: every connection carries a request, and no
-   * request is slow to arrive.
+   * request has been incomplete for `longRequestMs`.
    */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()

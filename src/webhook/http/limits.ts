@@ -17,10 +17,11 @@ export const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs:
 
 export interface ConnectionLimits {
   /**
-   * Maximum number of connections. A further connection closes one of the following, in this order of preference:
+   * Maximum number of connections. When another connection is opened, the server closes one of the following connections, in this order of
+   * preference:
    *
-   * - a connection that has never carried a request, from the remote address with the most such connections. A flood of connections comes from
-   *   other remote addresses than the API server's, so the API server's connections stay open.
+   * - a connection that has never carried a request, from the remote address with the most such connections. A flood of connections comes
+   *   from other remote addresses than the API server's, so the API server's connections stay open.
    * - a connection with a slow request, from the remote address with the most slow requests.
    * - the connection that has been idle longest.
    */

@@ -99,7 +99,7 @@ export class CachingProcess {
   async write(key: NamespacedKey, writer: string | undefined): Promise<void> {
     const { cache } = this
     const { dice } = this.#options
-    const before = cache.uidsOf(configMap, key)
+    const before = [...cache.stored(configMap, key).values()].map(({ metadata }) => metadata.uid)
     const client = readYourWrites(this.#writing.client, writer === undefined ? cache : withOrigin(cache, writer))
     const response = await writeOnce(client, key, dice, this.#read(key))
     if (response === undefined || !cache.status().every(({ synced }) => synced)) return
@@ -139,8 +139,8 @@ export class CachingProcess {
 function withOrigin(cache: Cache, writer: string): OwnWrites {
   const origin = { controller: 'test', key: writer }
   return {
-    written: (type, object) => cache.written(type, object, origin),
-    uidsOf: (type, key) => cache.uidsOf(type, key),
+    written: (type, object, _origin, sent) => cache.written(type, object, origin, sent),
+    stored: (type, key) => cache.stored(type, key),
     deleted: (type, key, uid, before) => cache.deleted(type, key, uid, before),
   }
 }

@@ -3,6 +3,7 @@ import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
 import type { CacheIndex } from '../../../src/cache/cache-index.ts'
+import type { StoredStates } from '../../../src/cache/read-your-writes.ts'
 import type { ControllerCache, ControllerEnvironment } from '../../../src/controller/prepared-controller.ts'
 import type { WatchedInformer } from '../../../src/controller/wait-for-sync.ts'
 import type { Client } from '../../../src/client/client.ts'
@@ -127,12 +128,13 @@ export class FakeCache implements ControllerCache {
     this.indexes.push(index)
   }
 
-  written<R extends ResourceType>(type: R, object: ObjectOf<R>): void {
+  written<R extends ResourceType>(type: R, object: ObjectOf<R>): boolean {
     this.writes.push([type.plural, object])
+    return true
   }
 
-  uidsOf(): readonly string[] {
-    return []
+  stored(): StoredStates {
+    return new Map()
   }
 
   deleted(type: ResourceType, key: ObjectKey, uid: string): void {

@@ -1,4 +1,7 @@
-/** Finds the dependents of a workload; adopts those that have no controller, and releases those that its selector no longer matches. */
+/**
+ * Finds the dependents of a workload. Adopts selected objects that have no controller, and releases dependents that the selector no longer
+ * matches.
+ */
 import { pod as podType } from '../../../api/builtin.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
 import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
@@ -13,10 +16,13 @@ import { defineCacheIndex } from '../../../cache/cache-index.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
-/** The key in the index for objects that have no controller. A uid is never empty. */
+/** The index key of objects that have no controller. A UID is never empty, so this key is different from all UIDs. */
 const noController = ''
 
-/** A label selector in the types of Kubernetes, where an operator is any string. The API server accepts only valid operators. */
+/**
+ * A label selector as the static types of the built-in kinds declare it: `operator` is any string. The API server accepts only valid
+ * operators.
+ */
 type Selector = Pick<LabelSelector, 'matchLabels'> & {
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[]
 }
@@ -24,15 +30,15 @@ type Selector = Pick<LabelSelector, 'matchLabels'> & {
 /** An owner that selects its dependents by labels. */
 export type Selecting = KubernetesObject & { readonly spec?: { readonly selector?: Selector } }
 
-/** Indexes the objects of `type` by the uid of their controller. */
+/** Returns an index of the objects of `type` by the UID of their controller. */
 export function controllerIndex<R extends ResourceType>(type: R): CacheIndex<R> {
   return defineCacheIndex(type, 'controller', (object) => controllerOf(object)?.uid ?? noController)
 }
 
-/** The Pods by the uid of their controller. */
+/** An index of Pods by the UID of their controller. */
 export const podsByController = controllerIndex(podType)
 
-/** The ReplicaSets by the uid of their controller. */
+/** An index of ReplicaSets by the UID of their controller. */
 export const replicaSetsByController = controllerIndex(apps.replicaSet)
 
 /** Returns true when a selector matches the labels of an object. An absent selector matches nothing. */
@@ -40,7 +46,9 @@ export function selects(selector: Selector | undefined, { metadata }: DeepReadon
   return selector !== undefined && matchesLabels(requirementsOf(selector as LabelSelector), metadata.labels)
 }
 
-/** Returns the objects in the owner's namespace whose controller is the owner. Those that it should release are included. */
+/**
+ * Returns the objects in the owner's namespace whose controller is the owner, including objects that the owner's selector does not match.
+ */
 export function controlledBy<R extends ResourceType>(
   index: CacheIndex<R>,
   { metadata }: DeepReadonly<KubernetesObject>,
@@ -51,34 +59,37 @@ export function controlledBy<R extends ResourceType>(
 
 /**
  * Returns the dependents of an owner: the objects that it controls and selects. Adopts selected objects that have no controller, and
- * releases controlled objects that are no longer selected. While the owner is being deleted, it neither adopts nor releases objects
+ * releases controlled objects that the selector does not match. While the owner is being deleted, objects are neither adopted nor released
  * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
+ * @param isMember returns false for objects to release, although the selector matches them. Default: the selector alone decides.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,
   owner: DeepReadonly<Selecting>,
   context: ReconcileContext,
   isCandidate: (object: DeepReadonly<ObjectOf<R>>) => boolean = () => true,
+  isMember: (object: DeepReadonly<ObjectOf<R>>) => boolean = () => true,
 ): Promise<readonly DeepReadonly<ObjectOf<R>>[]> {
   const { selector } = owner.spec ?? {}
   const isDeleted = owner.metadata.deletionTimestamp !== undefined
+  const belongs = (object: DeepReadonly<ObjectOf<R>>): boolean => selects(selector, object) && isMember(object)
   const controlled = controlledBy(index, owner, context).filter(isCandidate)
-  const dependents = controlled.filter((object) => selects(selector, object))
+  const dependents = controlled.filter(belongs)
   if (isDeleted) return dependents
-  for (const object of controlled) if (!selects(selector, object)) await release(index.type, object, owner, context)
+  for (const object of controlled) if (!belongs(object)) await release(index.type, object, owner, context)
   const free = context.cache.list(index.type, { namespace: owner.metadata.namespace, index: [index, noController] })
   const adopted: DeepReadonly<ObjectOf<R>>[] = []
   for (const object of free) {
-    if (object.metadata.deletionTimestamp !== undefined || !isCandidate(object) || !selects(selector, object)) continue
+    if (object.metadata.deletionTimestamp !== undefined || !isCandidate(object) || !belongs(object)) continue
     const patched = await adopt(index.type, object, owner, context)
     if (patched !== undefined) adopted.push(patched)
   }
   return [...dependents, ...adopted]
 }
 
-/** Makes the owner the controller of an object. Resolves with undefined when the object has changed. */
+/** Makes the owner the controller of an object. Resolves with the patched object; with undefined when the object is gone or has changed. */
 async function adopt<R extends ResourceType>(
   type: R,
   { metadata }: DeepReadonly<KubernetesObject>,
@@ -91,7 +102,7 @@ async function adopt<R extends ResourceType>(
   return (await unlessChanged(client.patch(untyped, metadata, patch))) as DeepReadonly<ObjectOf<R>> | undefined
 }
 
-/** Removes the owner's reference from an object. */
+/** Removes the reference to the owner from an object. */
 async function release(
   type: ResourceType,
   { metadata }: DeepReadonly<KubernetesObject>,
@@ -104,8 +115,8 @@ async function release(
 }
 
 /**
- * Resolves with undefined when the object is gone, has changed, or another object has its name. The API server refuses a patch of the uid as
- * invalid. The event of the change causes another reconcile.
+ * Resolves with undefined when the object is gone or has changed, or when another object has its name. In the last case, the patch contains
+ * a different UID, so the API server rejects it as invalid. The watch event of the change triggers another reconcile.
  */
 async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
   try {
@@ -117,8 +128,9 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Returns the function that enqueues the owners that may adopt an object: those of its namespace that select it. Objects that have a
- * controller enqueue nothing; `owns` of the controller enqueues their owner.
+ * Returns a function that maps an object without a controller to the owners in its namespace whose selector matches the object: each of
+ * them may adopt the object. An object with a controller is mapped to no owner, because `owns` of the controller definition already
+ * enqueues its owner.
  */
 export function mayAdopt<R extends ResourceType>(
   ownerType: R,

@@ -1,4 +1,4 @@
-/** Creates and deletes the Pods of a workload, and reports both with Events on it. */
+/** Creates and deletes the Pods of a workload, and records Events about the workload. */
 import type { Pod, PodSpec } from '../../../api/builtin.ts'
 import { pod as podType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
@@ -7,7 +7,6 @@ import { controllerReference } from '../../../api/owner-reference.ts'
 import { isApiError, isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
-/** The Pod template of a workload. */
 export interface PodTemplate {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>
@@ -18,7 +17,7 @@ export interface PodTemplate {
 }
 
 /**
- * Returns the Pod that an owner creates from a template. The API server generates its name from that of the owner
+ * Returns the Pod that an owner creates from a template. The API server generates the name of the Pod from the name of the owner
  * (k8s.io/kubernetes/pkg/controller: GetPodFromTemplate).
  */
 export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined, owner: DeepReadonly<KubernetesObject>): ObjectInput<Pod> {
@@ -36,7 +35,7 @@ export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined,
   } as ObjectInput<Pod>
 }
 
-/** Creates a Pod. Resolves with undefined when the namespace is being deleted, in which case no Pod can be created. */
+/** Creates a Pod. Resolves with undefined when the namespace is being deleted, because no Pod can then be created. */
 export async function createPod(
   pod: ObjectInput<Pod>,
   owner: DeepReadonly<KubernetesObject>,
@@ -53,7 +52,7 @@ export async function createPod(
   }
 }
 
-/** Deletes a Pod. Does nothing when it is gone. */
+/** Deletes a Pod. Does nothing when the Pod does not exist. */
 async function deletePod(
   { metadata }: DeepReadonly<Pod>,
   owner: DeepReadonly<KubernetesObject>,
@@ -70,9 +69,9 @@ async function deletePod(
 }
 
 /**
- * Deletes Pods at the same time.
+ * Deletes Pods in parallel.
  *
- * @throws the error of the first deletion that failed, when all of them have ended.
+ * @throws the error of a failed deletion. All deletions have ended by then.
  */
 export async function deletePods(
   pods: readonly DeepReadonly<Pod>[],
@@ -83,14 +82,15 @@ export async function deletePods(
 }
 
 /**
- * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task of a batch fails, the next batch is not started. So a quota that
- * refuses all Pods gets few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
+ * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task fails, no further batch is started. A quota that rejects all Pods
+ * therefore causes few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
- * @throws the error of the first task that failed, when all tasks of its batch have ended.
+ * @param maxBatch the size of the largest batch.
+ * @throws the error of a failed task. All tasks of the batch have ended by then.
  */
-export async function slowStart(count: number, task: (index: number) => Promise<unknown>): Promise<void> {
+export async function slowStart(count: number, task: (index: number) => Promise<unknown>, maxBatch = Infinity): Promise<void> {
   for (let started = 0, batch = 1; started < count; batch *= 2) {
-    const size = Math.min(batch, count - started)
+    const size = Math.min(batch, maxBatch, count - started)
     const from = started
     const results = await Promise.allSettled(Array.from({ length: size }, (_, index) => task(from + index)))
     throwFirst(results)

@@ -20,15 +20,15 @@ export function isReady(pod: ReadonlyPod): boolean {
   return readySince(pod) !== undefined
 }
 
-/** Returns the time in milliseconds since which the Pod is ready; undefined when it is not ready. */
+/** Returns the time in milliseconds since 1970 at which the Pod became ready; undefined when the Pod is not ready. */
 export function readySince({ status }: ReadonlyPod): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready')
   return ready?.status === 'True' ? Date.parse(ready.lastTransitionTime ?? '') || 0 : undefined
 }
 
 /**
- * Returns the time in milliseconds until the Pod is available, i.e. has been ready for `minReadySeconds`: 0 when it is available, undefined
- * when it is not ready.
+ * Returns the time in milliseconds until the Pod has been ready for `minReadySeconds`; 0 when the Pod is already available, undefined when
+ * the Pod is not ready.
  */
 export function availableInMs(pod: ReadonlyPod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)

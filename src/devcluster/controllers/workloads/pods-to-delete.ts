@@ -1,4 +1,4 @@
-/** Chooses the Pods that a ReplicaSet deletes when it has too many (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
+/** Chooses the Pods that a ReplicaSet deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
 import type { Pod } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { readySince } from './pod-state.ts'
@@ -11,8 +11,8 @@ const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
 /**
- * Returns the `count` Pods to delete: first those that have progressed least, then those on nodes with many related Pods, then the younger
- * ones.
+ * Returns the `count` Pods to delete: first the Pods that are not scheduled, not running or not ready, then the Pods with a low deletion
+ * cost, then the Pods on nodes with many related Pods, and then the younger Pods.
  *
  * @param related the Pods of all ReplicaSets with the same owner.
  */
@@ -23,7 +23,8 @@ export function podsToDelete(
 ): readonly ReadonlyPod[] {
   const onNode = (pod: ReadonlyPod): number => related.filter(({ spec }) => spec?.nodeName === pod.spec?.nodeName).length
   const age = (since: number | undefined): number => ageRank(since, now)
-  // Each function returns a number for a Pod. Pods are compared by the first function whose numbers differ; the lower one comes first.
+  // Each function returns a rank for a Pod. The first function that returns different ranks for two Pods decides: the Pod with the lower
+  // rank is deleted first.
   const order: readonly ((pod: ReadonlyPod) => number)[] = [
     ({ spec }) => (spec?.nodeName ? 1 : 0),
     ({ status }) => phases[status?.phase ?? 'Pending'] ?? 0,
@@ -44,8 +45,8 @@ export function podsToDelete(
 }
 
 /**
- * Returns the binary logarithm of an age, rounded down. Pods of similar age count as equally old, so that which one is deleted is random
- * rather than always the youngest (the feature LogarithmicScaleDown).
+ * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age therefore have the same rank, and not always the
+ * youngest of them is deleted (feature gate LogarithmicScaleDown).
  */
 function ageRank(since: number | undefined, now: number): number {
   return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))

@@ -7,10 +7,10 @@ import { isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
 /**
- * Writes the fields of `status` that have changed. Fields that Go omits because of their value, namely 0 and empty lists, are removed; those
- * in `always` are kept. Does nothing when the object is gone.
+ * Writes the fields of `status` that have changed. A field that Go omits, because its value is 0 or an empty list, is removed unless
+ * `always` contains its name. Does nothing when the object does not exist.
  *
- * @param annotations are set by the same request.
+ * @param annotations annotations that the same request writes.
  */
 export async function writeStatus<R extends ResourceType>(
   type: R,

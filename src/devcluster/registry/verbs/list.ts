@@ -97,8 +97,8 @@ export function listObjects(
 }
 
 /**
- * Returns the first key of a page, and the revision of the list; an undefined revision means the current one. The caller must have waited
- * for the requested revision.
+ * Returns the first key of a page, and the revision of the list; an undefined revision means the current revision. The caller must have
+ * waited for the requested revision.
  */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''

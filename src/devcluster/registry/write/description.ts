@@ -1,4 +1,4 @@
-/** A write of one object. The handler of each verb makes one. */
+/** The description of a write of one object. The handlers of POST, PUT and PATCH build a `Write`. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
@@ -10,8 +10,8 @@ export interface Write {
   readonly subresource: string
   readonly context: RequestContext
   /**
-   * True for a write that creates the object, false for a write that changes it. `if missing` for a write that changes an existing object
-   * and creates a missing one.
+   * True for a write that creates the object, false for a write that changes an existing object. `if missing` for a write that changes an
+   * existing object and creates a missing one.
    */
   readonly creates: boolean | 'if missing'
   /** The operation in the AdmissionReview of a write that changes the object. Default UPDATE; CREATE for a POST to a subresource. */

@@ -151,8 +151,8 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // A write to /status cannot change the metadata of a custom resource. For a built-in type, it can change the metadata, except for the
-  // labels of Deployments.
+  // A write to /status cannot change the metadata of a custom resource. A write to /status of a built-in type can change the metadata,
+  // except for the labels of Deployments.
   const metadata = info.custom
     ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
     : info.storageKey === 'apps/deployments'

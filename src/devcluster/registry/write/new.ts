@@ -36,7 +36,7 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   const { context, hasManagers = false } = write
   const { namespace } = write.key
   const object = await write.requested(undefined)
-  // Only a POST rejects a resourceVersion. A PUT or server-side apply request that creates an object ignores it.
+  // Only a POST rejects a resourceVersion. A PUT or server-side apply request that creates an object ignores the resourceVersion.
   const revision = write.creates === true ? givenRevision(object) : undefined
   checkNamespace(info, object, namespace)
   if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')

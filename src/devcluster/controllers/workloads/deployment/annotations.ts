@@ -6,17 +6,17 @@ type Deployment = DeepReadonly<apps.Deployment>
 type Annotations = Readonly<Record<string, string>>
 
 export const annotations = {
-  /** The number of the revision. That of the new ReplicaSet is the highest. */
+  /** The number of the revision. The new ReplicaSet has the highest number. */
   revision: 'deployment.kubernetes.io/revision',
-  /** The earlier revisions of a ReplicaSet that became the new one again, separated by commas. */
+  /** The earlier revisions of a ReplicaSet that has become the new ReplicaSet again, separated by commas. */
   revisionHistory: 'deployment.kubernetes.io/revision-history',
-  /** `spec.replicas` of the Deployment when the ReplicaSet was scaled last. */
+  /** `spec.replicas` of the Deployment when the ReplicaSet was last scaled. */
   desiredReplicas: 'deployment.kubernetes.io/desired-replicas',
-  /** The maximum number of Pods of the Deployment, including the surge, when the ReplicaSet was scaled last. */
+  /** The maximum number of Pods of the Deployment, including the surge, when the ReplicaSet was last scaled. */
   maxReplicas: 'deployment.kubernetes.io/max-replicas',
 } as const
 
-/** Annotations of a Deployment that its ReplicaSets do not get. */
+/** Annotations of a Deployment that are not copied to its ReplicaSets. */
 const notCopied: readonly string[] = [
   ...Object.values(annotations),
   'kubectl.kubernetes.io/last-applied-configuration',
@@ -33,8 +33,9 @@ export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number 
 }
 
 /**
- * Returns the annotations of the new ReplicaSet: those of the Deployment and the revision. When an old ReplicaSet becomes the new one, its
- * earlier revision moves to its history (…/deployment/util: SetNewReplicaSetAnnotations).
+ * Returns the annotations of the new ReplicaSet: its current annotations, the annotations of the Deployment, and the revision. The revision
+ * is set only if it is higher than the current revision. A replaced revision is added to the history
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: SetNewReplicaSetAnnotations).
  */
 export function newReplicaSetAnnotations(deployment: Deployment, current: Annotations, revision: number): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.includes(name))
@@ -46,7 +47,7 @@ export function newReplicaSetAnnotations(deployment: Deployment, current: Annota
   return result
 }
 
-/** Adds a revision to a history, and drops the oldest revisions of a history that is too long. */
+/** Adds a revision to a history, and drops the oldest revisions while the history is too long. */
 function historyWith(history: string | undefined, revision: string): string {
   const revisions = [...(history ? history.split(',') : []), revision]
   while (revisions.length > 1 && revisions.join(',').length > maxHistoryLength) revisions.shift()

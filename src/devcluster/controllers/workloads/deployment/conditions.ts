@@ -17,14 +17,14 @@ export interface Progress {
 /** A deadline of this number of seconds means that there is no deadline. */
 const maxInt32 = 2_147_483_647
 
-/** Returns the progress deadline in milliseconds; undefined when a rollout may take any time. */
+/** Returns the progress deadline in milliseconds; undefined when a rollout has no deadline. */
 export function progressDeadlineMs({ spec }: Deployment): number | undefined {
   const seconds = spec?.progressDeadlineSeconds
   return seconds === undefined || seconds === maxInt32 ? undefined : seconds * 1000
 }
 
 /**
- * Sets a condition. A condition with the same status and reason is unchanged; `lastTransitionTime` changes only with the status
+ * Sets a condition, unless the current condition has the same status and reason. `lastTransitionTime` changes only with the status
  * (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
  */
 export function withCondition(conditions: Conditions, type: string, condition: Progress, now: number): Conditions {
@@ -33,7 +33,7 @@ export function withCondition(conditions: Conditions, type: string, condition: P
   return replaced(conditions, type, condition, now)
 }
 
-/** Replaces a condition, also one with the same status and reason. */
+/** Sets a condition, even if the current condition has the same status and reason. */
 export function replaced(conditions: Conditions, type: string, { status, reason, message }: Progress, now: number): Conditions {
   const current = findCondition(conditions, type)
   const time = formatTime(now)
@@ -46,8 +46,9 @@ export function without(conditions: Conditions, type: string): Conditions {
 }
 
 /**
- * Returns the conditions of a Deployment that has just been paused or resumed. The time while it is paused must not count towards the
- * progress deadline (…/deployment: checkPausedConditions).
+ * Returns the conditions of a Deployment. If the Deployment has just been paused or resumed, `Progressing` becomes `Unknown`, because the
+ * time while a Deployment is paused must not count towards the progress deadline (k8s.io/kubernetes/pkg/controller/deployment:
+ * checkPausedConditions).
  */
 export function pauseConditions(deployment: Deployment, now: number): Conditions {
   const { conditions = [] } = deployment.status ?? {}

@@ -34,7 +34,7 @@ import { deadlineInMs, isComplete, rolloutStatusOf, statusOf } from './status.ts
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** A history limit of this number means that all old ReplicaSets are kept. */
+/** The value of `revisionHistoryLimit` with which all old ReplicaSets are kept. */
 const maxInt32 = 2_147_483_647
 
 export function deploymentController(): ControllerDefinition {
@@ -52,7 +52,10 @@ export function deploymentController(): ControllerDefinition {
   })
 }
 
-/** Enqueues the Deployment of a Pod if it waits for the end of its old Pods. */
+/**
+ * Returns the key of a Pod's Deployment if the Deployment has the strategy `Recreate`. Such a Deployment waits until its old Pods have
+ * ended, so each change of a Pod triggers a reconcile.
+ */
 function recreatedDeployment(pod: DeepReadonly<KubernetesObject>, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { namespace } = pod.metadata
   const owner = controllerOf(pod)
@@ -79,7 +82,7 @@ async function reconcileDeployment(deployment: Deployment, context: ReconcileCon
   return write(deployment, replicaSets, statusOf(deployment, replicaSets, conditions, now), context)
 }
 
-/** Returns the ReplicaSets of a Deployment from the cache, which also has what this reconcile has written. */
+/** Returns the ReplicaSets of a Deployment from the cache. The cache also contains what the current reconcile has written. */
 function replicaSetsOf(deployment: Deployment, context: ReconcileContext): ReplicaSets {
   const all = controlledBy(replicaSetsByController, deployment, context).toSorted(compareAges)
   const newest = all.find((one) => hasTemplateOf(deployment, one))
@@ -112,7 +115,7 @@ async function rollOut(deployment: Deployment, before: Conditions, context: Reco
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
 }
 
-/** Scales the old ReplicaSets to 0. Resolves with true while old Pods run. */
+/** Scales the old ReplicaSets to 0. Resolves with true while the rollout must wait for the end of old Pods. */
 async function stopOld(deployment: Deployment, context: ReconcileContext): Promise<boolean> {
   const { old } = replicaSetsOf(deployment, context)
   const running = old.filter((one) => sizeOf(one) > 0)
@@ -122,7 +125,10 @@ async function stopOld(deployment: Deployment, context: ReconcileContext): Promi
   return pods.some(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
 }
 
-/** The result of the creation of the new ReplicaSet. `collisionCount` is set when another ReplicaSet has its name. */
+/**
+ * The result of `findOrCreateNewest`. `progress` is the new condition `Progressing`. If the new ReplicaSet cannot be created,
+ * `collisionCount` or `error` is set: `collisionCount` if another ReplicaSet has its name, `error` for any other error.
+ */
 interface Creation {
   readonly progress?: Progress
   readonly collisionCount?: number
@@ -148,7 +154,10 @@ async function findOrCreateNewest(deployment: Deployment, context: ReconcileCont
   }
 }
 
-/** Takes the next step of a rollout: more new Pods if the surge permits them, otherwise fewer old ones. */
+/**
+ * Takes one step of a rollout: changes the size of the new ReplicaSet, for example if the surge permits more Pods. If the new ReplicaSet
+ * already has the right size, scales down the old ReplicaSets.
+ */
 async function resize(deployment: Deployment, context: ReconcileContext): Promise<void> {
   const { newest, old } = replicaSetsOf(deployment, context)
   if (newest === undefined) return
@@ -188,15 +197,15 @@ async function scale(deployment: Deployment, context: ReconcileContext): Promise
   for (const size of proportionalSizes(deployment, active)) await resizeOne(deployment, size, context, { isForced: true })
 }
 
-/** Returns true when the new ReplicaSet has all Pods of the Deployment, and they are available. */
+/** Returns true when the new ReplicaSet has all Pods of the Deployment, and all of these Pods are available. */
 function isSaturated({ spec }: Deployment, newest: ReplicaSet): boolean {
   const { replicas = 0 } = spec ?? {}
   return sizeOf(newest) === replicas && desiredOf(newest.metadata) === String(replicas) && newest.status?.availableReplicas === replicas
 }
 
 /**
- * Changes the size of a ReplicaSet. Resolves with true when the size differed. When it did not, the annotations with the size of the
- * Deployment are written only if `isForced` is true.
+ * Sets the size of a ReplicaSet, and the annotations that record the size of the Deployment. Resolves with true when the size has changed.
+ * If the ReplicaSet already has this size, the annotations are written only if `isForced` is true.
  */
 async function resizeOne(
   deployment: Deployment,
@@ -217,7 +226,10 @@ async function resizeOne(
   return true
 }
 
-/** Deletes the oldest revisions that exceed `revisionHistoryLimit` (k8s.io/kubernetes/pkg/controller/deployment: cleanupDeployment). */
+/**
+ * Deletes the oldest ReplicaSets that exceed `revisionHistoryLimit`. A ReplicaSet that still has Pods is not deleted
+ * (k8s.io/kubernetes/pkg/controller/deployment: cleanupDeployment).
+ */
 async function deleteHistory(deployment: Deployment, context: ReconcileContext): Promise<void> {
   const limit = deployment.spec?.revisionHistoryLimit ?? maxInt32
   if (limit === maxInt32) return
@@ -234,8 +246,8 @@ async function deleteHistory(deployment: Deployment, context: ReconcileContext):
 }
 
 /**
- * Writes the status, and the revision as an annotation. Both are one request to the subresource `status`, because other writes of an
- * annotation increment the generation of a Deployment.
+ * Writes the status, and the revision as an annotation. One request to the subresource `status` writes both: if the annotation were written
+ * through the Deployment itself, the generation of the Deployment would be incremented.
  */
 async function write(
   deployment: Deployment,

@@ -1,11 +1,14 @@
-/** The ReplicaSet with the Pod template of a Deployment: which one it is, its creation, and its annotations. */
+/**
+ * Finds, creates and updates the new ReplicaSet of a Deployment. The new ReplicaSet is the one with the Deployment's current Pod template.
+ */
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import { canonicalJson, jsonEqual } from '../../../../api/json.ts'
+import { jsonEqual } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import { controllerOf, controllerReference } from '../../../../api/owner-reference.ts'
 import { isAlreadyExists } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { templateHash } from '../hash.ts'
 import { newReplicaSetAnnotations, revisionOf } from './annotations.ts'
 import { newReplicaSetSize, sizeAnnotations } from './replica-counts.ts'
 
@@ -14,12 +17,10 @@ type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
 /** The label that distinguishes the Pods of a Deployment's ReplicaSets. */
 const hashLabel = 'pod-template-hash'
-/** The characters of a hash: no vowels, and nothing that looks like one (k8s.io/apimachinery/pkg/util/rand: SafeEncodeString). */
-const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 /** Maximum length of the name of a ReplicaSet. */
 const maxNameLength = 253
 
-/** Returns true when the Pod template of the ReplicaSet is that of the Deployment. */
+/** Returns true when the ReplicaSet has the Pod template of the Deployment. The label `pod-template-hash` is ignored. */
 export function hasTemplateOf(deployment: Deployment, { spec }: ReplicaSet): boolean {
   const { metadata = {}, ...rest } = spec?.template ?? {}
   const { [hashLabel]: _hash, ...labels } = metadata.labels ?? {}
@@ -32,12 +33,12 @@ function withLabels({ spec }: Deployment): object {
   return { ...rest, metadata: { ...metadata, labels: metadata.labels ?? {} } }
 }
 
-/** Returns the revision that the new ReplicaSet must have at least. */
+/** Returns the lowest revision that is higher than the revisions of all old ReplicaSets. */
 function nextRevision(old: readonly ReplicaSet[]): number {
   return Math.max(0, ...old.map(revisionOf)) + 1
 }
 
-/** Brings the annotations and `minReadySeconds` of the new ReplicaSet up to date. */
+/** Updates the annotations and `minReadySeconds` of the new ReplicaSet if they are outdated. Resolves with the current ReplicaSet. */
 export async function updateNewReplicaSet(
   deployment: Deployment,
   newest: ReplicaSet,
@@ -51,16 +52,17 @@ export async function updateNewReplicaSet(
   return client.patch(apps.replicaSet, newest.metadata, { metadata: { annotations: wanted }, spec: { minReadySeconds } })
 }
 
-/** A ReplicaSet of another template has the name that the new ReplicaSet would get: their hashes are the same. */
+/** Thrown when another ReplicaSet already has the name of the new ReplicaSet, because the hashes of their Pod templates are equal. */
 export class HashCollision extends Error {
   override readonly name = 'HashCollision'
 }
 
 /**
- * Creates the new ReplicaSet. Its name contains a hash of the Pod template, so that a repeated creation finds the first one.
+ * Creates the new ReplicaSet. Its name contains a hash of the Pod template. If an earlier reconcile has already created the ReplicaSet, a
+ * second creation fails because of the name, and the function resolves with the existing ReplicaSet.
  *
- * @throws {HashCollision} when the name is taken by another ReplicaSet.
- * @throws the error of the API server.
+ * @throws {HashCollision} when another ReplicaSet has the name.
+ * @throws the API server's error when a request fails.
  */
 export async function createNewReplicaSet(
   deployment: Deployment,
@@ -110,14 +112,6 @@ function newReplicaSet(deployment: Deployment, old: readonly ReplicaSet[]): Obje
   }
 }
 
-/**
- * Returns a hash of a Pod template of about ten characters. kube-controller-manager hashes Go's memory layout of the template, so its
- * hashes are others; only their form is the same.
- */
 function hashOf({ spec, status }: Deployment): string {
-  const collisions = status?.collisionCount ?? 0
-  const text = canonicalJson(spec?.template) + (collisions > 0 ? String(collisions) : '')
-  let hash = 0x811c9dc5
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return [...String(hash)].map((digit) => hashAlphabet[digit.charCodeAt(0) % hashAlphabet.length]).join('')
+  return templateHash(spec?.template, status?.collisionCount ?? 0)
 }

@@ -1,4 +1,4 @@
-/** The numbers of Pods in a rollout: how many more or fewer Pods there may be, and how many each ReplicaSet gets. */
+/** Computes the numbers of Pods in a rollout: how many Pods may be added or be unavailable, and how many Pods each ReplicaSet gets. */
 import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { scaledNumber } from '../int-or-percent.ts'
@@ -7,7 +7,7 @@ import { annotations } from './annotations.ts'
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** A ReplicaSet and the number of replicas that it shall have. */
+/** A ReplicaSet, and the `spec.replicas` that it is to get. */
 export interface NewSize {
   readonly replicaSet: ReplicaSet
   readonly replicas: number
@@ -18,12 +18,12 @@ export function sizeOf({ spec }: ReplicaSet): number {
   return spec?.replicas ?? 0
 }
 
-/** Returns the sum of `spec.replicas`. */
+/** Returns the sum of the `spec.replicas` of ReplicaSets. */
 export function totalSize(replicaSets: readonly ReplicaSet[]): number {
   return replicaSets.reduce((sum, one) => sum + sizeOf(one), 0)
 }
 
-/** Returns the sum of a number in the status of ReplicaSets. */
+/** Returns the sum of a status field of ReplicaSets. */
 export function totalOf(
   replicaSets: readonly ReplicaSet[],
   field: 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas',
@@ -32,9 +32,9 @@ export function totalOf(
 }
 
 /**
- * Returns how many Pods a rolling update may add and may make unavailable; both are 0 for the strategy `Recreate`. When both would be 0,
- * one Pod may be unavailable, because otherwise the rollout could not begin (k8s.io/kubernetes/pkg/controller/deployment/util:
- * ResolveFenceposts, MaxUnavailable).
+ * Returns how many Pods a rolling update may add (`surge`), and how many Pods may be unavailable. Both numbers are 0 for the strategy
+ * `Recreate`. If the fields of a rolling update result in 0 for both, one Pod may be unavailable, because the rollout could otherwise not
+ * begin (k8s.io/kubernetes/pkg/controller/deployment/util: ResolveFenceposts, MaxUnavailable).
  */
 export function rollingLimits({ spec }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 0, strategy } = spec ?? {}
@@ -45,7 +45,7 @@ export function rollingLimits({ spec }: Deployment): { readonly surge: number; r
   return { surge, unavailable: Math.min(replicas, surge === 0 && unavailable === 0 ? 1 : unavailable) }
 }
 
-/** Returns the annotations with which a Deployment marks its size in a ReplicaSet. */
+/** Returns the annotations of a ReplicaSet that record the size of its Deployment. */
 export function sizeAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
   const { replicas = 0 } = deployment.spec ?? {}
   return {
@@ -54,7 +54,13 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
   }
 }
 
-/** Returns the size of the new ReplicaSet: as many Pods as the surge permits (…/deployment/util: NewRSNewReplicas). */
+/**
+ * Returns the size of the new ReplicaSet: as many Pods as the surge permits, but at most `spec.replicas` of the Deployment
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: NewRSNewReplicas).
+ *
+ * @param all the ReplicaSets of the Deployment.
+ * @param current the size of the new ReplicaSet up to now.
+ */
 export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
   const { replicas = 0, strategy } = deployment.spec ?? {}
   if (strategy?.type !== 'RollingUpdate' || current > replicas) return replicas
@@ -63,8 +69,9 @@ export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaS
 }
 
 /**
- * Returns the smaller sizes of old ReplicaSets in a rolling update, oldest first. Pods that are not available go first, because their end
- * makes nothing unavailable (…/deployment: reconcileOldReplicaSets).
+ * Returns the reduced sizes of the old ReplicaSets in a rolling update. The oldest ReplicaSets are reduced first. In a first step, only
+ * Pods that are not available are removed, because their removal does not make the Deployment less available
+ * (k8s.io/kubernetes/pkg/controller/deployment: reconcileOldReplicaSets).
  */
 export function oldReplicaSetSizes(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly NewSize[] {
   const minAvailable = (deployment.spec?.replicas ?? 0) - rollingLimits(deployment).unavailable
@@ -87,8 +94,8 @@ export function oldReplicaSetSizes(deployment: Deployment, newest: ReplicaSet, o
 }
 
 /**
- * Returns the sizes of ReplicaSets after a change of the Deployment's `spec.replicas` during a rollout: each one keeps its share of the Pods
- * (…/deployment: scale).
+ * Returns the sizes of ReplicaSets after a change of the Deployment's `spec.replicas` during a rollout. Each ReplicaSet keeps its share of
+ * the Pods (k8s.io/kubernetes/pkg/controller/deployment: scale).
  */
 export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): readonly NewSize[] {
   const { replicas = 0 } = deployment.spec ?? {}
@@ -102,11 +109,14 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
     added += share
     return { replicaSet, replicas: sizeOf(replicaSet) + share }
   })
-  // The largest ReplicaSet gets what rounding has left.
+  // Rounding can leave a remainder. The largest ReplicaSet gets this remainder.
   return sizes.map((size, index) => (index === 0 ? { ...size, replicas: Math.max(0, size.replicas + toAdd - added) } : size))
 }
 
-/** Returns how many Pods a ReplicaSet gets or loses: its share, but at most `left` (…/deployment/util: GetReplicaSetProportion). */
+/**
+ * Returns how many Pods a ReplicaSet gets, or loses if the number is negative: its share, but at most `left`
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: GetReplicaSetProportion).
+ */
 function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): number {
   const size = sizeOf(replicaSet)
   if (size === 0) return 0
@@ -117,7 +127,7 @@ function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): 
   return left > 0 ? Math.min(share, left) : Math.max(share, left)
 }
 
-/** Compares the ages of ReplicaSets: the older one comes first; of two equally old ones, the one with the lower name. */
+/** Compares ReplicaSets by age, oldest first. ReplicaSets of the same age are compared by name. */
 export function compareAges({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
   return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || (a.name < b.name ? -1 : 1)
 }

@@ -9,11 +9,10 @@ import { rollingLimits, totalOf, totalSize } from './replica-counts.ts'
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** The ReplicaSets of a Deployment. */
 export interface ReplicaSets {
   /** The ReplicaSet with the Pod template of the Deployment, if it exists. */
   readonly newest: ReplicaSet | undefined
-  /** The others, oldest first. */
+  /** All other ReplicaSets, oldest first. */
   readonly old: readonly ReplicaSet[]
 }
 
@@ -29,7 +28,7 @@ export interface DeploymentStatus {
 }
 
 /**
- * Returns the status with its counters and the condition `Available`. The other ones of `conditions` are unchanged
+ * Returns the status with its counters. In `conditions`, only the condition `Available` is updated
  * (k8s.io/kubernetes/pkg/controller/deployment: calculateStatus).
  */
 export function statusOf(deployment: Deployment, { newest, old }: ReplicaSets, conditions: Conditions, now: number): DeploymentStatus {
@@ -51,14 +50,18 @@ export function statusOf(deployment: Deployment, { newest, old }: ReplicaSets, c
   }
 }
 
-/** Returns true when all Pods of the Deployment are new and available (…/deployment/util: DeploymentComplete). */
+/**
+ * Returns true when all Pods of the Deployment have the current Pod template and are available
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: DeploymentComplete).
+ */
 export function isComplete({ spec }: Deployment, { replicas, updatedReplicas, availableReplicas }: DeploymentStatus): boolean {
   const wanted = spec?.replicas ?? 0
   return replicas === wanted && updatedReplicas === wanted && availableReplicas === wanted
 }
 
 /**
- * Returns the status during and after a rollout, with the conditions `Progressing` and `ReplicaFailure` (…/deployment: syncRolloutStatus).
+ * Returns the status during and after a rollout, with the conditions `Progressing` and `ReplicaFailure`
+ * (k8s.io/kubernetes/pkg/controller/deployment: syncRolloutStatus).
  */
 export function rolloutStatusOf(deployment: Deployment, replicaSets: ReplicaSets, conditions: Conditions, now: number): DeploymentStatus {
   const status = statusOf(deployment, replicaSets, conditions, now)
@@ -91,7 +94,10 @@ function withProgress(deployment: Deployment, status: DeploymentStatus, newest: 
   return withCondition(conditions, 'Progressing', { status: 'False', reason: 'ProgressDeadlineExceeded', message }, now)
 }
 
-/** Returns true when there are more new, ready or available Pods than before, or fewer old ones (…/deployment/util: DeploymentProgressing). */
+/**
+ * Returns true when there are fewer old Pods than before, or more new, ready or available Pods
+ * (k8s.io/kubernetes/pkg/controller/deployment/util: DeploymentProgressing).
+ */
 function hasProgressed(before: Partial<DeploymentStatus>, after: DeploymentStatus): boolean {
   const old = ({ replicas = 0, updatedReplicas = 0 }: Partial<DeploymentStatus>): number => replicas - updatedReplicas
   return (
@@ -102,12 +108,15 @@ function hasProgressed(before: Partial<DeploymentStatus>, after: DeploymentStatu
   )
 }
 
-/** Returns the time in milliseconds after which the progress deadline has passed; undefined when nothing is in progress. */
+/**
+ * Returns the time in milliseconds until the next reconcile must check the progress deadline; undefined when there is no deadline, or when
+ * the rollout is complete or has failed.
+ */
 export function deadlineInMs(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const deadlineMs = progressDeadlineMs(deployment)
   const current = findCondition(status.conditions, 'Progressing')
   if (deadlineMs === undefined || current === undefined || isComplete(deployment, status)) return undefined
   if (current.reason === 'ProgressDeadlineExceeded' || current.reason === 'NewReplicaSetAvailable') return undefined
-  // The times of conditions are whole seconds.
+  // One second is added, as in Kubernetes, so that the deadline has passed when the next reconcile begins.
   return Math.max(0, Date.parse(current.lastUpdateTime ?? '') + deadlineMs - now) + 1000
 }

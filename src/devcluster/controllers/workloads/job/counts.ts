@@ -1,7 +1,7 @@
 /**
- * The counters in the status of a Job. Each Pod is counted exactly once, also when the process ends meanwhile: its uid is written to
- * `status.uncountedTerminatedPods` first, then its finalizer is removed, and then the uid becomes a number
- * (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
+ * The counters in the status of a Job. Each Pod is counted exactly once, even if the process ends in the meantime. First, the UID of the
+ * Pod is written to `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, the counter is incremented in the
+ * request that removes the UID (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
@@ -15,7 +15,7 @@ type ReadonlyPod = DeepReadonly<Pod>
 export interface Counts {
   readonly succeeded: number
   readonly failed: number
-  /** The uids of Pods that have ended, but are not part of the numbers yet. */
+  /** UIDs of ended Pods that the numbers `succeeded` and `failed` do not include yet. */
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
   readonly indexes: ReadonlySet<number> | undefined
@@ -32,7 +32,7 @@ export function countsOf(job: Job): Counts {
   }
 }
 
-/** Turns the uids of Pods without the finalizer into numbers. */
+/** Returns the counters after the Pods without the finalizer have been moved from `uncounted` to the numbers `succeeded` and `failed`. */
 export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   const { uncounted, indexes } = counts
@@ -46,19 +46,20 @@ export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   }
 }
 
-/** Returns true when a Pod that has ended is in `counts`. */
+/** Returns true when the UID of the Pod is in `uncounted`. */
 function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
   return uncounted.succeeded.includes(metadata.uid) || uncounted.failed.includes(metadata.uid)
 }
 
-/** Returns the Pods that have ended, have the finalizer, and are not in `counts`. */
+/** Returns the Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */
 export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Counts): { succeeded: ReadonlyPod[]; failed: ReadonlyPod[] } {
   const ended = pods.filter((pod) => isTracked(pod) && !isCounted(pod, counts))
   return { succeeded: ended.filter(hasSucceeded), failed: ended.filter((pod) => hasFailed(pod, job)) }
 }
 
 /**
- * Adds the Pods of `newlyEnded`.
+ * Returns the counters with the Pods of `newlyEnded`. Their UIDs are added to `uncounted`. In an Indexed Job, however, a succeeded Pod adds
+ * only its index to `indexes`.
  *
  * @param countsAll true when the Job has failed: Pods that have not ended count as failed, too.
  */
@@ -78,7 +79,7 @@ export function counted(job: Job, pods: readonly ReadonlyPod[], counts: Counts, 
   return { ...counts, succeeded: all.size, indexes: all, uncounted: { ...uncounted, failed: failures } }
 }
 
-/** Returns the fields of the status. */
+/** Returns the counters as fields of the Job's status. The value null removes a field. */
 export function countFields({ succeeded, failed, uncounted, indexes }: Counts): Readonly<Record<string, unknown>> {
   const listed = (uids: readonly string[]): readonly string[] | null => (uids.length === 0 ? null : uids)
   return {

@@ -2,16 +2,16 @@
 import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 
-/** The annotation and label with the index of a Pod. */
+/** The name of the annotation, and of the label, with the index of a Pod. */
 export const indexAnnotation = 'batch.kubernetes.io/job-completion-index'
 
-/** Returns the index of a Pod; undefined when it has none. */
+/** Returns the index of a Pod; undefined when the Pod has no valid index. */
 export function indexOf({ metadata }: DeepReadonly<Pod>): number | undefined {
   const text = metadata.annotations?.[indexAnnotation] ?? ''
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }
 
-/** Parses `status.completedIndexes`, e.g. `"0-2,5"`. Indexes of `completions` and more are omitted. */
+/** Parses `status.completedIndexes`, e.g. `"0-2,5"`. Only indexes below `completions` are returned. */
 export function parseIndexes(text: string | undefined, completions: number): ReadonlySet<number> {
   const indexes = new Set<number>()
   for (const interval of (text ?? '').split(',')) {
@@ -22,7 +22,7 @@ export function parseIndexes(text: string | undefined, completions: number): Rea
   return indexes
 }
 
-/** Returns indexes as intervals, e.g. `"0-2,5"`. Two neighbours are `"0,1"`. */
+/** Formats indexes as intervals, e.g. `"0-2,5"`. An interval of only two indexes is formatted as a list: `"0,1"`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const intervals: [number, number][] = []
   for (const index of [...indexes].toSorted((a, b) => a - b)) {
@@ -33,7 +33,7 @@ export function formatIndexes(indexes: Iterable<number>): string {
   return intervals.map(([first, last]) => (first === last ? String(first) : `${first}${last === first + 1 ? ',' : '-'}${last}`)).join(',')
 }
 
-/** Returns the first `count` indexes below `completions` that are in neither of the sets. */
+/** Returns the first `count` indexes below `completions` that none of the sets in `taken` contains. */
 export function pendingIndexes(
   count: number,
   completions: number,

@@ -85,7 +85,7 @@ interface Progress {
   readonly delays: ReplacementDelays
 }
 
-/** Creates missing Pods or deletes superfluous ones (k8s.io/kubernetes/pkg/controller/job: manageJob). */
+/** Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). */
 async function manage(job: Job, { pods, succeeded, indexes, delays }: Progress, context: ReconcileContext): Promise<void> {
   const { parallelism = 1, completions, suspend } = job.spec ?? {}
   const active = pods.filter(isActive)

@@ -1,6 +1,6 @@
 /**
- * Removes the finalizer of Pods whose Job no longer counts them, because it is gone or has finished. Otherwise these Pods could never be
- * deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
+ * Removes the finalizer of Pods whose Job is missing or has finished. Such a Job does not count its Pods, so nothing else removes the
+ * finalizer, and these Pods could never be deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'

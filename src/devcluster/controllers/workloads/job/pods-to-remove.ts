@@ -1,4 +1,4 @@
-/** Chooses the Pods that a Job deletes when it has too many (k8s.io/kubernetes/pkg/controller/job: activePodsForRemoval). */
+/** Chooses the Pods that a Job deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller/job: activePodsForRemoval). */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -9,8 +9,8 @@ import { isIndexed } from './pods.ts'
 type ReadonlyPod = DeepReadonly<Pod>
 
 /**
- * Returns at least `count` Pods. In an Indexed Job, Pods without a valid index and all but one Pod of the same index come first, even if
- * they are more than `count`. The others are chosen as those of a ReplicaSet.
+ * Returns at least `count` Pods. In an Indexed Job, all Pods without a valid index are returned, and all but one Pod of each index, even if
+ * these are more than `count` Pods. `podsToDelete` chooses the remaining Pods, as for a ReplicaSet.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

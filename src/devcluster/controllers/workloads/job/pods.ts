@@ -1,4 +1,4 @@
-/** The Pods of a Job: how they are created and released, and which ones have succeeded or failed. */
+/** The Pods of a Job: builds them, removes their finalizer, and reports which Pods have succeeded or failed. */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
@@ -37,12 +37,12 @@ export function isIndexed({ spec }: Job): boolean {
   return spec?.completionMode === 'Indexed'
 }
 
-/** Returns true when only Pods that have ended are replaced, and not those that are being deleted. */
+/** Returns true when the Job replaces a Pod only after the Pod has ended. By default, a Pod that is being deleted is replaced, too. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 }
 
-/** Returns true when a Pod counts as failed. A Pod that is being deleted does, unless it is replaced only when it has ended. */
+/** Returns true when a Pod counts as failed. A Pod that is being deleted counts as failed if the Job replaces it before it has ended. */
 export function hasFailed(pod: ReadonlyPod, job: Job): boolean {
   return pod.status?.phase === 'Failed' || (isTerminating(pod) && !replacesOnlyFailed(job))
 }
@@ -51,7 +51,7 @@ export function hasSucceeded({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded'
 }
 
-/** Returns the Pod that a Job creates; for an Indexed Job, the one with this index. */
+/** Returns the Pod that a Job creates. `index` is the index of the Pod in an Indexed Job. */
 export function podOf(job: Job, index?: number): ObjectInput<Pod> {
   const { name } = job.metadata
   const template = job.spec?.template
@@ -86,7 +86,7 @@ function withIndexVariable<C extends { readonly env?: readonly { readonly name: 
   return { ...container, env: [...env, variable] }
 }
 
-/** Removes the finalizer of a Pod that has been counted. */
+/** Removes the finalizer with which Jobs track their Pods. */
 export async function removeFinalizer({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<void> {
   const finalizers = (metadata.finalizers ?? []).filter((one) => one !== trackingFinalizer)
   const patch = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, finalizers } }

@@ -1,28 +1,28 @@
-/** `ReplacementDelays`: how long Jobs wait before they replace failed Pods. */
+/** `ReplacementDelays`: computes how long Jobs wait before they replace failed Pods. */
 import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** The delay is 10 s after the first failure, and doubles with each further one, up to 10 minutes. */
+/** The delay is 10 s after the first failure, and doubles with each further failure, up to 10 minutes. */
 const firstDelayMs = 10_000
 const maxDelayMs = 600_000
 
 interface Failures {
   /** The number of failures since the last success. */
   readonly count: number
-  /** The time of the last failure in milliseconds. */
+  /** The time of the last failure in milliseconds since 1970. */
   readonly last: number
 }
 
 const none: Failures = { count: 0, last: 0 }
 
-/** The failures of all Jobs by namespace and name, like the back-off store of kube-controller-manager (k8s.io/kubernetes/pkg/controller/job). */
+/** The failures of all Jobs, keyed by namespace and name, like the back-off store in k8s.io/kubernetes/pkg/controller/job. */
 export class ReplacementDelays {
   readonly #failures = new Map<string, Failures>()
 
-  /** Records Pods that have ended since the last call. */
+  /** Records the Pods of a Job that have ended since the last call. */
   record(key: string, succeeded: readonly ReadonlyPod[], failed: readonly ReadonlyPod[]): void {
     if (succeeded.length === 0 && failed.length === 0) return
     const before = succeeded.length > 0 ? none : (this.#failures.get(key) ?? none)
@@ -31,7 +31,7 @@ export class ReplacementDelays {
     this.#failures.set(key, { count: before.count + ends.length, last: Math.max(before.last, ...ends) })
   }
 
-  /** Returns the time in milliseconds until failed Pods may be replaced; 0 when they may be replaced now. */
+  /** Returns the time in milliseconds until the Job may replace failed Pods; 0 when the Job need not wait. */
   remainingMs(key: string, now: number): number {
     const { count, last } = this.#failures.get(key) ?? none
     if (count === 0) return 0
@@ -43,7 +43,10 @@ export class ReplacementDelays {
   }
 }
 
-/** Returns the time at which a Pod ended. When its containers do not show it, it is the time when the Pod became unready or was deleted. */
+/**
+ * Returns the time at which the containers of a Pod ended. If this time is unknown, returns the time when the Pod became unready, or else
+ * when it was deleted or created.
+ */
 function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
   const known = ends.filter((end) => !Number.isNaN(end))

@@ -1,4 +1,4 @@
-/** The status of a Job, and the end of its Pods. */
+/** Writes the status of a Job, and removes the finalizers of counted Pods. */
 import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../../api/conditions.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
@@ -17,8 +17,9 @@ type ReadonlyPod = DeepReadonly<Pod>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
- * Writes the status: first the uids of the Pods that have ended and the decided outcome; after the finalizers have been removed, the numbers
- * and, if no Pod runs any more, the final condition.
+ * Writes the status in two steps. The first request contains the UIDs of the ended Pods, and the decided outcome. Then the finalizers of
+ * the counted Pods are removed. The second request contains the incremented counters. The second request also contains the final condition,
+ * if an outcome is decided, all Pods are counted, and no Pod is terminating.
  */
 export async function writeProgress(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const pods = controlledBy(podsByController, job, context)
@@ -73,7 +74,10 @@ function withOutcome(conditions: Conditions, outcome: Outcome | undefined, now: 
   return [...conditions, conditionOf(outcome.target, outcome.reason, outcome.message, now)]
 }
 
-/** Returns the conditions with `Suspended`, which is absent until the Job is suspended for the first time. */
+/**
+ * Returns the conditions, and updates the condition `Suspended` among them. This condition is absent until the Job is suspended for the
+ * first time.
+ */
 function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Conditions {
   const { conditions = [] } = job.status ?? {}
   const isSuspended = job.spec?.suspend === true
@@ -85,7 +89,7 @@ function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileCo
   return current === undefined ? [...conditions, changed] : conditions.map((one) => (one === current ? changed : one))
 }
 
-/** Returns `status.startTime`: the time at which the Job began or was resumed; null while it is suspended. */
+/** Returns `status.startTime`: the time at which the Job began or was resumed; null while the Job is suspended. */
 function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
   if (outcome !== undefined) return status?.startTime ?? formatTime(now)
   if (spec?.suspend === true) return null

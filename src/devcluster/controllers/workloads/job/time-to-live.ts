@@ -27,7 +27,7 @@ async function deleteExpired(job: Job, { client, clock }: ReconcileContext): Pro
   return undefined
 }
 
-/** Returns the time in milliseconds at which the Job expires; undefined when it has not finished, or never expires. */
+/** Returns the time in milliseconds since 1970 at which the Job expires; undefined when the Job has not finished, or never expires. */
 function expiryOf({ spec, status }: Job): number | undefined {
   const seconds = spec?.ttlSecondsAfterFinished
   const ends = ['Complete', 'Failed'].map((type) => findCondition(status?.conditions, type)).filter((one) => one?.status === 'True')

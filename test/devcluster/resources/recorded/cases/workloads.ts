@@ -144,6 +144,7 @@ const replicaSet: Group = {
   ],
 }
 
+const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
 const statefulSet: Group = {
   name: 'statefulsets',
   type: { ...apps, kind: 'StatefulSet', plural: 'statefulsets' },
@@ -159,7 +160,11 @@ const statefulSet: Group = {
       'spec.persistentVolumeClaimRetentionPolicy': [{}, { whenDeleted: 'Delete' }, { whenScaled: 'Delete' }, { whenScaled: 'Other' }],
       'spec.serviceName': [undefined, ''],
       'spec.ordinals': [{}, { start: -1 }],
+      'spec.volumeClaimTemplates': [[], [claim], [claim, { metadata: { name: 'b' }, spec: { ...claim.spec, accessModes: ['Other'] } }]],
     }),
+    { 'spec.updateStrategy': { type: 'RollingUpdate', rollingUpdate: { partition: 1, maxUnavailable: 2 } } },
+    { 'spec.updateStrategy': { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+    { 'spec.volumeClaimTemplates': [claim], 'spec.template.spec.containers[0].volumeMounts': [{ name: 'data', mountPath: '/data' }] },
   ],
   states: [
     {
@@ -175,6 +180,7 @@ const statefulSet: Group = {
         { 'spec.revisionHistoryLimit': 3 },
         { 'spec.minReadySeconds': 3 },
         { 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Delete' } },
+        { 'spec.updateStrategy': { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } },
       ],
       subresources: scales,
       remove: [{}],
@@ -210,6 +216,30 @@ const daemonSet: Group = {
       remove: [{}],
     },
     { from: { 'metadata.annotations': { 'deprecated.daemonset.template.generation': '7' } }, update: updatesOfAll.slice(0, 3) },
+  ],
+}
+
+const revisionOwner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'a', uid: 'b' }
+const controllerRevision: Group = {
+  name: 'controllerrevisions',
+  type: { ...apps, kind: 'ControllerRevision', plural: 'controllerrevisions' },
+  base: { revision: 1, data: { spec: { b: 1, a: [] } } },
+  create: [
+    ...each({
+      revision: [undefined, null, -1, 0, 'one', 3_000_000_000],
+      data: [undefined, null, {}, [], 'text', 7, false, { 'a b': { c: null } }],
+      'metadata.name': ['A', 'a'.repeat(253), 'a'.repeat(254), undefined],
+      other: [1],
+    }),
+    { revision: -1, data: undefined },
+  ],
+  states: [
+    {
+      update: [{}, { revision: 2 }, { revision: -1 }, { data: {} }, { data: undefined }, { data: [] }, { 'metadata.labels': { a: 'b' } }],
+      remove: [{}],
+    },
+    { from: { 'metadata.ownerReferences': [{ ...revisionOwner, controller: true }] } },
+    { from: { 'metadata.ownerReferences': [revisionOwner, { ...revisionOwner, apiVersion: 'v1', uid: 'c', controller: true }] } },
   ],
 }
 
@@ -413,4 +443,4 @@ const cronJob: Group = {
   ],
 }
 
-export const workloads: readonly Group[] = [deployment, replicaSet, statefulSet, daemonSet, job, cronJob]
+export const workloads: readonly Group[] = [deployment, replicaSet, statefulSet, daemonSet, controllerRevision, job, cronJob]
