@@ -35,6 +35,7 @@ export async function durabilityRounds(
   let [writes, killedStarts] = [0, 0]
   let failures: readonly string[] = []
   for (let round = 1; round <= rounds && failures.length === 0; round += 1) {
+    progress(round)
     const cluster = new KilledCluster(directory)
     if (random() * 100 < killedStartPercent) {
       await delay(random() * longestStartMs)
@@ -50,7 +51,6 @@ export async function durabilityRounds(
     } finally {
       await cluster.kill()
     }
-    progress(round)
   }
   return { writes, killedStarts, failures }
 }
