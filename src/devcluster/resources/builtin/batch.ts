@@ -13,6 +13,7 @@ import { immutable, nonNegative, validateEnum, validateOptionalEnum } from './co
 import { scheduleProblem } from './cron-schedule.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validateTimeZone } from './time-zone.ts'
 import { templateColumns } from './workloads.ts'
 
 const group = 'batch'
@@ -129,7 +130,8 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
       errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
   }
   errors.push(...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'))
-  if (typeof spec.timeZone === 'string' && spec.timeZone !== at(old, 'spec', 'timeZone')) errors.push(...validateTimeZone(spec.timeZone))
+  if (typeof spec.timeZone === 'string' && spec.timeZone !== at(old, 'spec', 'timeZone'))
+    errors.push(...validateTimeZone(spec.timeZone, 'spec.timeZone'))
   errors.push(...validateEnum(spec, 'concurrencyPolicy', 'spec', policies))
   const template = at(spec, 'jobTemplate', 'spec')
   errors.push(...validateJobSpec(isObject(template) ? template : {}, 'spec.jobTemplate.spec'))
@@ -141,19 +143,6 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
   // The names of a CronJob's Jobs have at most 63 characters, and end with a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
-}
-
-function validateTimeZone(zone: string): FieldError[] {
-  const path = 'spec.timeZone'
-  if (zone === '') return [invalid(path, zone, 'timeZone must be nil or non-empty string')]
-  if (zone.toLowerCase() === 'local')
-    return [invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')]
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return []
-  } catch {
-    return [invalid(path, zone, `unknown time zone ${zone}`)]
-  }
 }
 
 function jobDuration(job: JsonObject, now: number): string {
