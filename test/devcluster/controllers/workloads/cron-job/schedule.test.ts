@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Schedule } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
 import { scheduleOf } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
 
 /** Schedule, time zone, a time, and the selected times after it. They are those of github.com/robfig/cron v3.0.1. */
@@ -36,10 +37,15 @@ const cases: readonly (readonly [string, string, string, ...string[]])[] = [
   ['0 0 1 1 *', 'Etc/GMT+5', '2026-06-01T00:00:00Z', '2027-01-01T05:00:00Z', '2028-01-01T05:00:00Z', '2029-01-01T05:00:00Z'],
 ]
 
+function valid(text: string, timeZone: string): Schedule {
+  const schedule = scheduleOf(text, timeZone)
+  if (typeof schedule === 'string') throw new Error(schedule)
+  return schedule
+}
+
 t.test('a schedule selects the same times as in Kubernetes', async (t) => {
   for (const [text, timeZone, from, ...expected] of cases) {
-    const schedule = scheduleOf(text, timeZone)
-    if (typeof schedule === 'string') return t.fail(schedule)
+    const schedule = valid(text, timeZone)
     const found: string[] = []
     for (let time = schedule.next(Date.parse(from)); time !== undefined && found.length < 3; time = schedule.next(time))
       found.push(new Date(time).toISOString().replace('.000Z', 'Z'))
@@ -48,8 +54,7 @@ t.test('a schedule selects the same times as in Kubernetes', async (t) => {
 })
 
 t.test('a time zone in the schedule has precedence', async (t) => {
-  const schedule = scheduleOf('TZ=Asia/Tokyo 0 9 * * *', 'Europe/Berlin')
-  if (typeof schedule === 'string') return t.fail(schedule)
+  const schedule = valid('TZ=Asia/Tokyo 0 9 * * *', 'Europe/Berlin')
   t.equal(schedule.next(Date.parse('2026-01-01T00:00:00Z')), Date.parse('2026-01-02T00:00:00Z'))
 })
 
