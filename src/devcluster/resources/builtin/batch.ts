@@ -6,19 +6,27 @@ import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, humanAge, integerColumn, nameColumn, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
-import { changeObjectField, withDefaults } from '../defaulting.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { immutable, nonNegative, validateEnum, validateOptionalEnum } from './container-validation.ts'
+import { immutable, nonNegative, validateEnum } from './container-validation.ts'
 import { scheduleProblem } from './cron-schedule.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodTemplateSpec } from './pod-validation.ts'
 import { validateTimeZone } from './time-zone.ts'
+import { validateJobSpec } from './job-validation.ts'
 import { templateColumns } from './workloads.ts'
 
 const group = 'batch'
-const restartPolicies = ['OnFailure', 'Never']
 const maxInt32 = 2 ** 31 - 1
+
+/** Sets the status that a condition of a Pod must have. */
+function defaultFailurePolicy(spec: JsonObject): JsonObject {
+  return changeObjectField(spec, 'podFailurePolicy', (policy) =>
+    changeItems(policy, 'rules', (rule) =>
+      changeItems(rule, 'onPodConditions', (pattern) => (textAt(pattern, 'status') === '' ? { ...pattern, status: 'True' } : pattern)),
+    ),
+  )
+}
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, {
@@ -31,7 +39,7 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   // Without `completions` and `parallelism`, the Job runs one Pod. With only `parallelism`, the Job is a work queue: `completions` stays
   // unset, and the success of any Pod counts as the success of all Pods.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
-  return changeObjectField(sized, 'template', defaultPodTemplate)
+  return changeObjectField(defaultFailurePolicy(sized), 'template', defaultPodTemplate)
 }
 
 /** Copies the labels of the Pod template to a Job without labels. */
@@ -69,42 +77,6 @@ function withOwnSelector(job: JsonObject): JsonObject {
   }
 }
 
-const nonNegativeFields = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-  'backoffLimitPerIndex',
-  'maxFailedIndexes',
-]
-
-function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
-  const errors = nonNegativeFields.flatMap((field) => nonNegative(spec[field], `${path}.${field}`))
-  const { completionMode, completions: wanted } = spec
-  errors.push(...validateOptionalEnum(spec, 'completionMode', path, ['NonIndexed', 'Indexed']))
-  if (completionMode === 'Indexed' && (wanted === undefined || wanted === null))
-    errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
-  const replacement = isObject(spec.podFailurePolicy) ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
-  errors.push(...validateOptionalEnum(spec, 'podReplacementPolicy', path, replacement))
-  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'])
-    if (typeof spec[field] === 'number' && completionMode !== 'Indexed')
-      errors.push(invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'))
-  if (typeof spec.maxFailedIndexes === 'number' && typeof spec.backoffLimitPerIndex !== 'number')
-    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
-  errors.push(...validatePodTemplateSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
-  const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
-  if (!restartPolicies.includes(policy)) {
-    const unset = policy === 'Always' || policy === ''
-    errors.push(
-      unset
-        ? required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')
-        : notSupported(`${path}.template.spec.restartPolicy`, policy, restartPolicies),
-    )
-  }
-  return errors
-}
-
 function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = isObject(job.spec) ? job.spec : {}
   const errors = validateJobSpec(spec, 'spec')
@@ -113,6 +85,8 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
+  else if (spec.completions !== before.completions && typeof spec.completions === 'number' && spec.completions !== spec.parallelism)
+    errors.push(invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'))
   // The Pod template of a suspended Job is mutable, because controllers set scheduling directives in it.
   if (before.suspend !== true) fixed.push('template')
   return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
@@ -230,7 +204,9 @@ const cronJobs = builtinResource({
         })
         return changeObjectField(filled, 'jobTemplate', (template) =>
           changeObjectField(withDefaults(template, { metadata: {} }), 'spec', (jobSpec) =>
-            changeObjectField(jobSpec, 'template', (pods) => withDefaults(defaultPodTemplate(pods), { metadata: {} })),
+            changeObjectField(defaultFailurePolicy(jobSpec), 'template', (pods) =>
+              withDefaults(defaultPodTemplate(pods), { metadata: {} }),
+            ),
           ),
         )
       }),
