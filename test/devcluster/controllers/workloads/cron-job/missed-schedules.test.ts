@@ -37,7 +37,7 @@ t.test('the last time that has passed is due, unless it is before the deadline',
     [{ schedule: '0 * * * *', last: '04:00:00', now: '05:10:00', deadline: 599 }, undefined],
     [{ schedule: '0 * * * *', last: '04:00:00', now: '05:10:00', deadline: 601 }, '05:00:00'],
     // The search begins two intervals before now. For an irregular schedule, this may be too late, as in Kubernetes.
-    [{ schedule: '0 6,7 * * *', created: '2026-01-01T00:00:00Z', now: '08:30:00' }, '07:00:00'],
+    [{ schedule: '0 6,7 * * *', created: '2026-01-01T00:00:00Z', now: '07:30:00' }, '07:00:00'],
     [{ schedule: '0 6,7 * * *', created: '2026-01-01T00:00:00Z', now: '12:00:00' }, undefined],
     [{ schedule: '30 6-16/4 * * 1-5', created: '2026-01-02T15:00:00Z', now: '06:31:00' }, '06:30:00'],
     // Intervals count from the last time.
