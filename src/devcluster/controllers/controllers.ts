@@ -15,6 +15,7 @@ import type { NodeOptions } from './node.ts'
 import { scheduler } from './scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { cronJobController } from './workloads/cron-job/cron-job.ts'
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
@@ -57,6 +58,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(jobController(), 'job-controller'),
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),
+    start(cronJobController(), 'cronjob-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])
