@@ -8,6 +8,8 @@ import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { endpointSliceController } from './endpoints/endpoint-slices.ts'
+import { endpointsController } from './endpoints/endpoints.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
 import { kubelet } from './kubelet.ts'
 import { namespaceController } from './namespace-controller.ts'
@@ -57,6 +59,8 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(jobController(), 'job-controller'),
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),
+    start(endpointSliceController(), 'endpoint-slice-controller'),
+    start(endpointsController(), 'endpoint-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])
