@@ -8,6 +8,7 @@ import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { disruptionController } from './disruption/disruption.ts'
 import { endpointSliceController } from './endpoints/endpoint-slices.ts'
 import { endpointsController } from './endpoints/endpoints.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
@@ -61,6 +62,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(timeToLiveController(), 'ttl-after-finished-controller'),
     start(endpointSliceController(), 'endpoint-slice-controller'),
     start(endpointsController(), 'endpoint-controller'),
+    start(disruptionController(source), 'controllermanager'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])
