@@ -146,8 +146,9 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const mapped = mappedServices(
     () => services,
     ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
+    (service) => endpointOf(store, service),
   )
-  const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
+  const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
   const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })

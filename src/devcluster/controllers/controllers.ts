@@ -8,6 +8,9 @@ import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { disruptionController } from './disruption/disruption.ts'
+import { endpointSliceController } from './endpoints/endpoint-slices.ts'
+import { endpointsController } from './endpoints/endpoints.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
 import { kubelet } from './kubelet.ts'
 import { namespaceController } from './namespace-controller.ts'
@@ -59,6 +62,9 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),
     start(cronJobController(), 'cronjob-controller'),
+    start(endpointSliceController(), 'endpoint-slice-controller'),
+    start(endpointsController(), 'endpoint-controller'),
+    start(disruptionController(source), 'controllermanager'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])
