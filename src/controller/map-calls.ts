@@ -136,8 +136,9 @@ export class MapCalls {
 }
 
 /**
- * Combines two changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. The cause
- * of the combined change is undefined, as for another client. A running reconcile therefore never ignores the combined change.
+ * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
+ * The cause of the combined change is undefined, like that of a change by another client, so a running reconcile never ignores the combined
+ * change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change

@@ -27,7 +27,7 @@ export interface ReconcileEnvironment {
   /** The name of the controller. */
   readonly controller: string
   readonly cache: OperatorCache
-  /** Receives the writes of the reconciles. */
+  /** Is notified of each object that a reconcile has written. */
   readonly writes: OwnWrites
   readonly client: Client
   readonly clock: Clock

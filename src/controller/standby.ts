@@ -19,7 +19,7 @@ const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */
 const sweepMs = 30_000
 
-/** Objects are enqueued in slices of this time in milliseconds, because the webhooks must respond meanwhile. */
+/** Maximum time in milliseconds for which objects are enqueued without a pause. In the pauses, webhooks respond. */
 const sliceMs = 2
 const slices = new TimeSlices(sliceMs)
 
