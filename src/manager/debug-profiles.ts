@@ -17,9 +17,9 @@ const defaultSeconds = 10
  */
 const snapshotBytesPerHeapByte = 14
 /**
- * Additional memory that V8 needs, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the longest array
- * (`v8::internal::StringsStorage`), and an item of an array has 8 bytes. Arrays and hash tables that are long enough to matter are large
- * objects.
+ * Additional memory that V8 needs for a snapshot, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the
+ * longest array (`v8::internal::StringsStorage`), and each item of the array takes 8 bytes. An array or hash table that is long enough to
+ * matter is a large object.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 
@@ -114,7 +114,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // In a session with the same thread, the command has run when `post` returns.
+  // A session with its own thread runs the command before `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

@@ -45,7 +45,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
   const startedAt = clock.monotonicNow()
-  /** Waits for a step. Returns false when it takes too long. */
+  /** Waits for a step. Returns false when the step takes longer than `ms`. A step that fails counts as ended. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
       const end = step()
