@@ -17,8 +17,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ReconcileContext } from './reconciler.ts'
 
 /**
- * Maximum number of events that a reconcile holds back. Each further event enqueues the key immediately, which may cause an unnecessary
- * reconcile.
+ * Maximum number of events that a reconcile holds back until it ends. Each further event enqueues the key immediately, which may cause an
+ * unnecessary reconcile.
  */
 const maxHeldBack = 100
 
