@@ -23,8 +23,8 @@ const unwindMs = 1_000
  */
 const restMs = 3_000
 /**
- * Time limit in milliseconds for closing the probes, and again for closing the client. It is longer than one second, because `Client.close`
- * gives requests in flight one second to finish.
+ * Time limit in milliseconds for closing the probes, and for closing the client afterwards. The limit is longer than one second, because
+ * `Client.close` gives requests in flight one second to finish.
  */
 const closeMs = 2_000
 

@@ -78,8 +78,8 @@ export interface RunOptions {
    */
   readonly namespace?: string
   /**
-   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`); SIGUSR2
-   * then sets the log level to `debug`, and back.
+   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). With this
+   * default, SIGUSR2 switches the log level to `debug` and back.
    */
   readonly signal?: AbortSignal
   /**

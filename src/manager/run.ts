@@ -347,7 +347,8 @@ function startElection({ logger }: CompleteOptions, running: Running): void {
 }
 
 /**
- * The options of the servers for metrics and debugging. These servers start after the webhook server, because they share its certificates.
+ * Returns the options of the servers for metrics and debugging. These servers start after the webhook server, because they share its
+ * certificates.
  */
 function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
   const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options
