@@ -26,7 +26,7 @@ export class ConcurrencyLimit {
     return false
   }
 
-  /** Gives a place back. The callers that have waited longest may take it first. */
+  /** Gives a place back. The callers that have waited longest may take the place first. */
   release(): void {
     this.#free += 1
     for (const wake of this.#waiting) {

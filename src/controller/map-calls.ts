@@ -148,8 +148,8 @@ function merged(waiting: Change | undefined, change: Change): Change {
 const noKeys: readonly string[] = []
 
 /**
- * Returns the keys of both states without duplicates. A waiting worker takes a key immediately, so adding the same key again would cause a
- * second reconcile.
+ * Returns the keys of both states without duplicates. Without this, a key of both states would be added twice. A waiting worker would take
+ * it after the first `add`, and the second `add` would cause a second reconcile.
  */
 function distinctKeys(newest: Outcome, oldest: Outcome): Iterable<string> {
   const keys = 'keys' in newest ? newest.keys : noKeys
