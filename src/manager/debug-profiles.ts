@@ -77,7 +77,7 @@ interface SnapshotOptions {
 
 /**
  * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, for about 0.1 s per MiB of the heap. The
- * snapshot is refused when the memory for it is not available, because the kernel would kill the process.
+ * snapshot is refused when the memory for it is not available. Otherwise, the kernel would kill the process.
  */
 function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
   // V8 collects garbage before it takes a snapshot, so only live objects count.
