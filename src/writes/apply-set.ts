@@ -172,7 +172,7 @@ function refuseDuplicates(members: readonly Member[]): void {
 }
 
 /**
- * Throws when the object exists and `owner` is not its controller, because server-side apply would change this object. An object that is
+ * Throws when the object exists and `owner` is not its controller. Otherwise, server-side apply would change this object. An object that is
  * not in the cache is read from the API server, because the cache may be stale, or limited to a label selector.
  */
 async function refuseForeign(
