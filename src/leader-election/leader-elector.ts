@@ -70,8 +70,8 @@ const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
 /**
- * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so that the connection of
- * such a watch is probably half-open, and the watch would not show that the leader releases the lease.
+ * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so the connection of a
+ * silent watch is probably half-open. Such a watch would not show that the leader releases the lease.
  */
 const silentPeriods = 3
 
