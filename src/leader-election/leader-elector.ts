@@ -70,8 +70,8 @@ const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
 /**
- * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so that the connection of
- * such a watch is probably half-open, and the watch would not show that the leader releases the lease.
+ * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so the connection of a
+ * silent watch is probably half-open. Such a watch would not show that the leader releases the lease.
  */
 const silentPeriods = 3
 
@@ -242,7 +242,8 @@ export class LeaderElector {
       }
       silence.cancel()
       this.#followed = false
-      // While the watch was open, the pause lasted until the lease expires. Without a watch, a pause lasts only `retryPeriodMs`.
+      // With an open watch, a pause lasts until the lease expires. This watch has ended, so the current pause ends, and the next pause
+      // lasts only `retryPeriodMs`.
       this.#endPause()
       await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
     }
@@ -313,8 +314,8 @@ export class LeaderElector {
   }
 
   /**
-   * The Lease has been deleted. A leader with the same options has stopped after `leaseDurationMs`, so that a candidate waits no longer: the
-   * duration in the deleted Lease may be any number of seconds.
+   * Records that the Lease has been deleted. A candidate then waits at most `leaseDurationMs`, even if the duration in the deleted Lease is
+   * longer: after this time, a leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true
