@@ -91,6 +91,8 @@ export class LeaderElector {
   #observed: Observed | undefined
   /** True when this replica wrote the Lease in `#observed`. The leader then renews the lease without reading the Lease first. */
   #isOwn = false
+  /** True while a request that acquires or renews the lease is in flight. */
+  #isWriting = false
   #term: CurrentTerm | undefined
   /** True while a watch of the Lease is open. */
   #followed = false
@@ -152,12 +154,12 @@ export class LeaderElector {
   /** Ends the term and releases the lease, so another replica can lead at once. This replica then no longer stands for election. */
   async resign(): Promise<void> {
     const { client, clock, logger, lease, identity } = this.#options
-    const leads = this.#term !== undefined && this.#isValid(this.#term)
+    const mayLead = this.#isWriting || (this.#term !== undefined && this.#isValid(this.#term))
     this.#resigned.abort()
     this.#end('it stops')
-    if (!leads) return
+    if (!mayLead) return
     try {
-      // A renewal in flight was aborted, but the API server may have received this renewal. So the Lease is read again.
+      // A write in flight was aborted, but the API server may have received it. So the Lease is read again.
       await retryOnConflict(
         async () => {
           const held = await client.get(coordination.lease, lease)
@@ -282,6 +284,7 @@ export class LeaderElector {
     }
     const sentAt = this.#now()
     const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec ?? {})
+    this.#isWriting = true
     try {
       const written =
         current === undefined
@@ -296,6 +299,8 @@ export class LeaderElector {
       const hasChanged = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && current !== undefined)
       if (!hasChanged) throw error
       return 'changed'
+    } finally {
+      this.#isWriting = false
     }
   }
 
