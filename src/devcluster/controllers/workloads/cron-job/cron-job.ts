@@ -88,12 +88,14 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
   return undefined
 }
 
-/** Starts the Job of the last scheduled time, unless the concurrency policy or the deadline prevents it (…/cronjob: syncCronJob). */
+/**
+ * Starts the Job of the last scheduled time, unless the concurrency policy prevents it (…/cronjob: syncCronJob). Times before the deadline do
+ * not count, so there is no Event `MissSchedule`: in Kubernetes, too, its condition is never true.
+ */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
-  const { schedule: text, concurrencyPolicy, startingDeadlineSeconds = Infinity } = cronJob.spec
-  const now = clock.now()
-  const due = dueTime(cronJob, now, schedule)
+  const { schedule: text, concurrencyPolicy } = cronJob.spec
+  const due = dueTime(cronJob, clock.now(), schedule)
   if (due === undefined) {
     const problem = 'time difference between two schedules is less than 1 second'
     events.event(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${text} : ${problem}`)
@@ -105,10 +107,6 @@ async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progr
   if (due.isLate) {
     const advice = 'Set or decrease .spec.startingDeadlineSeconds or check clock skew'
     events.event(cronJob, 'Warning', 'TooManyMissedTimes', `too many missed start times. ${advice}`)
-  }
-  if (time + startingDeadlineSeconds * 1000 < now) {
-    events.event(cronJob, 'Warning', 'MissSchedule', `Missed scheduled time to start a job: ${formatRfc1123(time)}`)
-    return requeue
   }
   const name = jobName(cronJob, time)
   if (progress.active.some((job) => job.name === name) || Date.parse(progress.lastScheduleTime ?? '') === time) return requeue
@@ -154,9 +152,4 @@ async function createJob(cronJob: CronJob, time: number, progress: Progress, con
       events.event(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${error.message}`)
     throw error
   }
-}
-
-/** Formats a time like Go's `time.RFC1123Z`, e.g. `Mon, 02 Jan 2006 15:04:05 +0000`. */
-function formatRfc1123(time: number): string {
-  return new Date(time).toUTCString().replace('GMT', '+0000')
 }
