@@ -16,6 +16,7 @@ import type { Endpoints } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
 import { mypodOperator } from '../operators/mypod/index.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
@@ -30,12 +31,17 @@ interface Options extends LogOptions {
   name?: string
   port?: number
   stateDir: string
+  dataDir?: string
+  ephemeral?: boolean
+  reset?: boolean
   certDir: string
 }
 
 export function devCommand(): Command {
   const command = new Command('dev')
-    .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Everything is in memory.')
+    .description(
+      'Start an embedded Kubernetes API with a simulated node and the operators, for development. Its objects are kept across restarts.',
+    )
     .addOption(operatorsOption())
     .addOption(nameOption())
     .addOption(new Option('--port <port>', 'port of the API; 0: any free port (default: 6443, or the next free port)').argParser(parsePort))
@@ -44,6 +50,11 @@ export function devCommand(): Command {
       'folder for the kubeconfig, which exists while everything is ready; its CA and token stay valid across restarts',
       '.proreus',
     )
+    .option('--data-dir <folder>', 'folder in which the objects are kept, with the CA and the tokens (default: the state folder)')
+    .addOption(
+      new Option('--ephemeral', 'keep the objects in memory only: none is loaded, and none survives').conflicts(['dataDir', 'reset']),
+    )
+    .option('--reset', 'delete the objects that are kept, and start without them')
     .option('--cert-dir <folder>', 'folder for the certificates of the webhooks', 'certs')
   return addLogOptions(command).action(dev)
 }
@@ -70,7 +81,9 @@ async function dev(options: Options): Promise<void> {
     // This module is imported here, and not at the beginning of the file, because it takes 20 MB and the other commands do not need it.
     const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
     cluster = await startDevCluster({
-      directory: options.stateDir,
+      directory: dataFolder(options),
+      keepObjects: options.ephemeral !== true,
+      reset: options.reset === true,
       logger,
       portFlag: '--port',
       namespaces: operators.includes(mypodOperator) ? [mypodSample.namespace] : [],
@@ -81,12 +94,13 @@ async function dev(options: Options): Promise<void> {
     throw error
   }
   progress.done('Kubernetes API', cluster.url)
+  sayFound(cluster, options, progress, logger)
   const client = createClient(cluster.connection)
   const ready = async (): Promise<void> => {
     await cluster.writeKubeconfig(kubeconfig)
     logger.info({ kubeconfig, api: cluster.url }, 'ready')
     starting = false
-    sayReady(progress, kubeconfig, operators, (performance.now() - started) / 1000)
+    sayReady(progress, kubeconfig, operators, options, (performance.now() - started) / 1000)
   }
   try {
     await installKinds(client, operators, systemClock, { name, signal: termination.signal })
@@ -108,6 +122,18 @@ async function dev(options: Options): Promise<void> {
   }
 }
 
+function dataFolder({ dataDir, stateDir }: Options): string {
+  return dataDir ?? stateDir
+}
+
+/** Prints and logs the objects that an earlier run has kept. */
+function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
+  if (found.objects === 0) return
+  const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`
+  progress.done('kept objects', text)
+  logger.info({ ...found, directory: dataFolder(options) }, text)
+}
+
 async function removeOld(kubeconfig: string): Promise<void> {
   try {
     await rm(kubeconfig, { force: true })
@@ -124,7 +150,7 @@ interface Environment {
   readonly name: string
   readonly options: Options
   readonly progress: Progress
-  readonly logger: ReturnType<typeof loggerOf>
+  readonly logger: Logger
   readonly signal: AbortSignal
   ready(): Promise<void>
 }
@@ -160,7 +186,7 @@ function runOperators(
 }
 
 /** Prints that everything is ready, and the commands that the user may type next. */
-function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
+function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], options: Options, seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
   const first = operators[0]?.kinds[0]
@@ -169,7 +195,8 @@ function sayReady(progress: Progress, kubeconfig: string, operators: readonly Op
     ...(hasSample ? [`kubectl create -f ${mypodSample.path}`] : []),
     first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
   ]
+  const kept = options.ephemeral === true ? 'nothing is kept' : `its objects are kept in ${dataFolder(options)}`
   progress.say(
-    `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`,
+    `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; ${kept}.\n`,
   )
 }

@@ -31,6 +31,7 @@ import { createServiceAccounts, withToken } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 import { listen } from '../runtime/listen.ts'
+import { withoutSnapshots } from './without-snapshots.ts'
 
 export interface RealControlPlaneOptions {
   readonly controllers: boolean
@@ -170,6 +171,7 @@ async function start(
     },
     requests: () => readAuditLog(file('audit.log')),
     compact: () => compactEtcd(etcdUrl),
+    ...withoutSnapshots,
     async stop() {
       await Promise.all([client.close(), processes.stop()])
     },

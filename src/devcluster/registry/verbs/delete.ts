@@ -34,7 +34,7 @@ export async function deleteObject(
   for (const text of info.strategy.deletionWarnings?.(options) ?? []) context.warn(text)
   const { store, representation, admission } = environment
   for (let attempt = 1; ; attempt += 1) {
-    const stored = store.get(info.storageKey, key)
+    const stored = store.latest(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
     await representation.prepare(info, [stored], { refresh: true })
     const old = representation.present(info, stored)
@@ -60,15 +60,18 @@ export async function deleteObject(
     const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
     if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {
-      const last = store.delete(info.storageKey, key, stored)
+      const last = await store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
         const shown = isUnmarked ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
     } else if (jsonEqual(marked, old)) {
-      if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
+      if (store.latest(info.storageKey, key) === stored) {
+        await store.committed()
+        return answer(info, old, false)
+      }
     } else {
-      const result = store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
+      const result = await store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
       if (result !== undefined) return answer(info, await representation.show(info, result), false)
     }
     if (attempt === attempts) throw conflict(info, key.name)
