@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { ReadonlyNode, ReadonlyPod } from '../../../src/devcluster/controllers/place-pod.ts'
-import { placePod } from '../../../src/devcluster/controllers/place-pod.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import { placePod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
 
 function node(name: string, more: { labels?: Record<string, string>; spec?: object; ready?: string } = {}): ReadonlyNode {
   const { labels = {}, spec = {}, ready = 'True' } = more

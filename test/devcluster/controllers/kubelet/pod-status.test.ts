@@ -1,11 +1,11 @@
 /** Tests of the status that the simulated kubelet writes into Pods, and of the status of terminating namespaces. */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import type { Condition } from '../../../src/api/conditions.ts'
-import { resourceType } from '../../../src/api/group-version-kind.ts'
-import { namespaceConditions } from '../../../src/devcluster/controllers/namespace-conditions.ts'
-import { runningStatus } from '../../../src/devcluster/controllers/pod-status.ts'
-import type { ReadonlyPod } from '../../../src/devcluster/controllers/place-pod.ts'
+import type { Condition } from '../../../../src/api/conditions.ts'
+import { resourceType } from '../../../../src/api/group-version-kind.ts'
+import { namespaceConditions } from '../../../../src/devcluster/controllers/namespace-conditions.ts'
+import { runningStatus } from '../../../../src/devcluster/controllers/kubelet/pod-status.ts'
+import type { ReadonlyPod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const time = '2026-01-01T00:00:00Z'
