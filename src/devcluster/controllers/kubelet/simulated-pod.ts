@@ -161,6 +161,7 @@ export class SimulatedPod {
 
   /** Starts the containers whose turn it is, in the order of the kubelet, and ends the Pod when all regular containers have ended. */
   #proceed(at: number): void {
+    if (this.#stopAt !== undefined) return
     for (const container of this.init) {
       if (!container.hasBegun) {
         this.#touch(at)
@@ -206,11 +207,9 @@ export class SimulatedPod {
   }
 
   #fieldPath(name: string): string {
-    const field = this.init.some(({ spec }) => spec.name === name)
-      ? 'initContainers'
-      : this.regular.some(({ spec }) => spec.name === name)
-        ? 'containers'
-        : 'ephemeralContainers'
+    const { containers = [], initContainers = [] } = this.#pod.spec ?? {}
+    const isIn = (list: readonly ContainerSpec[]): boolean => list.some((one) => one.name === name)
+    const field = isIn(containers) ? 'containers' : isIn(initContainers) ? 'initContainers' : 'ephemeralContainers'
     return `spec.${field}{${name}}`
   }
 }

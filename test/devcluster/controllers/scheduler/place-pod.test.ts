@@ -1,15 +1,22 @@
 import t from 'tap'
+import type { ClusterState } from '../../../../src/devcluster/controllers/scheduler/cluster-state.ts'
 import type { ReadonlyNode, ReadonlyPod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
 import { placePod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import { requestsOf } from '../../../../src/devcluster/controllers/scheduler/resources.ts'
 
-function node(name: string, more: { labels?: Record<string, string>; spec?: object; ready?: string } = {}): ReadonlyNode {
-  const { labels = {}, spec = {}, ready = 'True' } = more
-  return { metadata: { name, labels }, spec, status: { conditions: [{ type: 'Ready', status: ready }] } } as unknown as ReadonlyNode
+function node(name: string, more: { labels?: Record<string, string>; spec?: object; allocatable?: Record<string, string> } = {}): ReadonlyNode {
+  const { labels = {}, spec = {}, allocatable = { pods: '110' } } = more
+  return { metadata: { name, labels }, spec, status: { allocatable } } as unknown as ReadonlyNode
 }
-function pod(spec: object): ReadonlyPod {
-  return { metadata: { name: 'p' }, spec } as unknown as ReadonlyPod
+function pod(spec: object, metadata: object = {}): ReadonlyPod {
+  return { metadata: { name: 'p', namespace: 'ns', ...metadata }, spec: { containers: [], ...spec } } as unknown as ReadonlyPod
 }
-const place = (spec: object, ...nodes: ReadonlyNode[]): unknown => placePod(pod(spec), nodes, () => 0)
+/** Returns the state of a cluster, with the Pods that run on each node. */
+function state(nodes: readonly ReadonlyNode[], pods: Readonly<Record<string, readonly ReadonlyPod[]>> = {}): ClusterState {
+  const namespace = (name: string) => ({ metadata: { name, labels: { team: name } } }) as unknown as ReturnType<ClusterState['namespace']>
+  return { nodes, podsOn: (name) => pods[name] ?? [], namespace }
+}
+const place = (spec: object, ...nodes: ReadonlyNode[]): unknown => placePod(pod(spec), state(nodes))
 const nowhere = (reason: string): object => ({
   problem: `0/1 nodes are available: 1 ${reason}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
 })
@@ -84,19 +91,19 @@ t.test('the problem counts the nodes of each reason', async (t) => {
 
 t.test('a node with a taint requires a toleration', async (t) => {
   const tainted = node('a', { spec: { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] } })
-  t.strictSame(place({}, tainted), nowhere('node(s) had untolerated taint(s) {k: v}'))
+  t.strictSame(place({}, tainted), nowhere('node(s) had untolerated taint(s)'))
   t.strictSame(place({ tolerations: [{ key: 'k', value: 'v' }] }, tainted), { node: 'a' })
   t.strictSame(place({ tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }] }, tainted), { node: 'a' })
   t.strictSame(place({ tolerations: [{ operator: 'Exists' }] }, tainted), { node: 'a' })
-  t.strictSame(place({ tolerations: [{ key: 'k', value: 'w' }] }, tainted), nowhere('node(s) had untolerated taint(s) {k: v}'))
+  t.strictSame(place({ tolerations: [{ key: 'k', value: 'w' }] }, tainted), nowhere('node(s) had untolerated taint(s)'))
   t.strictSame(
     place({ tolerations: [{ key: 'x', operator: 'Exists' }] }, tainted),
-    nowhere('node(s) had untolerated taint(s) {k: v}'),
+    nowhere('node(s) had untolerated taint(s)'),
     'a toleration of another key',
   )
   t.strictSame(
     place({ tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoExecute' }] }, tainted),
-    nowhere('node(s) had untolerated taint(s) {k: v}'),
+    nowhere('node(s) had untolerated taint(s)'),
     'a toleration of another effect',
   )
   t.strictSame(place({}, node('a', { spec: { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] } })), { node: 'a' })
@@ -108,8 +115,8 @@ t.test('a node with a taint requires a toleration', async (t) => {
       ],
     },
   })
-  t.strictSame(place({ tolerations: [{ key: 'k' }] }, two), nowhere('node(s) had untolerated taint(s) {l: }'), 'each taint')
-  t.strictSame(place({ tolerations: [{ key: 'k', value: 'v' }] }, two), nowhere('node(s) had untolerated taint(s) {k: }'), 'an empty value')
+  t.strictSame(place({ tolerations: [{ key: 'k' }] }, two), nowhere('node(s) had untolerated taint(s)'), 'each taint')
+  t.strictSame(place({ tolerations: [{ key: 'k', value: 'v' }] }, two), nowhere('node(s) had untolerated taint(s)'), 'an empty value')
   t.strictSame(
     place(
       {
@@ -124,17 +131,150 @@ t.test('a node with a taint requires a toleration', async (t) => {
   )
 })
 
-t.test('a node that is cordoned or not ready gets no Pods', async (t) => {
-  t.strictSame(place({}, node('a', { spec: { unschedulable: true } })), nowhere('node(s) were unschedulable'))
-  t.strictSame(place({}, node('a', { ready: 'Unknown' })), nowhere('node(s) had untolerated taint(s) {node.kubernetes.io/not-ready: }'))
-  const notReady = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoSchedule' }
-  t.strictSame(place({ tolerations: [notReady] }, node('a', { ready: 'False' })), { node: 'a' })
+t.test('a cordoned node gets only Pods that tolerate it', (t) => {
+  const cordoned = node('a', { spec: { unschedulable: true } })
+  t.strictSame(place({}, cordoned), nowhere('node(s) were unschedulable'))
+  const toleration = { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }
+  t.strictSame(place({ tolerations: [toleration] }, cordoned), { node: 'a' })
+  t.end()
 })
 
-t.test('the node with the fewest Pods is preferred', async (t) => {
-  const counts: Record<string, number> = { a: 2, b: 1, c: 1 }
+t.test('the node with the best score is preferred', (t) => {
+  const busy = { a: [pod({}), pod({})], b: [pod({})], c: [pod({})] }
+  t.strictSame(placePod(pod({}), state([node('a'), node('c'), node('b')], busy)), { node: 'b' }, 'the fewest Pods')
+  const tainted = node('d', { spec: { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] } })
+  t.strictSame(placePod(pod({}), state([tainted, node('a')], busy)), { node: 'a' }, 'no taint')
+  const preference = { matchExpressions: [{ key: 'zone', operator: 'In', values: ['x'] }] }
+  const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference }] }
+  const preferred = node('a', { labels: { zone: 'x' } })
+  t.strictSame(placePod(pod({ affinity: { nodeAffinity } }), state([node('b'), preferred], busy)), { node: 'a' }, 'node affinity')
+  t.end()
+})
+
+const preempting = (reasons: string, total: number, victims: string): object => ({
+  problem: `0/${total} nodes are available: ${reasons}. preemption: 0/${total} nodes are available: ${victims}.`,
+})
+const noVictims = 'No preemption victims found for incoming pod'
+const requesting = (requests: Record<string, string>): object => ({ containers: [{ name: 'main', resources: { requests } }] })
+
+t.test('a node must have the resources that a Pod requests', (t) => {
+  const small = node('a', { allocatable: { cpu: '1', memory: '1Gi', pods: '2', 'example.com/gpu': '1' } })
+  const on = (spec: object, ...pods: ReadonlyPod[]): unknown => placePod(pod(spec), state([small], { a: pods }))
+  const fits = { node: 'a' }
+  t.strictSame(on(requesting({ cpu: '1', memory: '1Gi' })), fits)
+  t.strictSame(on(requesting({ cpu: '0.1' }), pod(requesting({ cpu: '900m' }))), fits)
+  t.strictSame(on(requesting({ cpu: '0.2' }), pod(requesting({ cpu: '900m' }))), preempting('1 Insufficient cpu', 1, `1 ${noVictims}`))
+  t.strictSame(on(requesting({ cpu: '2', memory: '2Gi' })), preempting('1 Insufficient cpu, 1 Insufficient memory', 1, '1 Preemption is not helpful for scheduling'))
+  t.strictSame(on(requesting({ 'example.com/gpu': '1' }), pod(requesting({ 'example.com/gpu': '1' }))), preempting('1 Insufficient example.com/gpu', 1, `1 ${noVictims}`))
+  t.strictSame(on({}, pod({}), pod({})), preempting('1 Too many pods', 1, `1 ${noVictims}`))
   t.strictSame(
-    placePod(pod({}), [node('a'), node('c'), node('b')], (name) => counts[name] ?? 0),
-    { node: 'b' },
+    on({ ...requesting({ cpu: '2' }), preemptionPolicy: 'Never' }),
+    { problem: '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.' },
   )
+  t.end()
+})
+
+t.test('a Pod requests the resources of its containers and sidecars, or those of an init container', (t) => {
+  const container = (cpu: string, more: object = {}): object => ({ resources: { requests: { cpu } }, ...more })
+  const cases: [spec: object, millis: number][] = [
+    [{ containers: [container('1'), container('500m')] }, 1500],
+    [{ containers: [container('1')], initContainers: [container('3')] }, 3000],
+    [{ containers: [container('1')], initContainers: [container('1', { restartPolicy: 'Always' }), container('3')] }, 4000],
+    [{ containers: [container('1')], initContainers: [container('1', { restartPolicy: 'Always' })], overhead: { cpu: '250m' } }, 2250],
+    [{ containers: [container('1')], resources: { requests: { cpu: '4' } } }, 4000],
+    [{ containers: [container('oops')] }, 0],
+  ]
+  for (const [spec, millis] of cases) t.strictSame(requestsOf(pod(spec)), { cpu: millis })
+  t.end()
+})
+
+t.test('two Pods on a node cannot have the same host port', (t) => {
+  const withPort = (port: object): object => ({ containers: [{ name: 'main', ports: [{ containerPort: 80, ...port }] }] })
+  const used = pod(withPort({ hostPort: 8080, hostIP: '10.0.0.1' }))
+  const taken = preempting("1 node(s) didn't have free ports for the requested pod ports", 1, `1 ${noVictims}`)
+  const cases: [port: object, fits: boolean][] = [
+    [{}, true],
+    [{ hostPort: 8081 }, true],
+    [{ hostPort: 8080 }, false],
+    [{ hostPort: 8080, protocol: 'UDP' }, true],
+    [{ hostPort: 8080, hostIP: '10.0.0.2' }, true],
+    [{ hostPort: 8080, hostIP: '10.0.0.1' }, false],
+  ]
+  for (const [port, fits] of cases)
+    t.strictSame(placePod(pod(withPort(port)), state([node('a')], { a: [used] })), fits ? { node: 'a' } : taken, JSON.stringify(port))
+  t.end()
+})
+
+const zoned = (name: string, zone: string): ReadonlyNode => node(name, { labels: { zone, host: name } })
+const app = (name: string, namespace = 'ns', spec: object = {}): ReadonlyPod => pod(spec, { namespace, labels: { app: name } })
+const selecting = (name: string): object => ({ labelSelector: { matchLabels: { app: name } } })
+
+t.test('a Pod is placed beside the Pods that its affinity requires', (t) => {
+  const affinity = (...terms: object[]): object => ({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } })
+  const nodes = [zoned('a', 'x'), zoned('b', 'y'), zoned('c', 'y')]
+  const pods = { b: [app('db')], c: [app('cache', 'other')] }
+  const none = preempting("3 node(s) didn't match pod affinity rules", 3, '3 Preemption is not helpful for scheduling')
+  const byZone = { topologyKey: 'zone' }
+  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('db'), ...byZone })), state(nodes, { ...pods, c: [] })), { node: 'c' })
+  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('db'), topologyKey: 'host' })), state(nodes, pods)), { node: 'b' })
+  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('cache'), ...byZone })), state(nodes, pods)), none, 'another namespace')
+  for (const term of [{ namespaces: ['other'] }, { namespaceSelector: { matchLabels: { team: 'other' } } }])
+    t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('cache'), topologyKey: 'host', ...term })), state(nodes, pods)), { node: 'c' })
+  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('web'), ...byZone })), state(nodes, pods)), { node: 'a' }, 'the first of its kind')
+  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('web'), topologyKey: 'rack' })), state(nodes, pods)), none)
+  const both = affinity({ ...selecting('db'), ...byZone }, { ...selecting('web'), ...byZone })
+  t.strictSame(placePod(app('web', 'ns', both), state(nodes, pods)), none, 'one Pod must match all terms')
+  t.end()
+})
+
+t.test('a Pod is not placed beside Pods that its anti-affinity avoids, or that avoid it', (t) => {
+  const avoiding = (name: string, topologyKey: string): object => ({
+    affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ ...selecting(name), topologyKey }] } },
+  })
+  const nodes = [zoned('a', 'x'), zoned('b', 'y'), zoned('c', 'y')]
+  t.strictSame(placePod(app('web', 'ns', avoiding('web', 'host')), state(nodes, { a: [app('web')], b: [app('web')] })), { node: 'c' })
+  t.strictSame(placePod(app('web', 'ns', avoiding('web', 'zone')), state(nodes, { b: [app('web')] })), { node: 'a' })
+  t.strictSame(
+    placePod(app('web', 'ns', avoiding('web', 'zone')), state(nodes, { a: [app('web')], b: [app('web')] })),
+    preempting("3 node(s) didn't match pod anti-affinity rules", 3, `3 ${noVictims}`),
+  )
+  t.strictSame(
+    placePod(app('web'), state([zoned('a', 'x')], { a: [app('db', 'ns', avoiding('web', 'host'))] })),
+    preempting("1 node(s) didn't satisfy existing pods anti-affinity rules", 1, `1 ${noVictims}`),
+  )
+  t.strictSame(placePod(app('web'), state([zoned('a', 'x')], { a: [app('db', 'other', avoiding('web', 'host'))] })), { node: 'a' })
+  t.end()
+})
+
+t.test('Pods are spread over the domains of a topology', (t) => {
+  const spread = (more: object = {}): ReadonlyPod =>
+    app('web', 'ns', {
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', ...selecting('web'), ...more }],
+    })
+  const nodes = [zoned('a', 'x'), zoned('b', 'y'), zoned('c', 'y')]
+  const web = app('web')
+  t.strictSame(placePod(spread(), state(nodes, { b: [web] })), { node: 'a' })
+  t.strictSame(placePod(spread(), state(nodes, { b: [web], a: [web, app('db')] })), { node: 'c' })
+  t.strictSame(placePod(spread({ maxSkew: 2 }), state(nodes, { b: [web], a: [app('db')] })), { node: 'c' })
+  const cordoned = node('a', { labels: { zone: 'x' }, spec: { unschedulable: true } })
+  t.strictSame(
+    placePod(spread(), state([cordoned, nodes[1]!], { b: [web] })),
+    preempting(
+      "1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable",
+      2,
+      `1 ${noVictims}, 1 Preemption is not helpful for scheduling`,
+    ),
+  )
+  t.strictSame(placePod(spread({ whenUnsatisfiable: 'ScheduleAnyway' }), state([cordoned, nodes[1]!], { b: [web] })), { node: 'b' })
+  t.strictSame(
+    placePod(spread(), state([node('n')])),
+    preempting("1 node(s) didn't match pod topology spread constraints (missing required label)", 1, '1 Preemption is not helpful for scheduling'),
+  )
+  t.strictSame(
+    placePod(spread({ minDomains: 3 }), state(nodes, { a: [web], b: [web] })),
+    preempting("3 node(s) didn't match pod topology spread constraints", 3, `3 ${noVictims}`),
+  )
+  const tainted = node('a', { labels: { zone: 'x' }, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } })
+  t.strictSame(placePod(spread({ nodeTaintsPolicy: 'Honor' }), state([tainted, nodes[1]!], { b: [web] })), { node: 'b' })
+  t.end()
 })
