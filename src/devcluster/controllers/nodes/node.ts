@@ -40,7 +40,7 @@ export function numberedNodes(count: number): readonly NodeOptions[] {
 export const defaultNodes: readonly NodeOptions[] = numberedNodes(1)
 
 /** A node with this annotation has the kubelet `stopped`: its kubelet posts no status, and its Pods do not change. */
-const kubeletAnnotation = `${simulationPrefix}/kubelet`
+export const kubeletAnnotation = `${simulationPrefix}/kubelet`
 
 /** Returns true when the kubelet of the node runs. */
 export function hasKubelet({ metadata }: ReadonlyNode): boolean {
