@@ -51,6 +51,11 @@ export interface EventRecorderOptions {
   readonly host?: string
   readonly logger: Logger
   readonly clock: Clock
+  /**
+   * Returns a different number at each call, for the names of Events. Recorders for the same objects must share it: Events of the same
+   * millisecond would otherwise have the same name. Default: a counter of this recorder.
+   */
+  readonly nextNumber?: () => number
   /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names; `Math.random` when absent. */
   readonly random?: () => number
 }
@@ -62,11 +67,11 @@ const maxName = 253
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
   const { component, instance, host, logger, clock, random = systemRandom } = options
   const correlator = new EventCorrelator<EventSeries>(clock)
-  let sequence = 0
+  const nextNumber = options.nextNumber ?? counter()
   const nameFor = (name: string): string => {
     // As in client-go, the name consists of the object's name and the time in nanoseconds. The clock returns milliseconds, so a sequence
     // number provides the other digits.
-    const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)
+    const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(nextNumber() % 1_000_000)).toString(16)
     const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
     // The name of an RBAC role, such as `system:node`, is not valid as the name of an Event.
     return dns1123Subdomain(full).length === 0 ? full : newUuid(random)
@@ -133,6 +138,12 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     },
     flush: () => writes.flush(),
   }
+}
+
+/** Returns a function that counts its calls, beginning with 0. */
+export function counter(): () => number {
+  let next = 0
+  return () => next++
 }
 
 type Identity = Partial<Record<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid' | 'resourceVersion', string>>

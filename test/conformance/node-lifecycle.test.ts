@@ -9,6 +9,7 @@ const namespace = 'conformance-away'
 const key = { namespace, name: 'lost' }
 /** kube-controller-manager waits 50 s for a heartbeat of the kubelet. */
 const graceMs = 120_000
+t.setTimeout(3 * graceMs)
 
 t.test('a node without a kubelet becomes unreachable, and its Pods are evicted', needsOwnControlPlane, async (t) => {
   const { client } = await conformanceControlPlane(t, { namespaces: [namespace], nodes: [{ name: 'here' }], simulation: { nodeGraceMs: 500 } })

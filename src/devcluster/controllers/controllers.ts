@@ -5,7 +5,7 @@ import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { runController } from '../../controller/run-controller.ts'
 import type { EventRecorder } from '../../telemetry/event-recorder.ts'
-import { createEventRecorder } from '../../telemetry/event-recorder.ts'
+import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
@@ -43,8 +43,11 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const logger = quiet(options.logger)
   const metrics = new Metrics()
   const cache = new Cache(client, { logger, clock })
-  const eventsOf = (component: string, node?: string): EventRecorder =>
-    createEventRecorder(client, { component, instance: node ?? '', ...(node !== undefined && { host: node }), logger, clock })
+  const nextNumber = counter()
+  const eventsOf = (component: string, node?: string): EventRecorder => {
+    const place = node === undefined ? { instance: '' } : { instance: node, host: node }
+    return createEventRecorder(client, { component, ...place, nextNumber, logger, clock })
+  }
   const kubeletEvents = { eventsOf: (node: string) => eventsOf('kubelet', node) }
   const start = (definition: ControllerDefinition, component: string): Promise<void> => {
     const events = eventsOf(component)

@@ -14,6 +14,7 @@ import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
 import { addressOf, hasKubelet } from '../nodes/node.ts'
 import { podsByNode } from '../nodes/pods-by-node.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import { requeueAt } from '../requeue-at.ts'
 import { PodAddresses } from './pod-addresses.ts'
 import { podStatus } from './pod-status.ts'
 import { SimulatedPod } from './simulated-pod.ts'
@@ -85,17 +86,22 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
         // Another client has ended the Pod.
         return removeStopped(pod, context)
       }
-      for (const { type, reason, message, fieldPath } of simulated.advance(pod, plan, now))
-        events.event(pod, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
       const place = { hostIP: addressOf(node), podIP: addresses.addressOf(uid, pod.status?.podIP) }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
-      if (simulated.isChanged || entry.wasAway || hasGates) {
-        if (!(await writeStatus(pod, podStatus(simulated, pod, place), context))) return undefined
+      let current = pod
+      // On an injected clock, much time may pass during a write. The steps that have become due by then are taken at once.
+      do {
+        for (const { type, reason, message, fieldPath } of simulated.advance(current, plan, context.clock.now()))
+          events.event(current, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
+        if (!simulated.isChanged && !entry.wasAway && !hasGates) break
+        const written = await writeStatus(current, podStatus(simulated, current, place), context)
+        if (written === undefined) return undefined
+        current = written
         simulated.isChanged = false
         entry.wasAway = false
-      }
-      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
-      return Number.isFinite(simulated.due) ? { requeueAfterMs: Math.max(0, simulated.due - now) } : undefined
+      } while (simulated.due <= context.clock.now())
+      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(current, context)
+      return Number.isFinite(simulated.due) ? requeueAt(simulated.due, context) : undefined
     },
     deleted(key) {
       forget(formatKey(key))
@@ -120,17 +126,17 @@ function reportProblems(pod: ReadonlyPod, entry: Entry, problems: readonly strin
 }
 
 /**
- * Writes the status of a Pod, unless it is up to date. Resolves with false when the Pod in the cache is outdated: the watch event of the
- * newer Pod triggers another reconcile.
+ * Writes the status of a Pod, unless it is up to date, and resolves with the Pod. Resolves with undefined when the Pod in the cache is
+ * outdated: the watch event of the newer Pod triggers another reconcile.
  */
-async function writeStatus({ metadata, status: before }: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<boolean> {
-  const patch = effectiveMergePatch(before, status)
-  if (patch === undefined) return true
+async function writeStatus(pod: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<ReadonlyPod | undefined> {
+  const { metadata } = pod
+  const patch = effectiveMergePatch(pod.status, status)
+  if (patch === undefined) return pod
   try {
-    await client.patchStatus(podType, metadata, { status: patch as object, metadata: { resourceVersion: metadata.resourceVersion } })
-    return true
+    return await client.patchStatus(podType, metadata, { status: patch as object, metadata: { resourceVersion: metadata.resourceVersion } })
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return false
+    if (isNotFound(error) || isConflict(error)) return undefined
     throw error
   }
 }

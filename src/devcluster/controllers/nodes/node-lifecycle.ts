@@ -9,6 +9,7 @@ import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { requeueAt } from '../requeue-at.ts'
 import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
 import { changedTaints } from './node-taints.ts'
 import { hasKubelet } from './node.ts'
@@ -56,11 +57,11 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
       }
       if (hasKubelet(node)) entry.awaySince = undefined
       else entry.awaySince ??= now
-      const remaining = entry.awaySince === undefined ? Number.POSITIVE_INFINITY : entry.awaySince + graceMs - now
-      const current = remaining > 0 ? node : await markUnknown(node, context)
+      const due = entry.awaySince === undefined ? Number.POSITIVE_INFINITY : entry.awaySince + graceMs
+      const current = due > now ? node : await markUnknown(node, context)
       if (current === undefined) return undefined
       await updateTaints(current, context)
-      return remaining > 0 && Number.isFinite(remaining) ? { requeueAfterMs: remaining } : undefined
+      return due > now && Number.isFinite(due) ? requeueAt(due, context) : undefined
     },
     deleted({ name }) {
       seen.delete(name)

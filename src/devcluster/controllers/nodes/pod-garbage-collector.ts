@@ -5,6 +5,7 @@ import { formatKey } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
+import { requeueAt } from '../requeue-at.ts'
 import { podsByNode } from './pods-by-node.ts'
 
 /** The time after which a missing node counts as deleted (k8s.io/kubernetes/pkg/controller/podgc: quarantineTime). */
@@ -23,7 +24,8 @@ export function podGarbageCollector(): ControllerDefinition {
         map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map((pod) => pod.metadata),
       },
     ],
-    async reconcile(pod, { client, cache, clock }) {
+    async reconcile(pod, context) {
+      const { client, cache, clock } = context
       const { metadata, status, spec } = pod
       const key = formatKey(metadata)
       if (!spec?.nodeName || cache.get(nodeType, { name: spec.nodeName }) !== undefined) {
@@ -33,7 +35,7 @@ export function podGarbageCollector(): ControllerDefinition {
       const now = clock.now()
       const since = missing.get(key) ?? now
       missing.set(key, since)
-      if (since + quarantineMs > now) return { requeueAfterMs: since + quarantineMs - now }
+      if (since + quarantineMs > now) return requeueAt(since + quarantineMs, context)
       const condition = {
         type: 'DisruptionTarget',
         observedGeneration: metadata.generation,

@@ -9,6 +9,7 @@ import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { requeueAt } from '../requeue-at.ts'
 import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
 import { tolerates } from '../scheduler/taints.ts'
 import { podsByNode } from './pods-by-node.ts'
@@ -41,8 +42,7 @@ export function taintEviction(): ControllerDefinition {
       }
       const since = scheduled.get(key) ?? now
       scheduled.set(key, since)
-      const remaining = since + tolerated - now
-      if (remaining > 0) return { requeueAfterMs: remaining }
+      if (since + tolerated > now) return requeueAt(since + tolerated, context)
       scheduled.delete(key)
       await evict(pod, context)
       return undefined

@@ -12,6 +12,7 @@ import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import type { SimulationOptions } from '../kubelet/simulation.ts'
 import { planOf } from '../kubelet/simulation.ts'
 import { podsByNode, unbound } from '../nodes/pods-by-node.ts'
+import { requeueAt } from '../requeue-at.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { ReadonlyPod } from './place-pod.ts'
 import { placePod } from './place-pod.ts'
@@ -57,7 +58,7 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
       const since = first?.uid === uid ? first.at : now
       seen.set(key, { uid, at: since })
       const due = since + planOf(pod, simulation).scheduleMs
-      if (due > now) return { requeueAfterMs: due - now }
+      if (due > now) return requeueAt(due, context)
       const placement = placePod(pod, stateOf(context.cache, assumed))
       if (!('node' in placement)) await reportProblem(pod, placement.problem, context)
       else if (await bind(pod, placement.node, context)) assumed.set(key, { pod, node: placement.node })
