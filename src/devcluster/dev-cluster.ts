@@ -14,8 +14,9 @@ import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import { runControllers } from './controllers/controllers.ts'
-import type { NodeOptions } from './controllers/node.ts'
-import { defaultNodes, registerNodes } from './controllers/node.ts'
+import type { SimulationOptions } from './controllers/kubelet/simulation.ts'
+import type { NodeOptions } from './controllers/nodes/node.ts'
+import { defaultNodes, registerNodes } from './controllers/nodes/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { startDefinitionController } from './crd/definition-controller.ts'
@@ -82,6 +83,8 @@ export interface DevClusterOptions {
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
+  /** How long the steps of simulated Pods take. By default, Pods run and are ready without delay. */
+  readonly simulation?: SimulationOptions
   /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
@@ -240,8 +243,12 @@ async function serve(
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)
     if (options.controllers !== false) {
-      await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
-      running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
+      const { simulation = {} } = options
+      const version = serverVersion.gitVersion
+      await registerNodes(client, nodes, { now: clock.now(), version })
+      running.push(
+        runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, logger, clock }, stop.signal),
+      )
     }
   } catch (error) {
     await close()

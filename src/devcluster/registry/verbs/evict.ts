@@ -107,7 +107,7 @@ function storedBudgets({ store }: Environment, { namespace = '' }: ObjectKey): r
 async function useBudget({ environment, key: podKey, context }: Eviction, name: string): Promise<void> {
   const info = environment.catalog.find('policy', 'v1', 'poddisruptionbudgets')!
   const key = { namespace: podKey.namespace, name }
-  const budget = environment.store.get(info.storageKey, key)
+  const budget = environment.store.latest(info.storageKey, key)
   if (budget === undefined) throw notFound(info, name)
   const changed = decremented(budget, podKey.name, environment.clock.now())
   if (context.dryRun) return
@@ -116,7 +116,7 @@ async function useBudget({ environment, key: podKey, context }: Eviction, name: 
 }
 
 function storedPod({ environment, info, key }: Eviction): JsonObject {
-  const pod = environment.store.get(info.storageKey, key)
+  const pod = environment.store.latest(info.storageKey, key)
   if (pod === undefined) throw notFound(info, key.name)
   return pod
 }
@@ -142,7 +142,7 @@ async function mark(eviction: Eviction, options: JsonObject): Promise<JsonObject
     const pod = storedPod(eviction)
     checkPreconditions(eviction.info, pod, options)
     const object = await representation.toStorage(eviction.info, disrupted(pod, clock.now()))
-    const marked = store.put(eviction.info.storageKey, eviction.key, object, pod)
+    const marked = await store.put(eviction.info.storageKey, eviction.key, object, pod)
     if (marked !== undefined) return marked
   }
 }

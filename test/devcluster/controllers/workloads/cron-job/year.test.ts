@@ -6,9 +6,9 @@ import { controllerOf } from '../../../../../src/api/owner-reference.ts'
 import { Cache } from '../../../../../src/cache/cache.ts'
 import { runController } from '../../../../../src/controller/run-controller.ts'
 import { runGarbageCollector } from '../../../../../src/devcluster/controllers/garbage-collector.ts'
-import { kubelet } from '../../../../../src/devcluster/controllers/kubelet.ts'
-import { registerNodes } from '../../../../../src/devcluster/controllers/node.ts'
-import { scheduler } from '../../../../../src/devcluster/controllers/scheduler.ts'
+import { kubelet } from '../../../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import { registerNodes } from '../../../../../src/devcluster/controllers/nodes/node.ts'
+import { scheduler } from '../../../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import { cronJobController } from '../../../../../src/devcluster/controllers/workloads/cron-job/cron-job.ts'
 import { jobController } from '../../../../../src/devcluster/controllers/workloads/job/job.ts'
 import { orphanedPodController } from '../../../../../src/devcluster/controllers/workloads/job/orphaned-pods.ts'
@@ -80,8 +80,8 @@ t.test('in a year, every run happens once, and no objects accumulate', async (t)
   const nodes = [{ name: 'one' }]
   await registerNodes(client, nodes, { now: clock.now(), version: 'v1' })
   const definitions = [
-    scheduler(cache),
-    kubelet(nodes),
+    scheduler(),
+    kubelet({ eventsOf: () => events }),
     cronJobController(),
     jobController(),
     orphanedPodController(),
