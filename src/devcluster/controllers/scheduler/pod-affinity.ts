@@ -36,8 +36,7 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
     const isFirst = attracted.size === 0 && matchesAll(attracting, pod, pod, state)
     if (!hasKeys || !(attracting.every((term) => isIn(attracted, term)) || isFirst))
       return { reason: "node(s) didn't match pod affinity rules", isFinal: true }
-    if (repelling.some((term) => isIn(avoided, term)))
-      return { reason: "node(s) didn't match pod anti-affinity rules", isFinal: false }
+    if (repelling.some((term) => isIn(avoided, term))) return { reason: "node(s) didn't match pod anti-affinity rules", isFinal: false }
     if (Object.entries(labels).some(([key, value]) => closed.has(domainOf(key, value))))
       return { reason: "node(s) didn't satisfy existing pods anti-affinity rules", isFinal: false }
     return undefined
