@@ -17,6 +17,7 @@ import { runControllers } from './controllers/controllers.ts'
 import type { NodeOptions } from './controllers/node.ts'
 import { defaultNodes, registerNodes } from './controllers/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
+import { createStandardClass } from './controllers/volumes/storage-class.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { runDefinitionController } from './crd/definition-controller.ts'
 import type { TokenAuthenticator } from './access/authenticate.ts'
@@ -195,6 +196,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     await createOwnObjects(client, options.namespaces ?? [], server.port)
     if (options.controllers !== false) {
       await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
+      await createStandardClass(client)
       running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
     }
   } catch (error) {

@@ -18,6 +18,9 @@ import type { NodeOptions } from './node.ts'
 import { scheduler } from './scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { claimController } from './volumes/claims.ts'
+import { claimProtectionController, volumeProtectionController } from './volumes/protection.ts'
+import { volumeController } from './volumes/volumes.ts'
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
@@ -63,6 +66,10 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(endpointSliceController(), 'endpoint-slice-controller'),
     start(endpointsController(), 'endpoint-controller'),
     start(disruptionController(source), 'controllermanager'),
+    start(claimController(), 'persistentvolume-controller'),
+    start(volumeController(), 'persistentvolume-controller'),
+    start(claimProtectionController(), 'persistentvolumeclaim-protection-controller'),
+    start(volumeProtectionController(), 'persistentvolume-protection-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

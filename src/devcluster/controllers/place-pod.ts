@@ -11,13 +11,20 @@ export type Placement = { readonly node: string } | { readonly problem: string }
 
 /**
  * Returns the node with the fewest Pods among those on which the Pod fits. If the Pod fits on no node, returns the reason in `problem`.
+ *
+ * @param volumeMisfit returns why a node cannot provide the volumes of the Pod; undefined if it can.
  */
-export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsOn: (node: string) => number): Placement {
+export function placePod(
+  pod: ReadonlyPod,
+  nodes: readonly ReadonlyNode[],
+  podsOn: (node: string) => number,
+  volumeMisfit: (node: ReadonlyNode) => string | undefined = () => undefined,
+): Placement {
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }
   const reasons = new Map<string, number>()
   const fitting: string[] = []
   for (const node of nodes) {
-    const reason = misfit(pod, node)
+    const reason = misfit(pod, node) ?? volumeMisfit(node)
     if (reason === undefined) fitting.push(node.metadata.name)
     else reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   }
@@ -71,11 +78,20 @@ export function matchesNodeSelector({ spec }: { readonly spec?: ReadonlyPod['spe
   const labels = metadata.labels ?? {}
   if (Object.entries(spec?.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(labels, key) || labels[key] !== value)) return false
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
-  if (terms === undefined) return true
+  return terms === undefined || matchesTerms(terms, { metadata })
+}
+
+interface NodeTerm {
+  readonly matchExpressions?: readonly NodeExpression[]
+  readonly matchFields?: readonly NodeExpression[]
+}
+
+/** Returns true when one of the terms matches a node. A term without requirements matches no node. */
+export function matchesTerms(terms: readonly NodeTerm[], { metadata }: Pick<ReadonlyNode, 'metadata'>): boolean {
   return terms.some(({ matchExpressions = [], matchFields = [] }) => {
     if (matchExpressions.length + matchFields.length === 0) return false
     return (
-      matchExpressions.every((expression) => matchesExpression(expression, labels)) &&
+      matchExpressions.every((expression) => matchesExpression(expression, metadata.labels ?? {})) &&
       matchFields.every((expression) => matchesExpression(expression, { 'metadata.name': metadata.name }))
     )
   })
