@@ -12,7 +12,11 @@ const graceMs = 120_000
 t.setTimeout(3 * graceMs)
 
 t.test('a node without a kubelet becomes unreachable, and its Pods are evicted', needsOwnControlPlane, async (t) => {
-  const { client } = await conformanceControlPlane(t, { namespaces: [namespace], nodes: [{ name: 'here' }], simulation: { nodeGraceMs: 500 } })
+  const { client } = await conformanceControlPlane(t, {
+    namespaces: [namespace],
+    nodes: [{ name: 'here' }],
+    simulation: { nodeGraceMs: 500 },
+  })
   const now = new Date().toISOString().replace(/\.\d+/, '')
   const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'fine', lastHeartbeatTime: now, lastTransitionTime: now }
   const annotations = { 'simulate.proreus.dev/kubelet': 'stopped' }
@@ -73,9 +77,5 @@ t.test('a node without a kubelet becomes unreachable, and its Pods are evicted',
     return expected.every((one) => reasons.has(one))
   })
   await client.delete(node, { name: 'away' })
-  await until(
-    'the Pod is deleted with its node',
-    async () => (await client.list(pod, { namespace })).items.length === 0,
-    graceMs,
-  )
+  await until('the Pod is deleted with its node', async () => (await client.list(pod, { namespace })).items.length === 0, graceMs)
 })

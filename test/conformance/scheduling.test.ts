@@ -64,7 +64,11 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
     const own = "2 node(s) didn't match Pod's node affinity/selector"
     t.equal(await problem('no-node', { nodeSelector: { disk: 'tape' } }), nowhere(`${tainted}, ${own}`, `3 ${notHelpful}`))
     t.equal(await problem('too-big', requesting('3')), nowhere(`${tainted}, 2 Insufficient cpu`, `3 ${notHelpful}`))
-    const full = await problem('full', { ...requesting('1800m'), nodeSelector: { 'kubernetes.io/hostname': big }, tolerations: [{ operator: 'Exists' }] })
+    const full = await problem('full', {
+      ...requesting('1800m'),
+      nodeSelector: { 'kubernetes.io/hostname': big },
+      tolerations: [{ operator: 'Exists' }],
+    })
     t.equal(full, nowhere("1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector", `1 ${noVictims}, 2 ${notHelpful}`))
     for (const name of ['selected', 'affine', 'tolerant']) await client.delete(pod, key(name), { gracePeriodSeconds: 0 })
   })
@@ -72,7 +76,13 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
   await t.test('by anti-affinity and affinity of Pods', async (t) => {
     const term = { ...matching('web'), topologyKey: 'kubernetes.io/hostname' }
     const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }
-    const near = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ ...matching('db'), topologyKey: 'topology.kubernetes.io/zone' }] } } }
+    const near = {
+      affinity: {
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ ...matching('db'), topologyKey: 'topology.kubernetes.io/zone' }],
+        },
+      },
+    }
     for (const name of ['web-1', 'web-2']) await create(name, apart, { app: 'web' })
     t.strictSame([await placed('web-1'), await placed('web-2')].sort(), ['a', 'b'])
     t.equal(

@@ -213,7 +213,10 @@ function runKubelets(t: Test, answer?: Answer): Running {
   world.set(nodeType, nodeOf('n0', addressed('10.0.0.1')), nodeOf('n1', addressed('10.0.0.2')))
   return world
 }
-const runningStatus = { phase: 'Running', containerStatuses: [{ name: 'main', image: 'x:1', restartCount: 0, ready: true, state: { running: { startedAt: time } } }] }
+const runningStatus = {
+  phase: 'Running',
+  containerStatuses: [{ name: 'main', image: 'x:1', restartCount: 0, ready: true, state: { running: { startedAt: time } } }],
+}
 
 t.test('the kubelet runs the Pods on its nodes', async (t) => {
   const world = runKubelets(t)
@@ -233,7 +236,12 @@ t.test('the kubelet runs the Pods on its nodes', async (t) => {
     'a Normal Created: Container created',
     'a Normal Started: Container started',
   ])
-  world.set(podType, podOf('b', onNode, { status: { podIP: '10.244.7.7' } }), podOf('c', onNode, { status: { phase: 'Pending' } }), podOf('running', onNode, { status: runningStatus }))
+  world.set(
+    podType,
+    podOf('b', onNode, { status: { podIP: '10.244.7.7' } }),
+    podOf('c', onNode, { status: { phase: 'Pending' } }),
+    podOf('running', onNode, { status: runningStatus }),
+  )
   t.match(await world.take(2), [
     ['patchStatus', 'pods', { name: 'b' }, { status: { podIPs: [{ ip: '10.244.7.7' }] } }],
     ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],

@@ -76,7 +76,11 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
       if (entry?.pod.uid !== uid) {
         forget(key)
         if (isTerminal(pod)) return removeStopped(pod, context)
-        entry = { pod: new SimulatedPod(pod, plan, { images: valueOf(images, nodeName, () => new Set()), now }), problems: '', wasAway: false }
+        entry = {
+          pod: new SimulatedPod(pod, plan, { images: valueOf(images, nodeName, () => new Set()), now }),
+          problems: '',
+          wasAway: false,
+        }
         entries.set(key, entry)
       }
       const simulated = entry.pod

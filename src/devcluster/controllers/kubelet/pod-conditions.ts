@@ -73,9 +73,7 @@ function gates({ spec, status }: ReadonlyPod): Finding {
   const unready = (spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = status?.conditions?.find(({ type }) => type === conditionType)
     if (condition === undefined) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
-    return condition.status === 'True'
-      ? []
-      : [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`]
+    return condition.status === 'True' ? [] : [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`]
   })
   return unready.length === 0 ? isTrue : { status: 'False', reason: 'ReadinessGatesNotReady', message: unready.join(', ') }
 }

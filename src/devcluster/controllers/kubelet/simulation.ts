@@ -153,7 +153,8 @@ function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: 
     const before = byContainer.get(container) ?? noValues
     if (container !== '' && !containers.includes(container)) problems.push(`${key}: the Pod has no container ${quote(container)}`)
     else if (name === pullError) byContainer.set(container, { ...before, pullError: text || defaultPullError })
-    else if (!Object.hasOwn(known, name)) problems.push(`${key}: unknown annotation: there are ${[...Object.keys(known), pullError].join(', ')}`)
+    else if (!Object.hasOwn(known, name))
+      problems.push(`${key}: unknown annotation: there are ${[...Object.keys(known), pullError].join(', ')}`)
     else {
       const [read, expected] = known[name]!
       const value = read(text)

@@ -121,7 +121,9 @@ async function markNotReady(pod: ReadonlyPod, { client, clock, events }: Reconci
   const conditions = pod.status?.conditions ?? []
   if (findCondition(conditions, 'Ready')?.status !== 'True') return
   const lastTransitionTime = formatTime(clock.now())
-  const changed = conditions.map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition))
+  const changed = conditions.map((condition) =>
+    condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
+  )
   try {
     await client.patchStatus(podType, pod.metadata, { status: { conditions: changed } as object })
   } catch (error) {

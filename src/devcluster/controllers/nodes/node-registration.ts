@@ -37,7 +37,11 @@ export function nodeRegistration({ version, eventsOf }: NodeRegistrationOptions)
         const labels = { ...ownLabels(name), ...metadata.labels }
         await client.patch(nodeType, { name }, { metadata: { labels } })
         const address = addressOf(node) || freeAddress(cache.list(nodeType))
-        await client.patchStatus(nodeType, { name }, { status: nodeStatus(name, { address, capacity: status?.capacity, now: clock.now(), version }) })
+        await client.patchStatus(
+          nodeType,
+          { name },
+          { status: nodeStatus(name, { address, capacity: status?.capacity, now: clock.now(), version }) },
+        )
       } catch (error) {
         if (isNotFound(error) || isConflict(error)) return undefined
         throw error

@@ -20,7 +20,10 @@ const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => 
  *
  * @param evicts true when Pods are evicted from the node while it is not ready.
  */
-export function changedTaints(node: ReadonlyNode, { evicts, now }: { readonly evicts: boolean; readonly now: number }): Taint[] | undefined {
+export function changedTaints(
+  node: ReadonlyNode,
+  { evicts, now }: { readonly evicts: boolean; readonly now: number },
+): Taint[] | undefined {
   const present = node.spec?.taints ?? []
   const keys = new Map((node.status?.conditions ?? []).map(({ type, status }) => [type, byCondition[type]?.[status]]))
   const execute = keys.get('Ready')

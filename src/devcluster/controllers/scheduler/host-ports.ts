@@ -14,14 +14,15 @@ export function hasPortConflict(pod: ReadonlyPod, others: readonly ReadonlyPod[]
   if (wanted.length === 0) return false
   const used = others.flatMap(hostPorts)
   return wanted.some(({ ip, protocol, port }) =>
-    used.some(
-      (one) => one.port === port && one.protocol === protocol && (one.ip === ip || one.ip === anyAddress || ip === anyAddress),
-    ),
+    used.some((one) => one.port === port && one.protocol === protocol && (one.ip === ip || one.ip === anyAddress || ip === anyAddress)),
   )
 }
 
 function hostPorts({ spec }: ReadonlyPod): HostPort[] {
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')]
+  const containers = [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
+  ]
   return containers
     .flatMap(({ ports = [] }) => ports)
     .flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) => (hostPort > 0 ? [{ ip: hostIP || anyAddress, protocol, port: hostPort }] : []))

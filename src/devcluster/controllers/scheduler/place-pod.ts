@@ -62,8 +62,7 @@ function nodeCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) 
     if (untoleratedTaint(node, pod, ['NoSchedule', 'NoExecute']) !== undefined) return final('node(s) had untolerated taint(s)')
     if (!matchesNodeSelector(pod, node)) return final("node(s) didn't match Pod's node affinity/selector")
     const others = state.podsOn(node.metadata.name)
-    if (hasPortConflict(pod, others))
-      return [{ reason: "node(s) didn't have free ports for the requested pod ports", isFinal: false }]
+    if (hasPortConflict(pod, others)) return [{ reason: "node(s) didn't have free ports for the requested pod ports", isFinal: false }]
     const resources = resourceMisfits(pod, node, others)
     if (resources.length > 0) return resources
     const misfit = spread(node) ?? affinity(node)

@@ -49,7 +49,5 @@ function countsOf(constraint: Constraint, all: readonly Constraint[], pod: Reado
 /** Returns true when a Pod has the labels that the constraint of `owner` selects. */
 function matches({ labelSelector, matchLabelKeys = [] }: Constraint, pod: ReadonlyPod, owner: ReadonlyPod): boolean {
   const own = owner.metadata.labels ?? {}
-  return (
-    selects(labelSelector, pod) && matchLabelKeys.every((key) => !Object.hasOwn(own, key) || pod.metadata.labels?.[key] === own[key])
-  )
+  return selects(labelSelector, pod) && matchLabelKeys.every((key) => !Object.hasOwn(own, key) || pod.metadata.labels?.[key] === own[key])
 }

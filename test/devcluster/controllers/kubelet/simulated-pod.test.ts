@@ -81,7 +81,9 @@ function summaries(world: World, ...seconds: number[]): string[] {
 }
 
 const conditionsOf = ({ conditions }: StatusJson): string[] =>
-  conditions.map(({ type, status, reason, message }) => [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(' '))
+  conditions.map(({ type, status, reason, message }) =>
+    [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(' '),
+  )
 
 t.test('a Pod without annotations runs and is ready at once', async (t) => {
   const world = new World({})
@@ -379,7 +381,10 @@ t.test('the containers of a deleted Pod are stopped, within the grace period', a
   const world = deleted(30)
   t.equal(world.nextSecond, 10.1)
   t.equal(world.events.at(-1), 'Normal Killing spec.containers{main}: Stopping container main')
-  t.match(world.at(11), { phase: 'Failed', containerStatuses: [{ ready: false, state: { terminated: { exitCode: 143, reason: 'Error' } } }] })
+  t.match(world.at(11), {
+    phase: 'Failed',
+    containerStatuses: [{ ready: false, state: { terminated: { exitCode: 143, reason: 'Error' } } }],
+  })
   const stubborn = { 'simulate.proreus.dev/stop-delay': '60s' }
   t.equal(deleted(30, stubborn).nextSecond, 40)
   deleted(0, stubborn)
@@ -418,8 +423,8 @@ t.test('a readiness gate keeps a Pod from being ready', async (t) => {
   t.strictSame(
     [first, ready],
     [
-    'example.com/gate=False',
-    'Ready=False ReadinessGatesNotReady the status of pod readiness gate "example.com/gate" is not "True", but False',
+      'example.com/gate=False',
+      'Ready=False ReadinessGatesNotReady the status of pod readiness gate "example.com/gate" is not "True", but False',
     ],
   )
   gate('True')

@@ -4,7 +4,10 @@ import type { ReadonlyNode, ReadonlyPod } from '../../../../src/devcluster/contr
 import { placePod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
 import { requestsOf } from '../../../../src/devcluster/controllers/scheduler/resources.ts'
 
-function node(name: string, more: { labels?: Record<string, string>; spec?: object; allocatable?: Record<string, string> } = {}): ReadonlyNode {
+function node(
+  name: string,
+  more: { labels?: Record<string, string>; spec?: object; allocatable?: Record<string, string> } = {},
+): ReadonlyNode {
   const { labels = {}, spec = {}, allocatable = { pods: '110' } } = more
   return { metadata: { name, labels }, spec, status: { allocatable } } as unknown as ReadonlyNode
 }
@@ -164,13 +167,18 @@ t.test('a node must have the resources that a Pod requests', (t) => {
   t.strictSame(on(requesting({ cpu: '1', memory: '1Gi' })), fits)
   t.strictSame(on(requesting({ cpu: '0.1' }), pod(requesting({ cpu: '900m' }))), fits)
   t.strictSame(on(requesting({ cpu: '0.2' }), pod(requesting({ cpu: '900m' }))), preempting('1 Insufficient cpu', 1, `1 ${noVictims}`))
-  t.strictSame(on(requesting({ cpu: '2', memory: '2Gi' })), preempting('1 Insufficient cpu, 1 Insufficient memory', 1, '1 Preemption is not helpful for scheduling'))
-  t.strictSame(on(requesting({ 'example.com/gpu': '1' }), pod(requesting({ 'example.com/gpu': '1' }))), preempting('1 Insufficient example.com/gpu', 1, `1 ${noVictims}`))
-  t.strictSame(on({}, pod({}), pod({})), preempting('1 Too many pods', 1, `1 ${noVictims}`))
   t.strictSame(
-    on({ ...requesting({ cpu: '2' }), preemptionPolicy: 'Never' }),
-    { problem: '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.' },
+    on(requesting({ cpu: '2', memory: '2Gi' })),
+    preempting('1 Insufficient cpu, 1 Insufficient memory', 1, '1 Preemption is not helpful for scheduling'),
   )
+  t.strictSame(
+    on(requesting({ 'example.com/gpu': '1' }), pod(requesting({ 'example.com/gpu': '1' }))),
+    preempting('1 Insufficient example.com/gpu', 1, `1 ${noVictims}`),
+  )
+  t.strictSame(on({}, pod({}), pod({})), preempting('1 Too many pods', 1, `1 ${noVictims}`))
+  t.strictSame(on({ ...requesting({ cpu: '2' }), preemptionPolicy: 'Never' }), {
+    problem: '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+  })
   t.end()
 })
 
@@ -210,7 +218,9 @@ const app = (name: string, namespace = 'ns', spec: object = {}): ReadonlyPod => 
 const selecting = (name: string): object => ({ labelSelector: { matchLabels: { app: name } } })
 
 t.test('a Pod is placed beside the Pods that its affinity requires', (t) => {
-  const affinity = (...terms: object[]): object => ({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } })
+  const affinity = (...terms: object[]): object => ({
+    affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+  })
   const nodes = [zoned('a', 'x'), zoned('b', 'y'), zoned('c', 'y')]
   const pods = { b: [app('db')], c: [app('cache', 'other')] }
   const none = preempting("3 node(s) didn't match pod affinity rules", 3, '3 Preemption is not helpful for scheduling')
@@ -219,8 +229,14 @@ t.test('a Pod is placed beside the Pods that its affinity requires', (t) => {
   t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('db'), topologyKey: 'host' })), state(nodes, pods)), { node: 'b' })
   t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('cache'), ...byZone })), state(nodes, pods)), none, 'another namespace')
   for (const term of [{ namespaces: ['other'] }, { namespaceSelector: { matchLabels: { team: 'other' } } }])
-    t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('cache'), topologyKey: 'host', ...term })), state(nodes, pods)), { node: 'c' })
-  t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('web'), ...byZone })), state(nodes, pods)), { node: 'a' }, 'the first of its kind')
+    t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('cache'), topologyKey: 'host', ...term })), state(nodes, pods)), {
+      node: 'c',
+    })
+  t.strictSame(
+    placePod(app('web', 'ns', affinity({ ...selecting('web'), ...byZone })), state(nodes, pods)),
+    { node: 'a' },
+    'the first of its kind',
+  )
   t.strictSame(placePod(app('web', 'ns', affinity({ ...selecting('web'), topologyKey: 'rack' })), state(nodes, pods)), none)
   const both = affinity({ ...selecting('db'), ...byZone }, { ...selecting('web'), ...byZone })
   t.strictSame(placePod(app('web', 'ns', both), state(nodes, pods)), none, 'one Pod must match all terms')
@@ -268,7 +284,11 @@ t.test('Pods are spread over the domains of a topology', (t) => {
   t.strictSame(placePod(spread({ whenUnsatisfiable: 'ScheduleAnyway' }), state([cordoned, nodes[1]!], { b: [web] })), { node: 'b' })
   t.strictSame(
     placePod(spread(), state([node('n')])),
-    preempting("1 node(s) didn't match pod topology spread constraints (missing required label)", 1, '1 Preemption is not helpful for scheduling'),
+    preempting(
+      "1 node(s) didn't match pod topology spread constraints (missing required label)",
+      1,
+      '1 Preemption is not helpful for scheduling',
+    ),
   )
   t.strictSame(
     placePod(spread({ minDomains: 3 }), state(nodes, { a: [web], b: [web] })),
