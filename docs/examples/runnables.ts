@@ -1,5 +1,4 @@
-import { defineOperator } from 'proreus'
-import { setTimeout } from 'node:timers/promises'
+import { defineOperator, sleep } from 'proreus'
 import { site } from './built-in-types/site.ts'
 
 let lastImport = Date.now()
@@ -10,12 +9,12 @@ export const operator = defineOperator({
   runnables: [
     {
       name: 'import',
-      async run({ client, logger, signal }) {
+      async run({ client, clock, logger, signal }) {
         while (!signal.aborted) {
           const { items } = await client.list(site, { signal })
           logger.info({ sites: items.length }, 'imported')
           lastImport = Date.now()
-          await setTimeout(60_000, undefined, { signal })
+          await sleep(clock, 60_000, signal)
         }
       },
     },

@@ -1,6 +1,7 @@
 /**
  * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
- * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources.
+ * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources. The clock and
+ * the random numbers of the system may only be the defaults of options with these names.
  */
 import type { Linter } from 'eslint'
 
@@ -13,6 +14,16 @@ const globals = [
   { name: 'crypto', message: useRandom },
   { name: 'setImmediate', message: useSlices },
 ]
+
+/** Returns a selector that matches each use of `source`, except an import, and the default of an option named `option`. */
+function usesOf(source: string, option: string): string {
+  const allowed = [
+    'ImportSpecifier > Identifier',
+    `LogicalExpression[operator='??'][left.property.name='${option}'] > Identifier.right`,
+    `ObjectPattern > Property > AssignmentPattern[left.name='${option}'] > Identifier.right`,
+  ]
+  return `Identifier[name='${source}']${allowed.map((selector) => `:not(${selector})`).join('')}`
+}
 
 export const sources: Linter.RulesRecord = {
   'no-restricted-globals': ['error', { globals, checkGlobalObject: true }],
@@ -31,5 +42,10 @@ export const sources: Linter.RulesRecord = {
     { selector: "CallExpression[callee.name='Date']", message: useClock },
     { selector: 'ImportDeclaration[source.value=/^(node:)?(timers|perf_hooks)\\b/]', message: useClock },
     { selector: 'ImportDeclaration[source.value=/^(node:)?crypto$/] > ImportSpecifier[imported.name=/^random/]', message: useRandom },
+    { selector: usesOf('systemClock', 'clock'), message: useClock },
+    { selector: usesOf('systemRandom', 'random'), message: useRandom },
+    // With another name, the two selectors above would not match the uses.
+    { selector: "ImportSpecifier[imported.name='systemClock'][local.name!='systemClock']", message: useClock },
+    { selector: "ImportSpecifier[imported.name='systemRandom'][local.name!='systemRandom']", message: useRandom },
   ],
 }

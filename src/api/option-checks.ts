@@ -17,7 +17,7 @@ const none: readonly string[] = []
  * VALUE`.
  */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
-  return (value, path) => (isExpected(value) ? none : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
+  return (value, path) => (isExpected(value) ? none : [`${path || 'options'}: must be ${description}, found ${describeFound(value)}`])
 }
 
 export const isAnything: OptionCheck = () => none
@@ -120,7 +120,8 @@ export function refuseOptions(of: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are invalid: ${problems.join('; ')}.`)
 }
 
-function found(value: unknown): string {
+/** Describes an invalid value for an error message. An object is not shown, because it may contain a secret. */
+export function describeFound(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number' || typeof value === 'boolean' || value === undefined || value === null) return String(value)
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

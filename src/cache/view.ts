@@ -96,7 +96,12 @@ export function cacheView(
   type: ResourceType,
   options: CacheViewOptions<KubernetesObject, KubernetesObject>,
 ): CacheView<KubernetesObject, unknown> {
-  refuseOptions('cacheView', viewOf(type) === undefined ? checkView(options, '') : ['type: is a view, expected is a type'])
+  refuseOptions(
+    'cacheView',
+    viewOf(type) === undefined
+      ? checkView(options, '')
+      : ['type: is a view already; pass the type of the view, and all options in one call of cacheView'],
+  )
   const { labels, fields = '', namespaces, managedFields = false, metadataOnly = false, transform } = options
   refuseOptions('cacheView', [
     ...selectorProblems(labels ?? {}).map((problem) => `labels.${problem}`),
@@ -127,6 +132,19 @@ const metadataView: View = Object.freeze({
 /** Returns the options of a view; undefined when `type` is a whole type. */
 export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
+}
+
+/** Returns true when the cached objects of a view lack fields that the stored objects have. `managedFields` do not count. */
+export function omitsFields(type: ResourceType): boolean {
+  const { metadataOnly = false, transform } = viewOf(type) ?? {}
+  return metadataOnly || transform !== undefined
+}
+
+/** Returns true when a change of an object can remove it from the view. Names and namespaces do not change. */
+export function objectsCanLeave(type: ResourceType): boolean {
+  const { labels = {}, fields = '' } = viewOf(type) ?? {}
+  const changeable = parseFieldSelector(fields).filter(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace')
+  return requirementsOf(labels).length + changeable.length > 0
 }
 
 /** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */

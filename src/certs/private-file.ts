@@ -30,21 +30,32 @@ export async function writePrivateFile(path: string, content: string): Promise<v
  * Reads a file that `writePrivateFile` has written. A file that other users could have read or replaced is rejected, as ssh does with
  * private keys.
  *
- * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is only the reason, such as
- * `its mode is …`; callers make a sentence of it.
+ * @throws an error as `checkPrivateFile` does.
  */
 export async function readPrivateFile(path: string): Promise<string> {
   const file = await open(path)
   try {
-    const stats = await file.stat()
-    const { mode } = stats
-    if (isForeign(stats)) throw new Error(`it belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
-    if (knowsUsers && (mode & 0o077) !== 0)
-      throw new Error(`its mode is ${octal(mode)}, so that others may know or change it, expected 0600`)
+    checkPrivate(await file.stat())
     return await file.readFile('utf8')
   } finally {
     await file.close()
   }
+}
+
+/**
+ * Rejects a file that other users could have read or replaced.
+ *
+ * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is only the reason, such as
+ * `its mode is …`; callers make a sentence of it.
+ */
+export async function checkPrivateFile(path: string): Promise<void> {
+  checkPrivate(await stat(path))
+}
+
+function checkPrivate(stats: Stats): void {
+  const { mode } = stats
+  if (isForeign(stats)) throw new Error(`it belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
+  if (knowsUsers && (mode & 0o077) !== 0) throw new Error(`its mode is ${octal(mode)}, so that others may know or change it, expected 0600`)
 }
 
 /**

@@ -18,6 +18,7 @@ import type { Endpoints } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
 import { mypodOperator } from '../operators/mypod/index.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
 import { parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
@@ -33,6 +34,9 @@ interface Options extends LogOptions {
   name?: string
   port?: number
   stateDir: string
+  dataDir?: string
+  ephemeral?: boolean
+  reset?: boolean
   certDir: string
   nodes: number
   node?: readonly NodeOptions[]
@@ -41,7 +45,9 @@ interface Options extends LogOptions {
 
 export function devCommand(): Command {
   const command = new Command('dev')
-    .description('Start an embedded Kubernetes API with simulated nodes and the operators, for development. Everything is in memory.')
+    .description(
+      'Start an embedded Kubernetes API with simulated nodes and the operators, for development. Its objects are kept across restarts.',
+    )
     .addOption(operatorsOption())
     .addOption(nameOption())
     .addOption(new Option('--port <port>', 'port of the API; 0: any free port (default: 6443, or the next free port)').argParser(parsePort))
@@ -50,6 +56,11 @@ export function devCommand(): Command {
       'folder for the kubeconfig, which exists while everything is ready; its CA and token stay valid across restarts',
       '.proreus',
     )
+    .option('--data-dir <folder>', 'folder in which the objects are kept, with the CA and the tokens (default: the state folder)')
+    .addOption(
+      new Option('--ephemeral', 'keep the objects in memory only: none is loaded, and none survives').conflicts(['dataDir', 'reset']),
+    )
+    .option('--reset', 'delete the objects that are kept, and start without them')
     .option('--cert-dir <folder>', 'folder for the certificates of the webhooks', 'certs')
     .addOption(new Option('--nodes <count>', 'number of simulated nodes, in three zones').argParser(parseNodeCount).default(1))
     .addOption(
@@ -89,7 +100,9 @@ async function dev(options: Options): Promise<void> {
     const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
     const { numberedNodes } = await import('../devcluster/controllers/nodes/node.ts')
     cluster = await startDevCluster({
-      directory: options.stateDir,
+      directory: dataFolder(options),
+      keepObjects: options.ephemeral !== true,
+      reset: options.reset === true,
       logger,
       portFlag: '--port',
       nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
@@ -102,12 +115,13 @@ async function dev(options: Options): Promise<void> {
     throw error
   }
   progress.done('Kubernetes API', cluster.url)
+  sayFound(cluster, options, progress, logger)
   const client = createClient(cluster.connection)
   const ready = async (): Promise<void> => {
     await cluster.writeKubeconfig(kubeconfig)
     logger.info({ kubeconfig, api: cluster.url }, 'ready')
     starting = false
-    sayReady(progress, kubeconfig, operators, (performance.now() - started) / 1000)
+    sayReady(progress, kubeconfig, operators, options, (performance.now() - started) / 1000)
   }
   try {
     await installKinds(client, operators, systemClock, { name, signal: termination.signal })
@@ -129,6 +143,18 @@ async function dev(options: Options): Promise<void> {
   }
 }
 
+function dataFolder({ dataDir, stateDir }: Options): string {
+  return dataDir ?? stateDir
+}
+
+/** Prints and logs the objects that an earlier run has kept. */
+function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
+  if (found.objects === 0) return
+  const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`
+  progress.done('kept objects', text)
+  logger.info({ ...found, directory: dataFolder(options) }, text)
+}
+
 async function removeOld(kubeconfig: string): Promise<void> {
   try {
     await rm(kubeconfig, { force: true })
@@ -145,7 +171,7 @@ interface Environment {
   readonly name: string
   readonly options: Options
   readonly progress: Progress
-  readonly logger: ReturnType<typeof loggerOf>
+  readonly logger: Logger
   readonly signal: AbortSignal
   ready(): Promise<void>
 }
@@ -181,7 +207,7 @@ function runOperators(
 }
 
 /** Prints that everything is ready, and the commands that the user may type next. */
-function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
+function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], options: Options, seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
   const first = operators[0]?.kinds[0]
@@ -190,7 +216,8 @@ function sayReady(progress: Progress, kubeconfig: string, operators: readonly Op
     ...(hasSample ? [`kubectl create -f ${mypodSample.path}`] : []),
     first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
   ]
+  const kept = options.ephemeral === true ? 'nothing is kept' : `its objects are kept in ${dataFolder(options)}`
   progress.say(
-    `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`,
+    `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; ${kept}.\n`,
   )
 }

@@ -86,7 +86,7 @@ export function runCommand(start: typeof run = run): Command {
         .default([], 'all')
         .env('WATCH_NAMESPACE'),
     )
-    .addOption(new Option('--enable-webhooks <bool>', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
+    .addOption(new Option('--enable-webhooks [bool]', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
     .addOption(new Option('--webhook-host <address>', 'address that the webhooks listen on (default: all)').env('WEBHOOK_HOST'))
     .addOption(
       new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'),
@@ -148,7 +148,7 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
-        '--leader-elect <bool>',
+        '--leader-elect [bool]',
         'let only one replica, the leader, reconcile; all replicas serve webhooks (default: true in a cluster, false outside)',
       )
         .argParser(parseBoolean)
@@ -185,7 +185,7 @@ export function runCommand(start: typeof run = run): Command {
     )
     .addOption(
       new Option(
-        '--metrics-secure <bool>',
+        '--metrics-secure [bool]',
         'serve /metrics over HTTPS to users with the permission to get it (default: true, except on loopback outside a cluster)',
       )
         .argParser(parseBoolean)

@@ -8,6 +8,7 @@ import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
 import { pod } from '../api/builtin.ts'
+import { describeFound } from '../api/option-checks.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
@@ -30,14 +31,14 @@ import type {
   WriteOptions,
 } from './options.ts'
 import { checkClientOptions, checkVerbOptions } from './option-checks.ts'
-import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
+import { collectionPath, newObjectPath, objectPath, resourcePath } from './resource-path.ts'
 import type { Query } from './resource-path.ts'
 import type { AppliedOf, ResultOf, WrittenOf } from './subresource-types.ts'
 import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 import { readEvents } from './watch.ts'
-import type { ApplyInput, PatchOf, StatusPatch, Writable } from './write-types.ts'
+import type { PatchOf, StatusPatch, Writable } from './write-types.ts'
 
 export type { WatchEvent }
 
@@ -62,7 +63,7 @@ export type * from './options.ts'
  * - `PRO_API` when a successful response is not a Kubernetes object or not valid JSON
  * - `PRO_API_UNREACHABLE` when the API server sends no response
  * - `PRO_KUBECONFIG` when the credentials cannot be loaded
- * - `PRO_INPUT` when a name, namespace or label selector is invalid
+ * - `PRO_INPUT` when the name or namespace of an object is missing or invalid, or a label selector is invalid
  * - `PRO_CONFIG_INVALID` when an option is unknown or invalid
  * - `PRO_ABORTED` when the client is closed
  * - the signal's reason when the signal aborts
@@ -218,8 +219,7 @@ export function clientOver(
 
   async function put<T>(type: ResourceType, object: object, options: UpdateOptions): Promise<T> {
     requireAllFields(type, 'update')
-    const { metadata } = object as ObjectInput
-    const path = objectPath(type, { namespace: metadata.namespace, name: metadata.name ?? '' }, options.subresource)
+    const path = objectPath(type, metadataOf(type, object), options.subresource)
     return write<T>(type, 'PUT', 'update', path, typed(type, object, options.subresource), options)
   }
 
@@ -283,9 +283,8 @@ export function clientOver(
       checkVerbOptions('create', options ?? {})
       requireAllFields(type, 'create')
       const { subresource } = options ?? {}
-      const { namespace, name } = (object as ObjectInput).metadata
-      const path =
-        subresource === undefined ? collectionPath(type, namespace) : objectPath(type, { namespace, name: name ?? '' }, subresource)
+      const metadata = metadataOf(type, object)
+      const path = subresource === undefined ? newObjectPath(type, metadata) : objectPath(type, metadata, subresource)
       return write(type, 'POST', 'create', path, typed(type, object, subresource), options ?? {})
     },
 
@@ -302,7 +301,7 @@ export function clientOver(
     async apply(type, object, options) {
       checkVerbOptions('apply', options ?? {})
       const { force = true, subresource } = options ?? {}
-      const path = objectPath(type, (object as ApplyInput).metadata, subresource)
+      const path = objectPath(type, metadataOf(type, object), subresource)
       return write(type, 'PATCH', 'apply', path, typed(type, object, subresource), options ?? {}, {
         query: { force },
         contentType: patchTypes.apply,
@@ -373,6 +372,12 @@ function deletionBody({ signal: _signal, timeoutMs: _timeoutMs, dryRun, ...optio
 }
 
 type DeletionOptions = { readonly [Option in keyof DeleteOptions]: DeleteOptions[Option] | undefined }
+
+function metadataOf(type: ResourceType, object: object): ObjectInput['metadata'] {
+  const metadata: unknown = (object as Partial<ObjectInput> | undefined)?.metadata
+  if (isObject(metadata)) return metadata
+  throw new ProreusError('PRO_INPUT', `The metadata of a ${type.kind} must be an object, found ${describeFound(metadata)}.`)
+}
 
 function requireAllFields(type: ResourceType, verb: string): void {
   if (!isMetadataOnly(type)) return

@@ -1,6 +1,7 @@
 /** Builds request paths of the Kubernetes API. Namespaces and names come from callers, so they are validated and escaped. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
+import { describeFound } from '../api/option-checks.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -26,17 +27,52 @@ export function resourcePath(
   return parts.join('/')
 }
 
-/** Returns the path of one object. */
-export function objectPath(
-  type: ResourceType,
-  key: { readonly namespace?: string | undefined; readonly name: string },
-  subresource?: string,
-): string {
-  requireNamespace(type, key.namespace)
-  return resourcePath(type, { ...key, subresource })
+/** A key whose name has not been checked yet: a variable of type `string` may be undefined at run time. */
+interface UncheckedKey {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
 }
 
-/** Returns the path to which a new object is posted. */
+/**
+ * Throws when `key` does not identify one object of the type, e.g. because the name is missing.
+ *
+ * @throws {ProreusError} `PRO_INPUT`
+ */
+export function requireKey(type: ResourceType, key: UncheckedKey): void {
+  objectPath(type, key)
+}
+
+/**
+ * Returns the path of one object.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when the name or namespace is missing or invalid.
+ */
+export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: string): string {
+  if (typeof key !== 'object' || key === null)
+    throw new ProreusError('PRO_INPUT', `The key of a ${type.kind} must be an object with its name, found ${describeFound(key)}.`)
+  requireNamespace(type, key.namespace)
+  // Without a name, the path would be that of the collection, and a deletion would delete all of its objects.
+  if (key.name === undefined || key.name === null)
+    throw new ProreusError(
+      'PRO_INPUT',
+      `The name of a ${type.kind} is ${key.name}: set metadata.name, or the name of the key. Only create generates a name, from metadata.generateName.`,
+    )
+  return resourcePath(type, { namespace: key.namespace, name: key.name, subresource })
+}
+
+/**
+ * Returns the path to which a new object is posted. The name may be missing: the API server generates it, or the object has none, as a
+ * SubjectAccessReview.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when the name is not a string, or the namespace is missing or invalid.
+ */
+export function newObjectPath(type: ResourceType, { namespace, name }: UncheckedKey): string {
+  if (name !== undefined && name !== null && typeof name !== 'string')
+    throw new ProreusError('PRO_INPUT', `The name of a ${type.kind} must be a string, found ${describeFound(name)}.`)
+  return collectionPath(type, namespace)
+}
+
+/** Returns the path of the objects of a type, in one namespace if the type is namespaced. */
 export function collectionPath(type: ResourceType, namespace: string | undefined): string {
   requireNamespace(type, namespace)
   return resourcePath(type, { namespace })
@@ -61,11 +97,17 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
  * rejected, because the path of an object would otherwise become the path of the whole collection.
  */
 function segment(value: string, what: string): string {
-  if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
+  if (typeof value !== 'string')
+    throw new ProreusError('PRO_INPUT', `${capitalized(what)} must be a string, found ${describeFound(value)}.`)
+  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value) || !value.isWellFormed()) {
     throw new ProreusError(
       'PRO_INPUT',
       `${JSON.stringify(value)} cannot be ${what}: it must not be empty, ".", ".." or contain "/" or "%".`,
     )
   }
   return encodeURIComponent(value)
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -19,7 +19,7 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
 import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { isSameView } from '../cache/view.ts'
-import { finalizerRules, isFinalizer } from './finalizer.ts'
+import { finalizerProblems, finalizerRules, isFinalizer } from './finalizer.ts'
 import type { ControllerEnvironment, PreparedController } from './prepared-controller.ts'
 import { prepareController } from './prepared-controller.ts'
 import type { OwnedType, WatchedType, ControllerSettings } from './settings.ts'
@@ -33,6 +33,8 @@ export interface ControllerDefinition {
   readonly rbac: readonly PolicyRule[]
   /** True when the controller reconciles on every replica, and not only on the leader. */
   readonly everyReplica: boolean
+  /** The name of the controller's finalizer. */
+  readonly finalizer?: string
   /**
    * Begins to watch, and to queue keys. Nothing is reconciled before `work` is called.
    * @internal
@@ -86,8 +88,8 @@ function refuseController(name: string, problems: readonly string[]): void {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when an index is on a type that the controller does
- * not watch.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, when an index is on a type that the controller does not
+ * watch, or when a controller with a finalizer reconciles a view whose objects can leave it.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
@@ -99,12 +101,20 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
+  refuseController(name, [...indexProblems(indexes, types, 'name it in `owns` or `watches`'), ...finalizerProblems(type, settings)])
 
   const rbac = [...types.map(readRule), ...finalizerRules(type, settings), ...(settings.rbac ?? [])]
   const parts = { name, type, types, owned, watched, settings: settings as ControllerSettings<KubernetesObject> }
   const prepare = (environment: ControllerEnvironment): PreparedController => prepareController(parts, environment)
-  return Object.freeze({ name, type, types, rbac, everyReplica: settings.everyReplica ?? false, prepare })
+  return Object.freeze({
+    name,
+    type,
+    types,
+    rbac,
+    everyReplica: settings.everyReplica ?? false,
+    ...(settings.finalizer !== undefined && { finalizer: settings.finalizer.name }),
+    prepare,
+  })
 }
 
 function readRule(type: ResourceType): PolicyRule {

@@ -12,6 +12,7 @@ import { keyOf } from '../api/object.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isFunction, isText } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import { describeType, objectsCanLeave } from '../cache/view.ts'
 import { isNotFound } from '../client/api-error.ts'
 import { retryOnConflict } from '../client/retry-on-conflict.ts'
 import type { ReconcileContext, Result } from './reconciler.ts'
@@ -38,6 +39,17 @@ export const isFinalizer: OptionCheck = hasOptions(finalizerOptions, ['name', 'f
 /** Returns the RBAC rule that a controller with a finalizer needs to change `metadata.finalizers` of its objects. */
 export function finalizerRules(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): PolicyRule[] {
   return finalizer === undefined ? [] : [{ apiGroups: [type.group], resources: [type.plural], verbs: ['patch'] }]
+}
+
+/**
+ * Returns a problem when the controller has a finalizer and its objects can leave the view that it reconciles: `finalize` would never be
+ * called for such an object, so the object could never be deleted.
+ */
+export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
+  if (finalizer === undefined || !objectsCanLeave(type)) return []
+  return [
+    `finalizer: an object that leaves the view ${describeType(type)} keeps the finalizer and can never be deleted; use a view without \`labels\` and \`fields\`, and select the objects in \`reconcile\``,
+  ]
 }
 
 /**

@@ -52,6 +52,8 @@ export interface ControllerEnvironment {
   readonly events: EventRecorder
   /** The grace period of a shutdown in milliseconds. When this time has passed, the signals of running reconciles abort. Default: 30 s. */
   readonly graceMs?: number
+  /** The lease duration of the leader election in milliseconds. A standby keeps the keys of changed objects for longer. Default: 15 s. */
+  readonly leaseDurationMs?: number
   /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
   readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
@@ -144,7 +146,7 @@ export function prepareController(
     const enqueueAll = (): Promise<void> => replay(primary, declared, clock, during)
     await Promise.all([sources.run(during), resync({ periodMs, clock, random, logger, enqueueAll }, during)])
   }
-  const standby = new Standby({ queue, seenGone, clock })
+  const standby = new Standby({ queue, seenGone, clock, leaseDurationMs: environment.leaseDurationMs })
   standby.begin()
   return {
     async work(signals) {

@@ -1,9 +1,16 @@
 /** `source`: external sources of events, such as timers and streams, which enqueue objects of a controller. */
 import type { Clock } from '../runtime/clock.ts'
+import { TimeSlices } from '../runtime/time-slices.ts'
 import { sleep, untilAborted } from '../runtime/waiting.ts'
 import { expect, isDuration, refuseOptions } from '../api/option-checks.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
+
+/** Time in milliseconds for which sources may enqueue before they yield to timers and sockets: the same as for workers. */
+const sliceMs = 2
+
+/** All sources share the time slices, because they share the event loop. */
+const slices = new TimeSlices(sliceMs)
 
 /** The second argument of a source's `run`. */
 export interface SourceContext {
@@ -76,6 +83,9 @@ export function from<T>(events: Events<T>, map?: (event: T, context: SourceConte
           const next = await settled(iterator.next(), context)
           if (next.done === true) return
           enqueue(map === undefined ? [next.value as ObjectKey] : await settled(map(next.value, context), context))
+          // Buffered events, and those of a generator that never waits, would otherwise block the event loop.
+          const turn = slices.next(() => context.clock.monotonicNow())
+          if (turn !== undefined) await turn
         }
       } finally {
         // The iterator may ignore the signal, so its end is not awaited.

@@ -1,7 +1,8 @@
 /** The objects that kube-apiserver creates when it first starts: namespaces, default roles, and the Service `kubernetes`. */
 import { namespace as namespaceType, service as serviceType } from '../api/builtin.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
-import type { KubernetesObject } from '../api/object.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey } from '../api/object.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { BootstrapRole } from './bootstrap-roles.ts'
@@ -30,21 +31,35 @@ const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; s
 
 /**
  * Creates the built-in namespaces, the additional `namespaces`, the default roles, and the Service `kubernetes` with `port` as target port.
+ * Objects of an earlier run are kept. No request is sent for them, because a webhook of that run could reject it, and prevent the start.
  */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
-  await Promise.all(
-    [...new Set([...ownNamespaces, ...namespaces])].map((name) =>
-      ifAbsent(client.create(namespaceType, { metadata: { name } }, { fieldManager })),
-    ),
-  )
-  await Promise.all(bootstrapRoles.map((role) => createRole(client, role)))
+  const types = [namespaceType, clusterRole, clusterRoleBinding, serviceType]
+  const found = new Set((await Promise.all(types.map((type) => idsOf(client, type)))).flat())
+  const create: Create = async (type, object) => {
+    if (!found.has(idOf(type, object.metadata)))
+      await ifAbsent(client.create(type, object as ObjectInput<KubernetesObject>, { fieldManager }))
+  }
+  await Promise.all([...new Set([...ownNamespaces, ...namespaces])].map((name) => create(namespaceType, { metadata: { name } })))
+  await Promise.all(bootstrapRoles.map((role) => createRole(create, role)))
   const metadata = { namespace: 'default', name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } }
   const ports = [{ name: 'https', port: 443, targetPort: port, protocol: 'TCP' }]
   const spec = { clusterIP: apiServerAddress, ipFamilyPolicy: 'SingleStack', ports }
-  await ifAbsent(client.create(serviceType, { metadata, spec }, { fieldManager }))
+  await create(serviceType, { metadata, spec })
 }
 
-async function createRole(client: Client, { name, rules, aggregates, aggregateTo, groups }: BootstrapRole): Promise<void> {
+type Create = (type: ResourceType, object: { readonly metadata: ObjectKey; readonly [field: string]: unknown }) => Promise<void>
+
+async function idsOf(client: Client, type: ResourceType): Promise<string[]> {
+  const { items } = await client.list(type)
+  return items.map(({ metadata }) => idOf(type, metadata))
+}
+
+function idOf({ plural }: ResourceType, { namespace, name }: ObjectKey): string {
+  return [plural, namespace, name].join('/')
+}
+
+async function createRole(create: Create, { name, rules, aggregates, aggregateTo, groups }: BootstrapRole): Promise<void> {
   const label = (to: string): string => `${rbac}/aggregate-to-${to}`
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
   const metadata = { name, annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' }, labels }
@@ -53,11 +68,11 @@ async function createRole(client: Client, { name, rules, aggregates, aggregateTo
     ...(aggregates === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label(aggregates)]: 'true' } }] } }),
     rules: rules ?? null,
   }
-  await ifAbsent(client.create(clusterRole, role, { fieldManager }))
+  await create(clusterRole, role)
   if (groups === undefined) return
   const subjects = groups.map((group) => ({ apiGroup: rbac, kind: 'Group', name: group }))
   const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name }
-  await ifAbsent(client.create(clusterRoleBinding, { metadata, roleRef, subjects }, { fieldManager }))
+  await create(clusterRoleBinding, { metadata, roleRef, subjects })
 }
 
 async function ifAbsent(creating: Promise<unknown>): Promise<void> {

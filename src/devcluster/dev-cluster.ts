@@ -19,7 +19,7 @@ import type { NodeOptions } from './controllers/nodes/node.ts'
 import { defaultNodes, registerNodes } from './controllers/nodes/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
-import { runDefinitionController } from './crd/definition-controller.ts'
+import { startDefinitionController } from './crd/definition-controller.ts'
 import type { TokenAuthenticator } from './access/authenticate.ts'
 import { tokenAuthenticator } from './access/authenticate.ts'
 import type { Grant } from './access/authorizer.ts'
@@ -32,12 +32,16 @@ import { startApiServer } from './http/server.ts'
 import { serviceAccountTokens } from './access/service-account-tokens.ts'
 import { storedRules } from './access/stored-rules.ts'
 import { kubeconfigYaml, writeKubeconfig } from './state/kubeconfig.ts'
+import type { ClusterState } from './state/state.ts'
 import { issueServingCertificate, newToken, openState } from './state/state.ts'
 import type { UserInfo } from './apimachinery/request-context.ts'
+import type { ClusterSnapshot } from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
 import { Registry } from './registry/registry.ts'
 import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
-import { ObjectStore } from './storage/object-store.ts'
+import type { FoundObjects, OpenedStore } from './open-store.ts'
+import { openStore } from './open-store.ts'
 
 /** A user besides the administrator. It has the permissions in `rules` and `namespaceRules`. */
 export interface DevClusterUser {
@@ -60,8 +64,18 @@ export interface DevClusterOptions {
   readonly portRequired?: boolean
   /** The command-line flag that sets the port, for the message of `PRO_PORT_IN_USE`; absent if no flag sets it. */
   readonly portFlag?: string
-  /** Directory in which the CA and the administrator's token are kept across restarts. By default, both are new at each start. */
+  /**
+   * Directory in which the CA, the administrator's token and the key of ServiceAccount tokens are kept across restarts. By default, they
+   * are new at each start.
+   */
   readonly directory?: string
+  /**
+   * True to keep the objects in `directory`, too. Writes survive the end of the process, however it ends. A second cluster cannot use the
+   * directory at the same time. Default false.
+   */
+  readonly keepObjects?: boolean
+  /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */
+  readonly reset?: boolean
   /**
    * True to run the controllers of a cluster, such as those for workloads, scheduling, namespace deletion and garbage collection. Default
    * true.
@@ -83,6 +97,8 @@ export interface DevClusterOptions {
 export interface DevCluster {
   readonly url: string
   readonly port: number
+  /** The number of objects that the cluster has found in its directory, and the number of their types. */
+  readonly found: FoundObjects
   /** The administrator's connection. */
   readonly connection: Connection
   /** Returns the connection of a user from the option `users`. */
@@ -102,6 +118,15 @@ export interface DevCluster {
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
+  /** Returns a snapshot of all objects for `restore`. It stays in memory. */
+  snapshot(): Promise<ClusterSnapshot>
+  /**
+   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion goes on: watches receive an event for each
+   * object that has changed, been deleted or been created since. Resolves when the types of restored CRDs are served.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
+   */
+  restore(snapshot: ClusterSnapshot): Promise<void>
   /**
    * The latest requests that the server has responded to, oldest first: at most 10,000. Each string in a record has at most 2048
    * characters.
@@ -120,12 +145,27 @@ const adminName = 'admin'
 /**
  * Starts the embedded API server on the loopback interface. Resolves when the server accepts requests and the built-in objects exist.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use, `PRO_STATE_FILE` when the state in `directory` cannot be read or
- * written.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use, `PRO_STATE_FILE` when the state or the objects in `directory` cannot be
+ * read or written, or when another process uses the objects.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
+  const { clock = systemClock, logger } = options
+  const state = await openState(options.directory, { now: clock.now(), logger })
+  const opened = await openStore(options, clock.now())
+  try {
+    return await serve(options, state, opened)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function serve(
+  options: DevClusterOptions,
+  { authority, token, serviceAccountKey }: ClusterState,
+  { store, found, close: closeStore }: OpenedStore,
+): Promise<DevCluster> {
   const { clock = systemClock, logger, users = [], nodes = defaultNodes } = options
-  const { authority, token } = await openState(options.directory, { now: clock.now(), logger })
   const serving = await issueServingCertificate(authority, clock.now())
   const controllerToken = newToken()
   const tokens = new Map<string, UserInfo>([
@@ -133,11 +173,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
-  // The first revision is the current time in milliseconds, which increases faster than revisions do. After a restart, every
-  // resourceVersion of a client is therefore too old. The client's watches fail with 410, and the client lists again.
-  const store = new ObjectStore({ firstRevision: clock.now() })
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
-  const accounts = serviceAccountTokens(store, clock)
+  const accounts = serviceAccountTokens(store, clock, serviceAccountKey)
   const known = tokenAuthenticator(tokens)
   const authenticator: TokenAuthenticator = (bearer, audiences) => known(bearer, audiences) ?? accounts.authenticator(bearer, audiences)
   const catalog = new Catalog([
@@ -149,8 +186,9 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const mapped = mappedServices(
     () => services,
     ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
+    (service) => endpointOf(store, service),
   )
-  const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
+  const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
   const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })
@@ -159,6 +197,14 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const onRequest = (record: RequestRecord): void => {
     requests.push(record)
     if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
+  }
+  const stop = new AbortController()
+  // The controller starts before the server, so that the server serves the custom resources from its first request on.
+  const definitions = startDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)
+  const running = [definitions.ended]
+  const stopControllers = async (): Promise<void> => {
+    stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
+    await Promise.all([caller.close(), ...running])
   }
   const server = await startOnFreePort(options, (port) =>
     startApiServer({
@@ -173,7 +219,10 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
       logger,
       onRequest,
     }),
-  )
+  ).catch(async (error: unknown) => {
+    await stopControllers()
+    throw error
+  })
   const connectionOf = (bearer: string, name: string): Connection => ({
     server: server.url,
     ca: authority.cert,
@@ -181,17 +230,15 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     describe: `the embedded API server, as ${name}`,
   })
 
-  const stop = new AbortController()
   const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), {
     userAgent: 'kube-controller-manager',
     fieldManager: 'kube-controller-manager',
   })
-  const running = [runDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)]
   const close = async (): Promise<void> => {
-    stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
-    await Promise.all([server.close(), client.close(), caller.close()])
-    await Promise.all(running)
+    await Promise.all([stopControllers(), server.close(), client.close()])
+    await closeStore()
   }
+  const snapshots = new Snapshots(store)
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)
@@ -210,6 +257,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   return {
     url: server.url,
     port: server.port,
+    found,
     connection: connectionOf(token, adminName),
     connectionFor(userName) {
       const user = users.find(({ name }) => name === userName)
@@ -225,6 +273,11 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     close,
     compact: () => store.compact(),
     dropWatches: () => registry.dropWatches(),
+    snapshot: () => snapshots.take(),
+    async restore(snapshot) {
+      await snapshots.restore(snapshot)
+      await definitions.settled()
+    },
     requests,
   }
 }

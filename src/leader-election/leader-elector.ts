@@ -69,6 +69,11 @@ interface CurrentTerm extends Term {
 const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
+/**
+ * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so the connection of a
+ * silent watch is probably half-open. Such a watch would not show that the leader releases the lease.
+ */
+const silentPeriods = 3
 
 /**
  * Acquires the lease and renews it, as `LeaderElector` of `k8s.io/client-go/tools/leaderelection` does.
@@ -86,6 +91,8 @@ export class LeaderElector {
   #observed: Observed | undefined
   /** True when this replica wrote the Lease in `#observed`. The leader then renews the lease without reading the Lease first. */
   #isOwn = false
+  /** True while a request that acquires or renews the lease is in flight. */
+  #isWriting = false
   #term: CurrentTerm | undefined
   /** True while a watch of the Lease is open. */
   #followed = false
@@ -147,12 +154,12 @@ export class LeaderElector {
   /** Ends the term and releases the lease, so another replica can lead at once. This replica then no longer stands for election. */
   async resign(): Promise<void> {
     const { client, clock, logger, lease, identity } = this.#options
-    const leads = this.#term !== undefined && this.#isValid(this.#term)
+    const mayLead = this.#isWriting || (this.#term !== undefined && this.#isValid(this.#term))
     this.#resigned.abort()
     this.#end('it stops')
-    if (!leads) return
+    if (!mayLead) return
     try {
-      // A renewal in flight was aborted, but the API server may have received this renewal. So the Lease is read again.
+      // A write in flight was aborted, but the API server may have received it. So the Lease is read again.
       await retryOnConflict(
         async () => {
           const held = await client.get(coordination.lease, lease)
@@ -194,7 +201,7 @@ export class LeaderElector {
   async #pause(ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#options
     const left = this.#msUntilFree()
-    const pauseMs = this.#followed && left > 0 ? left : retryPeriodMs
+    const pauseMs = left <= 0 ? retryPeriodMs : this.#followed ? left : Math.min(left, retryPeriodMs)
     const paused = Promise.withResolvers<void>()
     this.#endPause = paused.resolve
     if (this.#isDue) paused.resolve()
@@ -215,11 +222,18 @@ export class LeaderElector {
   async #follow(signal: AbortSignal): Promise<void> {
     const { client, clock, logger, lease, retryPeriodMs } = this.#options
     const { namespace, name } = lease
+    const silenceMs = silentPeriods * retryPeriodMs
     while (!signal.aborted) {
+      const silent = new AbortController()
+      const end = (): void => silent.abort(new ProreusError('PRO_API_UNREACHABLE', `The watch was silent for ${silenceMs / 1000} s.`))
+      let silence = clock.after(silenceMs, end)
       try {
         const onOpen = (): void => void (this.#followed = true)
-        const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal, onOpen }
+        const either = AbortSignal.any([signal, silent.signal])
+        const options = { namespace, fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal: either, onOpen }
         for await (const event of client.watch(coordination.lease, options)) {
+          silence.cancel()
+          silence = clock.after(silenceMs, end)
           // A deleted Lease is not free at once: the leader still leads, and creates the Lease again at the next renewal.
           if (event.type === 'DELETED') this.#deleted()
           else if (event.type !== 'BOOKMARK') this.#observe(event.object)
@@ -228,8 +242,10 @@ export class LeaderElector {
       } catch (error) {
         if (!signal.aborted) logger.debug({ error: messageOf(error) }, 'the Lease cannot be watched, so it is read from time to time')
       }
+      silence.cancel()
       this.#followed = false
-      // While the watch was open, the pause lasted until the lease expires. Without a watch, a pause lasts only `retryPeriodMs`.
+      // With an open watch, a pause lasts until the lease expires. This watch has ended, so the current pause ends, and the next pause
+      // lasts only `retryPeriodMs`.
       this.#endPause()
       await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
     }
@@ -268,6 +284,7 @@ export class LeaderElector {
     }
     const sentAt = this.#now()
     const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec ?? {})
+    this.#isWriting = true
     try {
       const written =
         current === undefined
@@ -282,6 +299,8 @@ export class LeaderElector {
       const hasChanged = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && current !== undefined)
       if (!hasChanged) throw error
       return 'changed'
+    } finally {
+      this.#isWriting = false
     }
   }
 
@@ -300,8 +319,8 @@ export class LeaderElector {
   }
 
   /**
-   * The Lease has been deleted. A leader with the same options has stopped after `leaseDurationMs`, so that a candidate waits no longer: the
-   * duration in the deleted Lease may be any number of seconds.
+   * Records that the Lease has been deleted. A candidate then waits at most `leaseDurationMs`, even if the duration in the deleted Lease is
+   * longer: after this time, a leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true

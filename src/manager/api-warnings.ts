@@ -17,13 +17,13 @@ const maxRemembered = 256
  * sent the request.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
-  /** The time at which each warning was last logged at level `warn`, the oldest first. */
+  /** The monotonic time at which each warning was last logged at level `warn`, the oldest first. */
   const loggedAt = new Map<string, number>()
   return (text, { method, path }) => {
     const { controller = '', logger = processLogger } = logContext() ?? {}
     const warning = `${text} (${method} ${path})`
     const key = `${controller}\0${text}`
-    const now = clock.now()
+    const now = clock.monotonicNow()
     const known = loggedAt.get(key)
     if (known !== undefined && now - known < againMs) {
       logger.debug(`the API server warns again: ${warning}`)

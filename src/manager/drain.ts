@@ -23,8 +23,8 @@ const unwindMs = 1_000
  */
 const restMs = 3_000
 /**
- * Time limit in milliseconds for closing the probes, and again for closing the client. It is longer than one second, because `Client.close`
- * gives requests in flight one second to finish.
+ * Time limit in milliseconds for closing the probes, and for closing the client afterwards. The limit is longer than one second, because
+ * `Client.close` gives requests in flight one second to finish.
  */
 const closeMs = 2_000
 
@@ -44,8 +44,8 @@ const closeMs = 2_000
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
-  const startedAt = clock.now()
-  /** Waits for a step. Returns false when it takes too long. */
+  const startedAt = clock.monotonicNow()
+  /** Waits for a step. Returns false when the step takes longer than `ms`. A step that fails counts as ended. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
       const end = step()
@@ -70,8 +70,11 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     }
     await attempt('the webhook server', deadlineMs + unwindMs, () => webhookServer.stop(deadlineMs))
   }
-  const left = delayMs + deadlineMs + unwindMs - (clock.now() - startedAt)
-  const ended = await Promise.all([attempt('a reconcile', left, () => controllers), attempt('a runnable', left, () => runnables)])
+  const left = delayMs + deadlineMs + unwindMs - (clock.monotonicNow() - startedAt)
+  const ended = await Promise.all([
+    ...[...running.controllers].map(([name, { ended: end }]) => attempt(`a reconcile of the controller "${name}"`, left, () => end)),
+    ...[...running.runnables].map(([name, { ended: end }]) => attempt(`the runnable "${name}"`, left, () => end)),
+  ])
   // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
   // ended.
   if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)

@@ -8,13 +8,13 @@ import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { TlsLimits } from '../webhook/http/tls.ts'
 import type { ListenAddress } from './listen-address.ts'
-import { systemClock } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { listen } from '../runtime/listen.ts'
 import { Connections, onDisconnect } from '../webhook/http/connections.ts'
 
-// An import statement reads every export of the module. When the export `WebSocket` is read, Node.js loads its own copy of undici: 10 MiB
-// of memory and 50 ms.
+// `node:http` is not imported, because an import statement reads every export of the module. When the export `WebSocket` is read, Node.js
+// loads its own copy of undici: 10 MiB of memory and 50 ms.
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface Answer {
@@ -43,6 +43,7 @@ export interface HttpEndpointOptions {
   /** The name of the flag that sets the address, for error messages. */
   readonly flag: string
   readonly handlers: readonly Handler[]
+  readonly clock: Clock
   readonly logger: Logger
   /** The methods that are served; requests with any other method are answered with 405. Default: GET and HEAD. */
   readonly methods?: readonly string[]
@@ -80,7 +81,7 @@ const handshakeMs = 10_000
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
  */
 export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
-  const { address, flag, logger, tls, access, requestMs = connectionLimits.requestMs } = options
+  const { address, flag, clock, logger, tls, access, requestMs = connectionLimits.requestMs } = options
   const limits = access === undefined ? headerLimits : { ...headerLimits, maxHeaderSize: maxHeaderSizeWithToken }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
@@ -91,7 +92,7 @@ export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<H
     tls === undefined
       ? createServer(limits, onRequest)
       : createTlsServer({ ...limits, ...pairOf(tls.certificates), ...tls.limits }, onRequest)
-  new Connections(server, systemClock, { ...connectionLimits, requestMs, ...(tls !== undefined && { handshakeMs }) })
+  new Connections(server, clock, { ...connectionLimits, requestMs, ...(tls !== undefined && { handshakeMs }) })
   const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
   // `setSecureContext` replaces all TLS options: an omitted option would be reset to the default of Node.js.
   const unsubscribe = tls?.certificates.onChange(({ cert, key }) => (server as TlsServer).setSecureContext({ cert, key, ...tls.limits }))

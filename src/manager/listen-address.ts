@@ -36,8 +36,3 @@ loopback.addAddress('::1', 'ipv6')
 export function isLoopback({ host = '' }: ListenAddress): boolean {
   return host.toLowerCase() === 'localhost' || loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
-
-/** Formats an address as `host:port`. An IPv6 address is put in brackets. */
-export function formatListenAddress({ host = '', port }: ListenAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-}

@@ -48,7 +48,9 @@ export interface MonitoringOptions {
 export interface MonitoringEndpoints {
   readonly metrics: ListenAddress | undefined
   readonly debug: ListenAddress | undefined
-  /** The task that renews the certificate; undefined when these servers need none, or share that of the webhook server. */
+  /**
+   * The task that renews the certificate; undefined when these servers need no certificate, or share the certificate of the webhook server.
+   */
   readonly certificateTask: BackgroundTask | undefined
   close(): Promise<void>
 }
@@ -85,7 +87,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     }
     const metricsEndpoint =
       metricsAddress &&
-      (await start({ address: metricsAddress, flag: metricsFlag, handlers: [metricsHandler(metrics)], logger, ...secured }))
+      (await start({ address: metricsAddress, flag: metricsFlag, handlers: [metricsHandler(metrics)], clock, logger, ...secured }))
     const debugEndpoint =
       debugAddress &&
       (await start({
@@ -94,6 +96,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
         handlers: debugHandlers({ ...debug, clock, logger }),
         methods: ['GET', 'PUT'],
         requestMs: debugRequestMs,
+        clock,
         logger,
         ...(openDebug ? { access: loopbackHostsOnly } : secured),
       }))

@@ -85,8 +85,8 @@ export interface Operator {
  *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, webhooks conflict, or the
- * versions of a kind have different fields and no conversion.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, two controllers of a type
+ * have the same finalizer, webhooks conflict, or the versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
@@ -105,6 +105,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     ...duplicates(controllers.map((controller) => controller.name)).map(
       (controller) => `controllers: two are named "${controller}": rename one`,
     ),
+    ...sameFinalizers(controllers),
     ...runnables.flatMap((runnable) => dns1123Label(runnable.name).map((message) => `runnables: "${runnable.name}": ${message}`)),
     ...checkNameProblems(checks),
     ...sameNames([{ runnables, checks: { healthz: [], readyz: [], ...checks } }]),
@@ -142,8 +143,8 @@ export function convertedDefinitions(operators: readonly Operator[]): readonly s
 /**
  * Rejects operators that cannot run in one process.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, controllers, runnables or health checks have the same name, or when
- * webhooks conflict.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, controllers, runnables or health checks have the same name, when two
+ * controllers of a type have the same finalizer, or when webhooks conflict.
  */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [
@@ -151,10 +152,26 @@ export function checkOperators(operators: readonly Operator[]): void {
     ...duplicates(operators.flatMap(({ controllers }) => controllers.map(({ name }) => name))).map(
       (name) => `two controllers are called "${name}"`,
     ),
+    ...sameFinalizers(operators.flatMap(({ controllers }) => controllers)),
     ...sameNames(operators),
   ]
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
   combineWebhooks(operators.flatMap(({ webhooks }) => webhooks))
+}
+
+/**
+ * Returns the problems of controllers of one type that have the same finalizer. The controller that finalizes an object first removes the
+ * finalizer, so `finalize` of the other controller would not be called.
+ */
+function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
+  const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)
+  const idOf = ({ type, finalizer }: ControllerDefinition): string => `${groupResourceOf(type)} ${finalizer}`
+  return duplicates(withFinalizer.map(idOf)).map((id) => {
+    const same = withFinalizer.filter((controller) => idOf(controller) === id)
+    const names = same.map(({ name }) => `"${name}"`).join(' and ')
+    const { type, finalizer } = same[0]!
+    return `the controllers ${names} have the same finalizer ${finalizer} for ${groupResourceOf(type)}, so only one of them would finalize an object: rename one`
+  })
 }
 
 /** Returns the problems of runnables with the same name, and of health checks of one probe with the same name. */

@@ -1,28 +1,13 @@
 /** Checks that the operators may list and watch the types that they need. The check runs before the cache and the controllers start. */
-import type { KubernetesObject } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Operator } from './operator.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf, resourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import { authorization } from '../api/kubernetes/authorization.ts'
 import { nameIn, namespacesOf } from '../cache/view.ts'
 import { isApiError, isUnauthorized } from '../client/api-error.ts'
-
-interface SelfSubjectAccessReview extends KubernetesObject {
-  apiVersion: 'authorization.k8s.io/v1'
-  kind: 'SelfSubjectAccessReview'
-  spec: { resourceAttributes: { group: string; resource: string; verb: string; namespace?: string; name?: string } }
-  status?: { allowed?: boolean; reason?: string }
-}
-
-const selfSubjectAccessReview = resourceType<SelfSubjectAccessReview>({
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'SelfSubjectAccessReview',
-  plural: 'selfsubjectaccessreviews',
-  namespaced: false,
-})
 
 export interface PermissionOptions {
   readonly operators: readonly Operator[]
@@ -71,17 +56,18 @@ export async function checkPermissions(options: PermissionOptions): Promise<void
   const { connection, logger } = options
   const refusals = await findRefusals(options)
   const [vital, others] = [refusals.filter(({ need }) => need.primary), refusals.filter(({ need }) => !need.primary)]
-  const advice = 'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml'
+  const advice =
+    'grant it: apply config/rbac/role.yaml, which "proreus generate" writes, and bind its ClusterRole to this user; config/rbac/role_binding.yaml binds it to the ServiceAccount of the installation'
   if (vital.length > 0) {
     throw new ProreusError(
       'PRO_PERMISSION',
-      `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without: ${advice}.`,
+      `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without; ${advice}.`,
     )
   }
   if (others.length > 0) {
     logger.warn(
       { missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) },
-      `the user of ${connection.describe} may not ${describe(others)}; what needs it waits: ${advice}`,
+      `the user of ${connection.describe} may not ${describe(others)}; what needs it waits; ${advice}`,
     )
   }
 }
@@ -109,7 +95,7 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     ...(name === undefined ? {} : { name }),
   }
   try {
-    const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
+    const review = await client.create(authorization.selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
     // Missing authentication or an unreachable API server prevents the start.

@@ -1,4 +1,5 @@
 /** The HTTP servers without TLS: `/healthz` and `/readyz` for the kubelet, and plain `/metrics`. */
+import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Check } from './health-handler.ts'
@@ -23,6 +24,7 @@ export interface ProbeOptions {
   readonly liveness: () => readonly Check[]
   /** Returns the checks of `/readyz`. */
   readonly readiness: () => readonly Check[]
+  readonly clock: Clock
   readonly logger: Logger
 }
 
@@ -38,7 +40,7 @@ const ping: Check = { name: 'ping', problem: () => undefined }
 
 /** Starts the servers. When an address is malformed or taken, the servers that have started are closed, and the promise rejects. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, logger } = options
+  const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, clock, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
   const metricsAddress = parseListenAddress(metricsBindAddress, metricsFlag)
   const health: readonly Handler[] = [
@@ -47,7 +49,7 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
   ]
   const endpoints: HttpEndpoint[] = []
   const start = async (address: ListenAddress, flag: string, handlers: readonly Handler[]): Promise<ListenAddress> => {
-    const endpoint = await startHttpEndpoint({ address, flag, handlers, logger })
+    const endpoint = await startHttpEndpoint({ address, flag, handlers, clock, logger })
     endpoints.push(endpoint)
     return endpoint.address
   }

@@ -12,7 +12,7 @@ import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
 import type { Running } from './running-parts.ts'
 import { aborted } from '../runtime/waiting.ts'
 import { limitHeapSize } from '../runtime/heap-size.ts'
-import { messageOf } from '../api/errors.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
@@ -62,7 +62,7 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
- * `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * `PRO_CONFIG_INVALID` with all invalid and unknown options, or when there are no operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
@@ -108,6 +108,11 @@ const failedStartDeadlineMs = 5_000
  */
 export async function runWith(parts: Parts, given: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkRunOptions(runOptions)
+  if (!Array.isArray(given) || given.length === 0)
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      'There are no operators to run: pass a list of one or more, each made by defineOperator, to run(), or name their files with --operators.',
+    )
   checkOperators(given)
   checkSharedKinds(given)
   const { enableWebhooks = true } = runOptions
@@ -171,7 +176,7 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
  * controllers, which wait until it has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
-  const { signal, metrics, logger, connection, namespaces } = options
+  const { signal, metrics, clock, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress } = options
   const metricsBindAddress = options.metricsSecure ? '0' : options.metricsBindAddress
@@ -182,6 +187,7 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
     metrics,
     liveness: () => livenessChecks(running),
     readiness: () => readinessChecks(running, hasWebhooks),
+    clock,
     logger,
   })
   signal.throwIfAborted()
@@ -208,8 +214,8 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it: the webhooks read from the cache, but are served before it starts. Every replica watches the types
- * that webhooks read, even a replica that does not reconcile.
+ * Creates the cache without starting it. The webhooks need the cache, because they read from it, but the webhooks are served before the
+ * cache starts. Every replica watches the types that webhooks read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, random, namespaces = [] } = options
@@ -299,6 +305,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
   const elector = running.election?.elector
   const { maxConcurrentReconciles: most } = options
   const limited = most === undefined ? {} : { limit: new ConcurrencyLimit(most) }
+  const lease = options.leaderElection === undefined ? {} : { leaseDurationMs: options.leaderElection.leaseDurationMs }
   const onQueue: ControllerEnvironment['onQueue'] = (name, queue) => running.queues.set(name, queue)
   for (const [{ controllers }, { client, leaderClient, events }] of running.identities) {
     for (const controller of controllers) {
@@ -315,6 +322,7 @@ function startControllers(cache: OwnCache, options: CompleteOptions, running: Ru
         graceMs,
         onQueue,
         ...limited,
+        ...lease,
       }
       const terms = everyReplica ? undefined : elector
       const task = (stop: AbortSignal): Promise<void> => runController(controller, environment, stop, terms)
@@ -339,7 +347,8 @@ function startElection({ logger }: CompleteOptions, running: Running): void {
 }
 
 /**
- * The options of the servers for metrics and debugging. These servers start after the webhook server, because they share its certificates.
+ * Returns the options of the servers for metrics and debugging. These servers start after the webhook server, because they share its
+ * certificates.
  */
 function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
   const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options

@@ -37,7 +37,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
   async function dialOnce(): Promise<string | undefined> {
     const { caBundle } = certificates.current()
     const problem = await dial(options, caBundle)
-    passed = problem === undefined ? { at: clock.now(), bundle: caBundle } : undefined
+    passed = problem === undefined ? { at: clock.monotonicNow(), bundle: caBundle } : undefined
     return problem
   }
 
@@ -45,9 +45,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
     name: 'webhook',
     problem() {
       const { caBundle } = certificates.current()
-      // If the clock has been set back, `passed.at` is in the future, and the difference is negative. Without `Math.abs`, the result would
-      // be reused for too long.
-      if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
+      if (passed !== undefined && passed.bundle === caBundle && clock.monotonicNow() - passed.at < trustMs) return undefined
       dialing ??= dialOnce().finally(() => (dialing = undefined))
       return dialing
     },

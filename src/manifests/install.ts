@@ -294,9 +294,9 @@ function configurationsOf(operators: readonly Operator[], names: InstallationNam
 
 /** Polls `ask` until it returns true, then resolves to true. Resolves to false if `ask` has not returned true after `ms` milliseconds. */
 async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
-  const deadline = clock.now() + ms
+  const deadline = clock.monotonicNow() + ms
   while (!(await ask())) {
-    if (clock.now() > deadline) return false
+    if (clock.monotonicNow() > deadline) return false
     await sleep(clock, pollMs, signal)
   }
   return true

@@ -65,6 +65,17 @@ export function managerRole(operators: readonly Operator[], names: InstallationN
   return clusterRole(names.managerRole, rules, labelsOf(names.installation))
 }
 
+/** Returns the ClusterRoleBinding that grants the ClusterRole of the process to the ServiceAccount of the installation. */
+export function managerRoleBinding({ installation, namespace, managerRole: name }: InstallationNames): JsonObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name, labels: labelsOf(installation) },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name: installation, namespace }],
+  }
+}
+
 /** Returns the rules for maintaining the `caBundle` of conversion webhooks in CRDs. */
 function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   const resourceNames = convertedDefinitions(operators)

@@ -4,6 +4,12 @@ import type { Clock } from './clock.ts'
 /**
  * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts first. A pending sleep keeps the process
  * alive. An aborted sleep leaves no timer or listener in memory.
+ *
+ * @example
+ * while (!signal.aborted) {
+ *   await importAll()
+ *   await sleep(clock, 60_000, signal)
+ * }
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -34,8 +40,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. A result of `promise` that arrives after the
- * abort is passed to `discard`. Some promises ignore the signal: undici, for example, does not check the signal of a request while the
- * request waits for a connection.
+ * abort is passed to `discard`. The function is for promises that ignore the signal: undici, for example, does not check the signal of a
+ * request while the request waits for a connection.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -73,7 +73,8 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     // number provides the other digits.
     const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(nextNumber() % 1_000_000)).toString(16)
     const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
-    // The name of an RBAC role, such as `system:node`, is not valid as the name of an Event.
+    // The name of an RBAC role, such as `system:node`, is not valid in the name of an Event. The Event of such an object is named by a
+    // UUID.
     return dns1123Subdomain(full).length === 0 ? full : newUuid(random)
   }
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')

@@ -3,6 +3,7 @@
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { ConversionMetrics } from './conversion-metrics.ts'
+import type { RequestReport } from './request-report.ts'
 import type { NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 import type { ReviewedKind } from './webhook-metrics.ts'
@@ -51,23 +52,6 @@ export interface LeaderElectionMetrics {
   leading(leads: boolean): void
   /** Counts a renewal for which the leader had to read the Lease first. */
   slowpath(): void
-}
-
-/** One HTTP request to the API server, for the client metrics. */
-export interface ClientRequest {
-  /** The status code of the HTTP response; `error` when there was no response. */
-  readonly code: number | 'error'
-  readonly method: string
-  readonly host: string
-  readonly seconds: number
-  /** The Kubernetes API verb: `get`, `list`, `watch`, … */
-  readonly verb: string
-  /** True when an earlier attempt of the same request has failed. */
-  readonly isRetry?: boolean
-  /** Size of the request's body in bytes; absent for a stream. */
-  readonly requestBytes?: number
-  /** Size of the response's body in bytes; absent for a stream, and when there was no response. */
-  readonly responseBytes?: number
 }
 
 /** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
@@ -346,7 +330,7 @@ export class Metrics {
    * Counts one request to the API server.
    * @internal
    */
-  clientRequest(request: ClientRequest): void {
+  clientRequest(request: RequestReport): void {
     const { method, host, verb, seconds, isRetry, requestBytes, responseBytes } = request
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1

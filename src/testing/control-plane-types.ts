@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
+import type { ClusterSnapshot } from '../devcluster/snapshots.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -92,6 +93,20 @@ export interface ControlPlane {
    * begin to fail a moment later. Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
+  /**
+   * Returns a snapshot of all objects, for `restore`. Rejects with `PRO_INPUT` for a real API server and for an existing cluster.
+   *
+   * @example
+   * const clean = await controlPlane.snapshot()
+   * afterEach(() => controlPlane.restore(clean))
+   */
+  snapshot(): Promise<ClusterSnapshot>
+  /**
+   * Sets all objects back to a snapshot of this control plane, without admission. Objects keep their uids. The resourceVersion goes on:
+   * watches receive an event for each object that has changed, been deleted or been created since, and controllers reconcile these objects.
+   * Stop operators that still write, or wait until they are done. Rejects with `PRO_INPUT` for a snapshot of another control plane.
+   */
+  restore(snapshot: ClusterSnapshot): Promise<void>
   /**
    * Starts a proxy that injects faults between clients and this control plane. Give the proxy's `connection` or `kubeconfig` to the code
    * under test, and use the `client` of the control plane in the test itself. The proxy stops when the control plane stops.

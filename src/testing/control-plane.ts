@@ -29,6 +29,7 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import { createServiceAccounts, userOfServiceAccount, withToken } from './service-account.ts'
 import { until } from './until.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
+import { withoutSnapshots } from './without-snapshots.ts'
 import { createNamespaces, grant } from './users.ts'
 import type { ControlPlaneOptions, ControlPlane, BareControlPlane } from './control-plane-types.ts'
 
@@ -177,6 +178,8 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
     kubeconfig,
     requests: () => Promise.resolve([...cluster.requests]),
     compact: () => Promise.resolve(cluster.compact()),
+    snapshot: () => cluster.snapshot(),
+    restore: (snapshot) => cluster.restore(snapshot),
     stop,
   }
 }
@@ -243,6 +246,7 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
       }
     },
     compact: () => Promise.reject(new ProreusError('PRO_INPUT', 'The storage of an existing cluster cannot be compacted.')),
+    ...withoutSnapshots,
     requests: () =>
       Promise.reject(new ProreusError('PRO_INPUT', 'The requests of an existing cluster are not recorded: use another backend.')),
     stop,

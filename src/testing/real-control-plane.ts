@@ -31,6 +31,7 @@ import { createServiceAccounts, withToken } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 import { listen } from '../runtime/listen.ts'
+import { withoutSnapshots } from './without-snapshots.ts'
 
 export interface RealControlPlaneOptions {
   readonly controllers: boolean
@@ -170,6 +171,7 @@ async function start(
     },
     requests: () => readAuditLog(file('audit.log')),
     compact: () => compactEtcd(etcdUrl),
+    ...withoutSnapshots,
     async stop() {
       await Promise.all([client.close(), processes.stop()])
     },
@@ -194,7 +196,7 @@ async function controllersAreUp(client: Client, started: readonly StartedProgram
 }
 
 async function until(started: readonly StartedProgram[], what: string, probe: () => Promise<boolean>): Promise<void> {
-  const deadline = systemClock.now() + readyDeadlineMs
+  const deadline = systemClock.monotonicNow() + readyDeadlineMs
   let last: unknown
   for (;;) {
     const ended = started.find((program) => program.hasEnded())
@@ -204,7 +206,7 @@ async function until(started: readonly StartedProgram[], what: string, probe: ()
     } catch (error) {
       last = error
     }
-    if (systemClock.now() > deadline) {
+    if (systemClock.monotonicNow() > deadline) {
       const words = started.map((program) => `${program.name}:\n${program.lastOutput()}`).join('\n')
       const problem = `The control plane did not start: not within ${readyDeadlineMs / 1000} s until ${what}.\n${words}`
       throw new ProreusError('PRO_API_UNREACHABLE', problem, { cause: last })

@@ -21,7 +21,7 @@ export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   timeoutMs: number = defaultTimeoutMs,
 ): Promise<T> {
-  const deadline = systemClock.now() + timeoutMs
+  const deadline = systemClock.monotonicNow() + timeoutMs
   let last: unknown
   for (;;) {
     try {
@@ -31,7 +31,7 @@ export async function until<T>(
     } catch (error) {
       last = error
     }
-    if (systemClock.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last })
+    if (systemClock.monotonicNow() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last })
     await sleep(systemClock, pollMs)
   }
 }

@@ -1,8 +1,8 @@
 /** Users of a control plane for tests, and the RBAC objects that grant permissions to them. */
 import { namespace as namespaceType } from '../api/builtin.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import { resourceType } from '../api/group-version-kind.ts'
-import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { rbac } from '../api/kubernetes/rbac.ts'
+import type { ObjectKey } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
@@ -16,15 +16,6 @@ export interface ControlPlaneUser {
   /** Further permissions, keyed by the namespace in which they apply. Roles and RoleBindings grant them. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
-
-type Rbac = KubernetesObject & { rules?: readonly PolicyRule[]; roleRef?: object; subjects?: readonly object[] }
-const group = 'rbac.authorization.k8s.io'
-const rbac = (kind: string, plural: string, namespaced: boolean): ResourceType<Rbac> =>
-  resourceType<Rbac>({ group, version: 'v1', kind, plural, namespaced })
-const clusterRole = rbac('ClusterRole', 'clusterroles', false)
-const clusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings', false)
-const role = rbac('Role', 'roles', true)
-const roleBinding = rbac('RoleBinding', 'rolebindings', true)
 
 /** The type and key of a created object. In an existing cluster, `stop` deletes the object. */
 export interface Created {
@@ -44,14 +35,14 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
   ])
   for (const { user, name, namespace, rules } of grants) {
     if (rules.length === 0) continue
-    const [roleType, bindingType] = namespace === undefined ? [clusterRole, clusterRoleBinding] : [role, roleBinding]
+    const [roleType, bindingType] = namespace === undefined ? [rbac.clusterRole, rbac.clusterRoleBinding] : [rbac.role, rbac.roleBinding]
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
     await client.create(roleType, { metadata, rules })
     created.push({ type: roleType, key: metadata })
     await client.create(bindingType, {
       metadata,
-      roleRef: { apiGroup: group, kind: roleType.kind, name },
-      subjects: [{ apiGroup: group, kind: 'User', name: user.name }],
+      roleRef: { apiGroup: roleType.group, kind: roleType.kind, name },
+      subjects: [{ apiGroup: roleType.group, kind: 'User', name: user.name }],
     })
     created.push({ type: bindingType, key: metadata })
   }

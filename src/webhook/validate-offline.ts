@@ -23,6 +23,7 @@ import type { CombinedWebhook, OrderedWebhooks } from './definition/combine.ts'
 import { combineWebhooks } from './definition/combine.ts'
 import type { ReviewContext } from './definition/context.ts'
 import type { WebhookDefinition } from './definition/definition.ts'
+import { defineWebhook } from './definition/definition.ts'
 import { isRuledOut } from './definition/match-condition.ts'
 import type { Defaulted } from './handlers/mutating.ts'
 import { applyDefaultHandlers } from './handlers/mutating.ts'
@@ -31,8 +32,9 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the kind has a webhook, or when the operators define other kinds of its API group, but not this kind. In the second case,
-   * `errors` contains an error about the kind. When false, the object was not validated, and `errors` and `warnings` are empty.
+   * True when the kind is one of the operators' kinds or has a webhook, or when the operators define other kinds of its API group, but not
+   * this kind. In the last case, `errors` contains an error about the kind. When false, the object was not validated, and `errors` and
+   * `warnings` are empty.
    */
   readonly known: boolean
   readonly kind: string
@@ -44,7 +46,7 @@ export interface OfflineReview {
 
 /**
  * Validates an object as if it were created now, with strict field validation, as kubectl requests it. The schema and all handlers validate
- * the object, in the order in which the handlers are declared. A kind that is not one of `kinds` is an error if one of `kinds` has the same
+ * the object, in the order in which the handlers are declared. An object of a kind without a webhook is validated with the schema. A kind that is not one of `kinds` is an error if one of `kinds` has the same
  * API group.
  */
 export async function reviewOffline(
@@ -58,9 +60,12 @@ export async function reviewOffline(
   const kind = textOf(getOwn(object, 'kind'))
   const metadata = getOwn(object, 'metadata')
   const name = isObject(metadata) ? textOf(metadata.name) || textOf(metadata.generateName) : ''
-  const webhooks = combineWebhooks(definitions).filter(
+  const declared = combineWebhooks(definitions).filter(
     ({ type, subresource }) => subresource === '' && type.group === group && type.kind === kind,
   )
+  const known = kinds.find((one) => one.group === group && one.kind === kind)
+  // A webhook without handlers validates with the schema, as the API server does for a kind without a webhook.
+  const webhooks = declared.length > 0 || known === undefined ? declared : combineWebhooks([defineWebhook(known as ResourceType, {})])
   if (webhooks.length === 0) {
     const errors = unknownKind(group, kind, kinds)
     return { known: errors.length > 0, kind, name, valid: errors.length === 0, errors, warnings: [] }
@@ -84,7 +89,7 @@ export async function reviewOffline(
 /** Returns an error when `kinds` has the group of the object, but not its kind. */
 function unknownKind(group: string, kind: string, kinds: readonly Kind[]): FieldError[] {
   const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
-  if (names.length === 0 || names.includes(kind)) return []
+  if (names.length === 0) return []
   const meant = suggestion(kind, names) || `, which has ${names.sort().join(', ')}`
   return [invalid('kind', kind, `is not a kind of ${group}${meant}`)]
 }

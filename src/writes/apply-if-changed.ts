@@ -12,6 +12,7 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { ApplyOptions, Client } from '../client/client.ts'
+import { requireKey } from '../client/resource-path.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
 
 /** A client that writes, and a cache to read from. A reconcile context has both. */
@@ -27,12 +28,15 @@ const checkOptions = hasOptions({ fieldManager: isText, force: isBoolean, signal
   OptionCheck
 >)
 
-/** Prefix of the annotation with the hash of the applied object. The name is the field manager, so each manager has its own annotation. */
+/**
+ * Prefix of the annotation that contains the hash of the applied object. The field manager follows after a slash, so each manager has its
+ * own annotation.
+ */
 const annotationPrefix = 'applied.proreus.dev'
 
 /**
- * Maximum number of stored forms per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and the next
- * reconcile of the evicted object sends an apply request that changes nothing.
+ * Maximum number of `StoredForm` entries per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and
+ * the next reconcile of its object sends an apply request that changes nothing.
  */
 const maxForms = 10_000
 
@@ -62,8 +66,8 @@ const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
  *
  * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
  *
- * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when `cache.get` throws `PRO_INPUT`, and with the
- * errors of `client.apply`.
+ * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when the name or namespace is missing or
+ * invalid or `cache.get` throws `PRO_INPUT`, and with the errors of `client.apply`.
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))
@@ -78,6 +82,7 @@ export async function applyIfChanged<R extends ResourceType>(
   refuseOptions('applyIfChanged', checkOptions(options, ''))
   const untyped: ResourceType = type
   const { metadata } = desired as ApplyInput
+  requireKey(type, metadata)
   const annotation = annotationOf(options.fieldManager ?? client.fieldManager)
   const hash = jsonHash(desired)
   const wanted = {
@@ -119,8 +124,8 @@ function remember(cache: CacheReader, id: string, form: StoredForm | undefined):
 }
 
 /**
- * Returns the part of `live` that has the fields of `wanted`. A list that has another number of items than in `wanted` is returned as a
- * whole.
+ * Returns the part of `live` that has the fields of `wanted`. A list of `live` is returned as a whole if the list in `wanted` has another
+ * length.
  */
 function fieldsOf(live: unknown, wanted: unknown): unknown {
   if (Array.isArray(live) && Array.isArray(wanted) && live.length === wanted.length)

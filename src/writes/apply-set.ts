@@ -15,6 +15,7 @@ import { Selector } from '../cache/stored-form.ts'
 import { describeType } from '../cache/view.ts'
 import { isConflict, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
+import { requireKey } from '../client/resource-path.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
 import { applyIfChanged } from './apply-if-changed.ts'
 
@@ -82,6 +83,7 @@ interface Member {
  * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option,
  * with the errors of `client.get`, `client.apply` and `client.delete`, and with `PRO_INPUT` when
  *
+ * - the name or namespace of an object is missing or invalid,
  * - an object is desired twice,
  * - `owner` is namespaced, and an object is not in the same namespace,
  * - the type of an object is a view that does not select the object,
@@ -137,7 +139,8 @@ function setId({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, n
 
 function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObject>, set: string): Member {
   const { metadata } = object as ApplyInput
-  const namespace = type.namespaced ? (metadata.namespace ?? owner.metadata.namespace) : undefined
+  const namespace = type.namespaced ? (metadata?.namespace ?? owner.metadata.namespace) : undefined
+  requireKey(type, { namespace, name: metadata?.name })
   const key = namespace === undefined ? { name: metadata.name } : { namespace, name: metadata.name }
   const ownerNamespace = owner.metadata.namespace
   if (ownerNamespace !== undefined && namespace !== ownerNamespace) {
@@ -149,7 +152,8 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
   const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
-  // The cache does not contain an object outside its view: each reconcile would apply the object, and no reconcile would delete it.
+  // An object outside its view is refused. Otherwise, the cache would never contain the object: each reconcile would apply it again, and no
+  // reconcile would delete it.
   if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
     throw new ProreusError(
       'PRO_INPUT',
@@ -168,7 +172,7 @@ function refuseDuplicates(members: readonly Member[]): void {
 }
 
 /**
- * Throws when the object exists and `owner` is not its controller, because server-side apply would change this object. An object that is
+ * Throws when the object exists and `owner` is not its controller. Otherwise, server-side apply would change this object. An object that is
  * not in the cache is read from the API server, because the cache may be stale, or limited to a label selector.
  */
 async function refuseForeign(

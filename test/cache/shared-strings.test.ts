@@ -1,7 +1,7 @@
 /** Tests that `SharedStrings` freezes values without a visible change, and that equal strings share memory. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import t from 'tap'
 import { SharedStrings } from '../../src/cache/shared-strings.ts'
 import { eventually } from '../support/eventually.ts'

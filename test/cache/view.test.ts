@@ -93,7 +93,7 @@ t.test('invalid options are refused, all at once', async (t) => {
   t.throws(make({ labels: { matchLabels: { 'a b': '' } }, fields: 'x', namespaces: ['A'] }), { code, message: /labels\.matchLabels\[a b\].+fields: The field selector "x".+namespaces\[0\]: / }) // prettier-ignore
   t.throws(make({ namespaces: [] }), { code, message: /namespaces: must name one at least/ })
   t.throws(make({ namespaces: ['a'] }, node), { code, message: /namespaces: Node is cluster-scoped/ })
-  t.throws(make({}, cacheView(widget, { labels: web })), { code, message: /is a view, expected is a type/ })
+  t.throws(make({}, cacheView(widget, { labels: web })), { code, message: /type: is a view already; pass the type of the view/ })
 })
 
 t.test('an object is stored frozen, reduced as the view says', async (t) => {

@@ -72,6 +72,7 @@ t.test('generate --check reports drift and writes nothing', async (t) => {
     'rbac/leader_election_role.yaml',
     'rbac/metrics_reader_role.yaml',
     'rbac/role.yaml',
+    'rbac/role_binding.yaml',
     'rbac/user_roles.yaml',
     'webhook/manifests.yaml',
   ]

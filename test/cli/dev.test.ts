@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { namespace, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
+import { configMap, namespace, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
+import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { listen } from '../../src/runtime/listen.ts'
@@ -50,7 +51,7 @@ Ready in N s. In another terminal:
   kubectl create -f config/samples/mypod.yaml
   kubectl get hellos -A -o wide
 
-Ctrl-C ends it; nothing is kept.
+Ctrl-C ends it; its objects are kept in state.
 
 `,
   )
@@ -70,7 +71,7 @@ Ctrl-C ends it; nothing is kept.
   await client.close()
   t.equal(await dev.stop(), 0)
   t.match(dev.output(), /INFO: received SIGTERM/)
-  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'only state that is valid across restarts')
+  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['objects.db', 'state.json'], 'only state that is valid across restarts')
 })
 
 t.test('without operators there is an API server only, and without a terminal readiness is logged', async (t) => {
@@ -107,4 +108,49 @@ t.test('a port that is in use is an error that names the flag', async (t) => {
   const { code, stderr } = await proreus(['dev', '--port', String(port), '--operators', 'none'], { cwd: t.testdir() })
   t.equal(code, 1)
   t.match(stderr, /is in use by another process: stop that one, or choose another address with --port\.\n$/)
+})
+
+/** Runs `proreus dev` without operators until it is ready, calls `use` with a client, and stops it. Returns the output. */
+async function devOnce(cwd: string, args: readonly string[], use: (client: Client) => Promise<unknown> = async () => undefined) {
+  const dev = startProreus(['dev', '--port', '0', '--operators', 'none', ...args], { cwd })
+  await until('it is ready', () => dev.output().includes('"ready"') || dev.child.exitCode !== null)
+  try {
+    const client = createClient(await loadConnection({ env: { KUBECONFIG: join(cwd, '.proreus/kubeconfig') } }))
+    await use(client)
+    await client.close()
+  } finally {
+    await dev.stop()
+  }
+  return dev.output()
+}
+
+t.test('objects are kept unless they are ephemeral or reset, and the start reports them', async (t) => {
+  const cwd = t.testdir()
+  const key = { namespace: 'default', name: 'mine' }
+  const hasObject = (expected: boolean) => async (client: Client) => {
+    const { items } = await client.list(configMap, { namespace: 'default' })
+    t.equal(
+      items.some(({ metadata }) => metadata.name === 'mine'),
+      expected,
+    )
+  }
+  t.notMatch(await devOnce(cwd, [], (client) => client.create(configMap, { metadata: key })), / objects of /)
+  t.match(await devOnce(cwd, [], hasObject(true)), /"msg":"\d+ objects of \d+ types from \.proreus"/)
+  t.notMatch(await devOnce(cwd, ['--ephemeral'], hasObject(false)), / objects of /)
+  t.match(await devOnce(cwd, [], hasObject(true)), / objects of /)
+  t.notMatch(await devOnce(cwd, ['--data-dir', 'data'], hasObject(false)), / objects of /)
+  t.match(await devOnce(cwd, ['--data-dir', 'data']), / objects of \d+ types from data"/)
+  t.strictSame(readdirSync(join(cwd, 'data')).sort(), ['.gitignore', 'objects.db', 'state.json'])
+  t.notMatch(await devOnce(cwd, ['--reset'], hasObject(false)), / objects of /)
+  const refused = await proreus(['dev', '--operators', 'none', '--ephemeral', '--reset'], { cwd })
+  t.match(refused, { code: 2, stderr: /option '--ephemeral' cannot be used with option '--reset'/ })
+})
+
+t.test('the objects of a running process are refused to another one, also with another state folder', async (t) => {
+  const cwd = t.testdir()
+  await devOnce(cwd, ['--data-dir', 'data'], async () => {
+    const second = await proreus(['dev', '--port', '0', '--operators', 'none', '--state-dir', 'other', '--data-dir', 'data'], { cwd })
+    t.match(second, { code: 1, stderr: /^proreus: The objects in data\/objects\.db are in use by another process: stop it, or choose another folder\.\n$/ }) // prettier-ignore
+    t.strictSame(readdirSync(join(cwd, 'other')), ['.gitignore'])
+  })
 })

@@ -129,6 +129,24 @@ for (const [flag, variable, value, comesTo] of flags)
     }
   })
 
+t.test('a boolean flag alone stands for true, and does not take the next flag as its value', async (t) => {
+  const bare = async (...args: string[]): Promise<object> => plain((await called(args)).options)
+  t.strictSame(await bare('--leader-elect'), { ...defaults, leaderElection: true })
+  t.strictSame(await bare('--leader-elect', '--health-probe-bind-address=:1'), {
+    ...defaults,
+    leaderElection: true,
+    probeBindAddress: ':1',
+  })
+  t.strictSame(await bare('--leader-elect=true'), { ...defaults, leaderElection: true })
+  t.strictSame(await bare('--leader-elect=false', '--name', 'a'), { ...defaults, leaderElection: false, name: 'a' })
+  t.strictSame(await bare('--metrics-secure', '--metrics-bind-address', ':2'), {
+    ...defaults,
+    metricsSecure: true,
+    metricsBindAddress: ':2',
+  })
+  t.strictSame(await bare('--enable-webhooks', '--leader-elect'), { ...defaults, leaderElection: true })
+})
+
 t.test('without webhooks there are no conversion webhooks either', async (t) => {
   const args = ['--operators', join(repository, 'docs/examples/conversion.ts')]
   const served = async (...more: string[]): Promise<number> => {

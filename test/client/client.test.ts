@@ -413,6 +413,57 @@ t.test('names cannot break out of their path segment', async (t) => {
   t.equal(requests[0]?.path, '/apis/example.com/v1/namespaces/a/widgets/x%3Fwatch%3D1%23y%20z')
 })
 
+t.test('a verb on one object sends nothing when the name is missing', async (t) => {
+  const { client, requests } = fake()
+  const dryRun = { dryRun: true } as const
+  const verbs: Record<string, (key: never) => Promise<unknown>> = {
+    get: (key) => client.get(widget, key),
+    'get of a subresource': (key) => client.get(widget, key, { subresource: 'scale' }),
+    delete: (key) => client.delete(widget, key),
+    'dry run of a delete': (key) => client.delete(widget, key, dryRun),
+    'delete of a cluster-scoped object': (key) => client.delete(node, key),
+    patch: (key) => client.patch(widget, key, {}),
+    patchStatus: (key) => client.patchStatus(widget, key, { status: {} }),
+    logs: (key) => client.logs(key)[Symbol.asyncIterator]().next(),
+    update: (metadata) => client.update(widget, { metadata }),
+    updateStatus: (metadata) => client.updateStatus(widget, { metadata }),
+    apply: (metadata) => client.apply(widget, { metadata }),
+    eviction: (metadata) => client.create(pod, { metadata }, { subresource: 'eviction' }),
+    token: (metadata) => client.create(serviceAccount, { metadata, spec: { audiences: [] } }, { subresource: 'token' }),
+  }
+  const namespace = 'a'
+  for (const [name, call] of Object.entries(verbs)) {
+    for (const bad of [{ namespace }, { namespace, name: undefined }, { namespace, name: null }, { namespace, generateName: 'x-' }])
+      await t.rejects(
+        call(bad as never),
+        { code: 'PRO_INPUT', message: /^The name of a \w+ is (undefined|null): set metadata\.name, or/ },
+        name,
+      )
+    for (const bad of [7, {}, 7n, Symbol('x')])
+      await t.rejects(
+        call({ namespace, name: bad } as never),
+        { code: 'PRO_INPUT', message: /^The name of a \w+ must be a string, / },
+        name,
+      )
+    for (const bad of ['', '\ud800', '..'])
+      await t.rejects(call({ namespace, name: bad } as never), { code: 'PRO_INPUT', message: /cannot be the name of/ }, name)
+    for (const bad of [undefined, null, 'x'])
+      await t.rejects(call(bad as never), { code: 'PRO_INPUT', message: /^The (key|metadata) of a \w+ must be an object/ }, name)
+  }
+  for (const bad of [7, {}])
+    await t.rejects(client.create(widget, { metadata: { namespace, name: bad as never } }), {
+      code: 'PRO_INPUT',
+      message: /^The name of a Widget must be a string, found /,
+    })
+  await t.rejects(client.create(widget, {} as never), {
+    code: 'PRO_INPUT',
+    message: 'The metadata of a Widget must be an object, found undefined.',
+  })
+  t.strictSame(requests, [])
+  await client.create(widget, { metadata: { namespace, generateName: 'x-' } })
+  t.equal(requests.length, 1)
+})
+
 t.test('each verb passes on its signal', async (t) => {
   const { client, requests } = fake(JSON.stringify({ type: 'ADDED', object: {} }) + '\n')
   const objects = fake()

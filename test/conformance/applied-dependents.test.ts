@@ -1,7 +1,7 @@
 /** Tests of writes that are skipped when nothing would change: `applyIfChanged`, `applySet`, `createOrPatch` and `patchStatusIfChanged`. */
 import t from 'tap'
 import { configMap, deployment, service } from '../../src/api/builtin.ts'
-import { applyIfChanged, applySet, createOrPatch, dependent, patchStatusIfChanged } from '../../src/index.ts'
+import { applyIfChanged, applySet, controllerReference, createOrPatch, dependent, patchStatusIfChanged } from '../../src/index.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
 import { writesWorld } from '../support/writes/world.ts'
 
@@ -80,6 +80,20 @@ t.test('an apply set prunes what is no longer desired, and writes nothing at res
     items.map(({ metadata }) => metadata.name).filter((name) => name !== 'kube-root-ca.crt'),
     ['owner'],
   )
+})
+
+t.test('an object has one controller: the API server refuses a second one, and an apply set leaves the object unchanged', async (t) => {
+  const [first, second] = await Promise.all(['first', 'second'].map((name) => admin.create(configMap, { metadata: key(name) })))
+  const references = [controllerReference(first!)]
+  const shared = await admin.create(configMap, { metadata: { ...key('shared'), ownerReferences: references }, data: { of: 'first' } })
+  await cached(configMap, key('shared'))
+  await t.rejects(admin.patch(configMap, key('shared'), { metadata: { ownerReferences: [...references, controllerReference(second!)] } }), {
+    reason: 'Invalid',
+    message: /Only one reference can have Controller set to true/,
+  })
+  const wantedBySecond = dependent(configMap, { metadata: { name: 'shared' }, data: { of: 'second' } })
+  await t.rejects(applySet(context, second!, [wantedBySecond], { types: [configMap] }), { code: 'PRO_INPUT' })
+  t.strictSame(await admin.get(configMap, key('shared')), shared)
 })
 
 t.test('createOrPatch and patchStatusIfChanged write only differences', async (t) => {

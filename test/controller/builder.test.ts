@@ -416,9 +416,9 @@ t.test('an invalid key is dropped, the others are enqueued', async (t) => {
   t.strictSame(
     world.log.filter(({ level }) => level === 'error').map(({ err }) => (err as Error).message),
     [
-      'The key of "no-namespace" has no namespace: things.example.com have one, which the map function must name.',
-      'A key of things.example.com has no name: the map function must name an object.',
-      'A key of things.example.com has no name: the map function must name an object.',
+      'The key of "no-namespace" has no namespace: things.example.com have one, which the key must name.',
+      'A key of things.example.com has no name: a key must name an object.',
+      'A key of things.example.com has no name: a key must name an object.',
     ],
   )
   t.equal(world.clock.pending, 0, 'an invalid key is not retried')
@@ -547,7 +547,7 @@ t.test('a mapped key without a namespace is logged, and not reconciled as delete
       object: 'ns/p',
       err: {
         code: 'PRO_INPUT',
-        message: 'The key of "x" has no namespace: things.example.com have one, which the map function must name.',
+        message: 'The key of "x" has no namespace: things.example.com have one, which the key must name.',
       },
     },
   )

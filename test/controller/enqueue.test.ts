@@ -186,9 +186,9 @@ t.test('invalid keys of a map function are logged and dropped', async (t) => {
   const all = mapped(thing, [])
   t.strictSame(all.keys, [a, b, e])
   t.strictSame(seen, [source, { cache, signal }])
-  const noName = 'A key of things.example.com has no name: the map function must name an object.'
+  const noName = 'A key of things.example.com has no name: a key must name an object.'
   const noNamespace = (name: string): string =>
-    `The key of "${name}" has no namespace: things.example.com have one, which the map function must name.`
+    `The key of "${name}" has no namespace: things.example.com have one, which the key must name.`
   t.strictSame(
     all.entries.map(({ level, msg, object, err }) => [level, msg, object, (err as { message: string }).message]),
     [noNamespace('c'), noNamespace('d'), noName, noName, noName].map((message) => [

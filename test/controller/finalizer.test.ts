@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
+import type { CacheViewOptions } from '../../src/cache/view.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -174,4 +176,18 @@ t.test('a controller with a finalizer may patch its objects, and its settings ar
   t.throws(refusal({ name: 'example.com/', finalize }), /finalizer\.name: name part must be non-empty/)
   t.throws(refusal({ name: 7, finalize }), /finalizer\.name: must be a string/)
   t.throws(refusal({ name }), /finalizer\.finalize: is missing/)
+})
+
+t.test('a finalizer is refused for a view that objects can leave, because they could never be deleted', async (t) => {
+  const finalize = async () => undefined
+  const define = (options: CacheViewOptions<KubernetesObject, KubernetesObject>) => () =>
+    defineController(cacheView(thing, { ...options, metadataOnly: false }), { reconcile: finalize, finalizer: { name, finalize } })
+  t.throws(define({ labels: { matchLabels: { big: 'y' } } }), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      'The controller "thing" is invalid: finalizer: an object that leaves the view things.example.com (labels big=y) keeps the finalizer and can never be deleted; use a view without `labels` and `fields`, and select the objects in `reconcile`.',
+  })
+  t.throws(define({ fields: 'metadata.name=a,status.phase!=Done' }), /an object that leaves the view/)
+  t.doesNotThrow(define({ labels: {}, fields: 'metadata.name=a,metadata.namespace!=b', namespaces: ['a'] }))
+  t.doesNotThrow(define({ transform: (object) => object }))
 })

@@ -8,6 +8,8 @@ interface Entry {
   readonly key: string
   priority: number
   readyAt: number
+  /** The time of the last call that made the key ready, or would have. */
+  addedAt?: number
   order: number
   ready: boolean
 }
@@ -36,9 +38,10 @@ class Model {
   addReady(key: string, priority: number, readyAt: number): void {
     const entry = this.entries.find((candidate) => candidate.key === key)
     if (entry === undefined) {
-      this.entries.push({ key, priority, readyAt, order: this.order++, ready: true })
+      this.entries.push({ key, priority, readyAt, addedAt: readyAt, order: this.order++, ready: true })
     } else {
       entry.priority = Math.max(entry.priority, priority)
+      entry.addedAt = Math.max(entry.addedAt ?? 0, readyAt)
       if (!entry.ready) Object.assign(entry, { ready: true, order: this.order++, readyAt: Math.min(entry.readyAt, readyAt) })
     }
   }
@@ -94,8 +97,8 @@ class Model {
 
   drop(filter: (key: string, waitedMs: number) => boolean): void {
     for (const entry of [...this.entries, ...this.timers.values()]) {
-      const { key, ready, readyAt } = entry
-      if (!filter(key, ready ? this.now - readyAt : 0)) continue
+      const { key, ready, addedAt = 0 } = entry
+      if (!filter(key, ready ? this.now - addedAt : 0)) continue
       this.entries = this.entries.filter((other) => other !== entry)
       if (this.timers.get(key) === entry) this.timers.delete(key)
       if (!this.working.has(key)) this.failures.delete(key)

@@ -585,6 +585,23 @@ t.test('drop removes ready, delayed and held entries that match', async (t) => {
   t.equal(await queue.get(), 'new', 'a dropped key can be added again')
 })
 
+t.test('for drop, a key that was added again has waited since then, and keeps its place', async (t) => {
+  const { clock, queue } = measured()
+  queue.add('again')
+  await clock.advance(100)
+  queue.add('other')
+  await clock.advance(600)
+  queue.add('again')
+  await clock.advance(300)
+  const waited: Record<string, number> = {}
+  queue.drop((key, waitedMs) => {
+    waited[key] = waitedMs
+    return false
+  })
+  t.strictSame(waited, { again: 300, other: 900 })
+  t.equal(await queue.get(), 'again')
+})
+
 t.test('a timer that is due while its key is being processed has not waited for drop', async (t) => {
   const clock = new FakeClock()
   const queue = new WorkQueue<string>({ clock })

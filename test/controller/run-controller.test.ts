@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
 import type { ControllerSettings } from '../../src/controller/settings.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import type { Source } from '../../src/controller/source.ts'
@@ -23,9 +24,11 @@ async function start(
   settings: Partial<ControllerSettings<KubernetesObject>> = {},
   objects: readonly string[] = [],
   client: Partial<Client> = {},
+  overrides: Partial<ControllerEnvironment> = {},
 ): Promise<World> {
   const world = controllerWorld(client)
-  const { cache, clock, environment, stop } = world
+  const { cache, clock, stop } = world
+  const environment = { ...world.environment, ...overrides }
   const seen: string[] = []
   const definition = defineController(thing, {
     reconcile: async (object) => void seen.push(formatKey(object.metadata)),
@@ -147,6 +150,28 @@ t.test('a key that is queued on standby is dropped after one to one and a half m
   t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 1'))
   await world.clock.advance(30_000)
   t.ok(await world.measured('workqueue_depth{name="thing",controller="thing",priority="0"} 0'))
+  await world.end()
+})
+
+t.test('a key that is queued again on standby stays queued, so that a deletion after a change is not lost', async (t) => {
+  const world = await start({}, ['gone', 'stays'])
+  await world.clock.advance(3_620_000)
+  world.cache.of(thing).set(objectOf(thing, 'gone'))
+  await world.clock.advance(60_000)
+  world.cache.of(thing).delete({ namespace: 'ns', name: 'gone' })
+  await world.clock.advance(15_000)
+  await world.lead()
+  t.strictSame(world.seen, ['-ns/gone', 'ns/stays'])
+  await world.end()
+})
+
+t.test('a standby keeps keys for the lease duration and 45 seconds', async (t) => {
+  const world = await start({}, ['gone'], {}, { leaseDurationMs: 120_000 })
+  await world.clock.advance(3_600_000)
+  world.cache.of(thing).delete({ namespace: 'ns', name: 'gone' })
+  await world.clock.advance(165_000)
+  await world.lead()
+  t.strictSame(world.seen, ['-ns/gone'])
   await world.end()
 })
 

@@ -74,6 +74,32 @@ t.test('the events of an iterable are keys, or mapped to keys', async (t) => {
   for (const context of seen) t.equal(context, mapped.context)
 })
 
+t.test('an iterable whose events never wait does not block the event loop', async (t) => {
+  // The slice of the current turn may have started with the clock of an earlier test.
+  await new Promise(setImmediate)
+  let elapsed = 0
+  const clock = { now: () => 0, monotonicNow: () => (elapsed += 1), after: () => ({ cancel: () => undefined }) }
+  async function* events(): AsyncGenerator<ObjectKey> {
+    for (let event = 0; event < 100; event += 1) yield key(String(event))
+  }
+  const enqueued: string[] = []
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const { signal } = new AbortController()
+  await from(events()).run((keys) => void enqueued.push(...keys.map(({ name }) => name)), { signal, cache: new FakeCache(), clock })
+  isDone = true
+  t.strictSame(
+    enqueued,
+    Array.from({ length: 100 }, (_, event) => String(event)),
+  )
+  t.ok(turns >= 25, `${turns} turns of the event loop for 100 events of 1 ms`)
+})
+
 t.test('an iterable that ignores the signal is left, and its iterator is told', async (t) => {
   for (const returns of [async () => Promise.reject(new Error('ignored')), undefined]) {
     let returned = 0

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { ObjectKey } from '../../src/api/object.ts'
 import type { Client } from '../../src/client/client.ts'
 import { failure } from '../../src/api/status.ts'
 import { createOwnObjects } from '../../src/devcluster/bootstrap.ts'
@@ -11,10 +12,12 @@ type Created = JsonObject & { readonly metadata: JsonObject & { readonly name: s
 
 /**
  * Returns the objects that the bootstrap creates, keyed by resource. Each request of its client returns or throws the result of `answer`.
+ * `existing` are the objects that exist before, keyed by resource.
  */
 async function created(
   namespaces: readonly string[],
   answer: () => Promise<unknown> = () => Promise.resolve({}),
+  existing: Readonly<Record<string, readonly ObjectKey[]>> = {},
 ): Promise<Record<string, Created[]>> {
   const found: Record<string, Created[]> = {}
   const create = (type: ResourceType, object: Created, options: unknown): Promise<unknown> => {
@@ -22,7 +25,8 @@ async function created(
     ;(found[type.plural] ??= []).push(object)
     return answer()
   }
-  await createOwnObjects({ create } as unknown as Client, namespaces, 6443)
+  const list = ({ plural }: ResourceType) => Promise.resolve({ items: (existing[plural] ?? []).map((metadata) => ({ metadata })) })
+  await createOwnObjects({ create, list } as unknown as Client, namespaces, 6443)
   return found
 }
 
@@ -42,6 +46,20 @@ t.test('the bootstrap creates the default namespaces and the Service kubernetes'
       },
     },
   ])
+})
+
+t.test('no request is sent for objects of an earlier run', async (t) => {
+  const { namespaces, clusterroles, services } = await created(['one'], undefined, {
+    namespaces: [{ name: 'kube-system' }, { name: 'one' }],
+    clusterroles: [{ name: 'cluster-admin' }],
+    services: [{ namespace: 'default', name: 'kubernetes' }],
+  })
+  t.strictSame(
+    namespaces!.map(({ metadata }) => metadata.name),
+    ['default', 'kube-public', 'kube-node-lease'],
+  )
+  t.equal(clusterroles!.length, 10)
+  t.equal(services, undefined)
 })
 
 t.test('existing objects are kept, and other failures are reported', async (t) => {

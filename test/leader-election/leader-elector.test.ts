@@ -481,6 +481,27 @@ t.test('a leader that resigns releases the lease, and a candidate takes it at on
   t.notOk(a.leads(), 'it stands for election no more')
 })
 
+t.test('a watch of the Lease that is silent for three retry periods is replaced, so that a release is not missed', async (t) => {
+  const { server, clock, replica } = world(t)
+  const a = await replica('a')
+  const b = await replica('b')
+  const watches = (): number => server.received.filter((verb) => verb === 'watch').length
+  await clock.advance(60_000)
+  t.equal(watches(), 2, 'each renewal is an event')
+  b.network.watches = false
+  await clock.advance(6_000)
+  t.equal(watches(), 2)
+  await clock.advance(2_000)
+  t.equal(watches(), 3)
+  b.network.watches = true
+  await a.elector.resign()
+  await clock.advance(0)
+  t.ok(b.leads())
+  await a.end()
+  await b.end()
+  t.equal(clock.pending, 0)
+})
+
 t.test('a released lease has no holder, and the shortest duration', async (t) => {
   const { server, clock, replica } = world(t)
   const a = await replica('a')
@@ -606,4 +627,47 @@ t.test('an elector that stops leaves no timer behind', async (t) => {
   await a.end()
   await b.end()
   t.equal(clock.pending, 0)
+})
+
+t.test('the elector ends when its watch has ended', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const client = server.client()
+  const closed = Promise.withResolvers<void>()
+  async function* slowToClose(...[type, options]: Parameters<typeof client.watch>) {
+    try {
+      yield* client.watch(type, options)
+    } finally {
+      await closed.promise
+    }
+  }
+  const b = await replica('b', { client: { ...client, watch: slowToClose as unknown as typeof client.watch } })
+  let hasEnded = false
+  const ended = b.end().then(() => (hasEnded = true))
+  await clock.advance(1_000)
+  t.equal(hasEnded, false)
+  closed.resolve()
+  await ended
+})
+
+t.test('a candidate that stops while it acquires the lease releases it', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const b = await replica('b')
+  const answered = Promise.withResolvers<void>()
+  b.network.carry = async (action, verb) => {
+    const result = await action()
+    if (verb === 'update' && server.lease?.spec?.holderIdentity === 'b') await answered.promise
+    return result
+  }
+  server.put({ holderIdentity: '' })
+  await clock.advance(0)
+  t.equal(server.lease?.spec?.holderIdentity, 'b')
+  t.notOk(b.leads())
+  const resigned = b.elector.resign()
+  b.network.carry = async (action) => action()
+  await resigned
+  t.equal(server.lease?.spec?.holderIdentity, '')
+  answered.resolve()
+  await b.end()
 })

@@ -111,7 +111,7 @@ t.test('a missing permission is logged with advice, and without a stack', async 
     throw new ApiError(failure(403, 'Forbidden', message))
   })
   t.equal(await ask('Bearer a'), 500)
-  t.match(entries[0]?.msg, /; it needs the verb create on tokenreviews and subjectaccessreviews: apply the ClusterRole /)
+  t.match(entries[0]?.msg, /; it needs the verb create on tokenreviews and subjectaccessreviews: apply config\/rbac\/role\.yaml /)
   t.match(entries[0]?.['err'], { message })
   t.notOk('stack' in (entries[0]?.['err'] as object))
 })

@@ -55,8 +55,8 @@ t.test('a stop ends some seconds after its deadline even if everything hangs, an
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
   const left = [
     'the webhook server',
-    'a reconcile',
-    'a runnable',
+    'a reconcile of the controller "thing"',
+    'the runnable "import"',
     'the cache',
     'the caBundle injection',
     'the certificates',
@@ -89,6 +89,48 @@ t.test('parts that hang for the same reason are waited for together: an unreacha
   }
   const took = await duration(running, new FakeClock())
   t.ok(took >= 13_000 && took <= 13_100, `took ${took} ms`)
+})
+
+for (const jumpMs of [60_000, -3_600_000]) {
+  t.test(`a time of day that is set by ${jumpMs / 1000} s during the drain delay changes no time limit`, async (t) => {
+    const clock = new FakeClock()
+    const startedAt = clock.monotonicNow()
+    let over = false
+    const done = drain(hangingProcess(), { delayMs: 10_000, deadlineMs: 1_000, clock, logger: silentLogger() }).then(() => (over = true))
+    await clock.advance(1_000)
+    clock.set(clock.now() + jumpMs)
+    while (!over && clock.monotonicNow() - startedAt < 600_000) await clock.advance(100)
+    t.ok(over)
+    const took = clock.monotonicNow() - startedAt
+    t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
+    await done
+  })
+}
+
+t.test('a running reconcile gets its time although the time of day is set forward', async (t) => {
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const reconciling = async (stop: AbortSignal): Promise<void> => {
+    await aborted(stop)
+    await sleep(clock, 12_000)
+  }
+  const running: Running = {
+    client: { close: async () => undefined } as unknown as Client,
+    identities: new Map(),
+    draining: false,
+    controllers: new Map([['thing', inBackground('thing', reconciling, silentLogger())]]),
+    queues: new Map(),
+    runnables: new Map(),
+    operatorChecks: { healthz: [], readyz: [] },
+    webhookServer: { beginDrain: () => undefined, stop: async () => undefined } as unknown as WebhookServer,
+  }
+  const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+  const done = drain(running, { delayMs: 10_000, deadlineMs: 30_000, clock, logger })
+  await clock.advance(1_000)
+  clock.set(clock.now() + 60_000)
+  await clock.advance(30_000)
+  await done
+  t.notMatch(lines.join(), /left behind/)
 })
 
 t.test('a failing stop is logged, and the rest is stopped nevertheless', async (t) => {

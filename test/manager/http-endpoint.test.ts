@@ -8,6 +8,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Handler } from '../../src/manager/http-endpoint.ts'
 import { startHttpEndpoint } from '../../src/manager/http-endpoint.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { aborted } from '../../src/runtime/waiting.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
@@ -23,6 +24,7 @@ async function endpoint(t: Test, handler: Handler): Promise<Endpoint> {
     address: { host: '127.0.0.1', port: 0 },
     flag: '--test',
     handlers: [handler],
+    clock: systemClock,
     logger: silentLogger(),
   })
   t.after(close)
@@ -88,6 +90,7 @@ t.test('handlers are called in order, and errors and invalid URLs are answered',
       },
       async ({ pathname }) => (pathname === '/second' || pathname === '/first' ? { code: 202, body: 'second' } : undefined),
     ],
+    clock: systemClock,
     logger: silentLogger(),
   })
   t.after(close)
@@ -123,7 +126,13 @@ t.test('a failed accept is logged, and does not stop the server, which has time 
     servers.push(this)
     return listen.apply(this, args)
   })
-  const { close } = await startHttpEndpoint({ address: { host: '127.0.0.1', port: 0 }, flag: '--test', handlers: [], logger })
+  const { close } = await startHttpEndpoint({
+    address: { host: '127.0.0.1', port: 0 },
+    flag: '--test',
+    handlers: [],
+    clock: systemClock,
+    logger,
+  })
   t.after(close)
   capture.restore()
   servers[0]!.emit('error', new Error('too many open files'))
@@ -176,6 +185,7 @@ t.test('the close does not wait for a request in flight', async () => {
         return new Promise<never>(() => undefined)
       },
     ],
+    clock: systemClock,
     logger: silentLogger(),
   })
   const socket = connect(address.port, '127.0.0.1').on('error', () => undefined)

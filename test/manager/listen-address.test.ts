@@ -1,5 +1,6 @@
 import t from 'tap'
-import { formatListenAddress, parseListenAddress } from '../../src/manager/listen-address.ts'
+import { parseListenAddress } from '../../src/manager/listen-address.ts'
+import { formatListenAddress } from '../support/listen-address.ts'
 
 t.test('addresses are parsed as Kubernetes writes them', async (t) => {
   const cases: [string, object | undefined][] = [

@@ -1,6 +1,8 @@
 import t from 'tap'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import type { OperatorDefinition } from '../../src/manager/operator.ts'
@@ -142,6 +144,26 @@ t.test('operators with the same name, or with controllers of the same name, are 
   })
   t.throws(() => checkOperators([a, b, a, a]), {
     message: 'These operators cannot run together: two operators are called "a"; two controllers are called "thing".',
+  })
+})
+
+t.test('controllers of one type with the same finalizer are refused, in one operator and in several', async (t) => {
+  const another = defineKind({ group: 'example.com', kind: 'Another', versions: [{ name: 'v1', spec: Type.Object({}) }] })
+  const finalizing = (name: string, type: ResourceType = kind, finalizer = 'example.com/x') =>
+    defineController(type, { name, reconcile, finalizer: { name: finalizer, finalize: reconcile } })
+  const view = cacheView(kind as ResourceType, { metadataOnly: true })
+  const fine = [finalizing('a'), finalizing('b', kind, 'example.com/y'), finalizing('c', another), defineController(kind, { reconcile })]
+  const message =
+    'the controllers "a" and "d" have the same finalizer example.com/x for things.example.com, so only one of them would finalize an object: rename one.'
+  t.throws(() => defineOperator({ name: 'o', kinds: [kind], controllers: [...fine, finalizing('d', view)] }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `The operator "o" is invalid: ${message}`,
+  })
+  const first = defineOperator({ name: 'o', kinds: [kind], controllers: fine })
+  t.doesNotThrow(() => checkOperators([first]))
+  t.throws(() => checkOperators([first, defineOperator({ name: 'p', kinds: [], controllers: [finalizing('d')] })]), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `These operators cannot run together: ${message}`,
   })
 })
 

@@ -85,8 +85,8 @@ t.test('a missing permission for a primary kind is an error of one sentence', as
   await t.rejects(check(({ resource }) => resource !== 'things').done, {
     code: 'PRO_PERMISSION',
     message:
-      'The user of kubeconfig a, context b may not list and watch things.example.com in all namespaces, which the operators cannot do without: ' +
-      'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml.',
+      'The user of kubeconfig a, context b may not list and watch things.example.com in all namespaces, which the operators cannot do without; ' +
+      'grant it: apply config/rbac/role.yaml, which "proreus generate" writes, and bind its ClusterRole to this user; config/rbac/role_binding.yaml binds it to the ServiceAccount of the installation.',
   })
   await t.rejects(
     check(({ resource, namespace, verb }) => resource !== 'things' || namespace !== 'b' || verb !== 'watch', ['a', 'b']).done,
@@ -118,7 +118,7 @@ t.test('other missing permissions are a warning', async (t) => {
     { level, msg, missing },
     {
       level: 40,
-      msg: 'the user of kubeconfig a, context b may not list and watch pods in all namespaces, and list and watch nodes, and list and watch secrets in all namespaces; what needs it waits: grant it with the rules that "proreus generate" writes to config/rbac/role.yaml',
+      msg: 'the user of kubeconfig a, context b may not list and watch pods in all namespaces, and list and watch nodes, and list and watch secrets in all namespaces; what needs it waits; grant it: apply config/rbac/role.yaml, which "proreus generate" writes, and bind its ClusterRole to this user; config/rbac/role_binding.yaml binds it to the ServiceAccount of the installation',
       missing: ['list pods', 'watch pods', 'list nodes', 'watch nodes', 'list secrets', 'watch secrets'],
     },
   )

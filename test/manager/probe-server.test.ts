@@ -1,8 +1,10 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
+import type { ListenAddress } from '../../src/manager/listen-address.ts'
+import { formatListenAddress } from '../support/listen-address.ts'
 import { startProbes } from '../../src/manager/probe-server.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { freePort } from '../support/process/free-port.ts'
@@ -27,6 +29,7 @@ t.test('probes and metrics are served at their own addresses', async (t) => {
     probeBindAddress: loopback,
     metricsBindAddress: loopback,
     metrics,
+    clock: systemClock,
     logger: silentLogger(),
     liveness: () => [{ name: 'controller/thing', problem: () => failure || undefined }],
     readiness: () => [{ name: 'webhook', problem: () => problem }],
@@ -70,6 +73,7 @@ t.test('0 disables each of them', async (t) => {
     probeBindAddress: '0',
     metricsBindAddress: '0',
     metrics: new Metrics(),
+    clock: systemClock,
     logger: silentLogger(),
     liveness: () => [],
     readiness: () => [],
@@ -85,6 +89,7 @@ t.test('one address for both is one server', async (t) => {
     probeBindAddress: address,
     metricsBindAddress: address,
     metrics: new Metrics(),
+    clock: systemClock,
     logger: silentLogger(),
     liveness: () => [],
     readiness: () => [],
@@ -99,7 +104,7 @@ t.test('a port in use is one sentence with the address and the flag, and closes 
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
   const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
-  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
+  const options = { metrics: new Metrics(), clock: systemClock, logger: silentLogger(), liveness: () => [], readiness: () => [] }
   await t.rejects(startProbes({ ...options, probeBindAddress: taken, metricsBindAddress: '0' }), {
     code: 'PRO_PORT_IN_USE',
     message: `The address ${taken} is in use by another process: stop that one, or choose another address with --health-probe-bind-address (0 switches it off).`,
@@ -119,6 +124,7 @@ t.test('an address of another machine is refused', async (t) => {
       probeBindAddress: '192.0.2.1:0',
       metricsBindAddress: '0',
       metrics: new Metrics(),
+      clock: systemClock,
       logger: silentLogger(),
       liveness: () => [],
       readiness: () => [],
@@ -131,7 +137,7 @@ t.test('an address of another machine is refused', async (t) => {
 })
 
 t.test('each can be disabled alone, and close ends open connections', async (t) => {
-  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
+  const options = { metrics: new Metrics(), clock: systemClock, logger: silentLogger(), liveness: () => [], readiness: () => [] }
   const metricsAlone = await startProbes({ ...options, probeBindAddress: '0', metricsBindAddress: loopback })
   t.equal(metricsAlone.probes, undefined)
   t.match(await get(metricsAlone.metrics, '/metrics'), { code: 200 })
@@ -143,7 +149,7 @@ t.test('each can be disabled alone, and close ends open connections', async (t) 
 })
 
 t.test('a malformed address is refused with its flag before anything starts', async (t) => {
-  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
+  const options = { metrics: new Metrics(), clock: systemClock, logger: silentLogger(), liveness: () => [], readiness: () => [] }
   for (const [bad, flag] of [
     [{ probeBindAddress: 'x', metricsBindAddress: loopback }, '--health-probe-bind-address'],
     [{ probeBindAddress: loopback, metricsBindAddress: 'x' }, '--metrics-bind-address'],

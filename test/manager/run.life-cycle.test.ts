@@ -15,7 +15,7 @@ import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { ControllerDefinition } from '../../src/controller/builder.ts'
 import type { PreparedController } from '../../src/controller/prepared-controller.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
-import { formatListenAddress } from '../../src/manager/listen-address.ts'
+import { formatListenAddress } from '../support/listen-address.ts'
 import type { Election } from '../../src/manager/leader-election.ts'
 import type { LeaderElectorOptions, Term } from '../../src/leader-election/leader-elector.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
@@ -524,18 +524,25 @@ function fakeElector(log: string[]): { elector: Election; begin(): void } {
 }
 
 t.test('controllers work while this replica is the leader; webhooks and controllers for every replica do not wait', async (t) => {
+  let leaseDurationMs: number | undefined
   let fake: ReturnType<typeof fakeElector> | undefined
   let given: LeaderElectorOptions | undefined
   const life = start(
     t,
-    (log) => [
-      defineOperator({
-        name: 'thing',
-        kinds: [kind],
-        webhooks: [defineWebhook(kind)],
-        controllers: [fakeController('thing', log), { ...fakeController('local', log), everyReplica: true }],
-      }),
-    ],
+    (log) => {
+      const thing = fakeController('thing', log)
+      return [
+        defineOperator({
+          name: 'thing',
+          kinds: [kind],
+          webhooks: [defineWebhook(kind)],
+          controllers: [
+            { ...thing, prepare: (environment) => ((leaseDurationMs = environment.leaseDurationMs), thing.prepare(environment)) },
+            { ...fakeController('local', log), everyReplica: true },
+          ],
+        }),
+      ]
+    },
     { leaderElection: true, namespace: 'ns', instance: 'pod-1' },
     (log) => ({
       createElector(options) {
@@ -553,6 +560,7 @@ t.test('controllers work while this replica is the leader; webhooks and controll
     retryPeriodMs: 2_000,
     identity: /^pod-1_[0-9a-f-]{36}$/,
   })
+  t.equal(leaseDurationMs, 15_000, 'the controllers need it for their time on standby')
   t.ok(life.log.includes('local starts'))
   t.notOk(life.log.includes('thing starts'))
   t.match(await life.probe('/readyz'), { code: 200 })

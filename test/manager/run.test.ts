@@ -7,7 +7,9 @@ import t from 'tap'
 import { configMap, event } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { isNotFound } from '../../src/client/api-error.ts'
-import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
+import type { ListenAddress } from '../../src/manager/listen-address.ts'
+import { formatListenAddress } from '../support/listen-address.ts'
+import { run } from '../../src/manager/run.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { installKinds } from '../../src/manifests/install.ts'
 import { note, noteOperator, runNotes, startCluster } from '../support/manager/world.ts'
@@ -136,6 +138,15 @@ t.test('a restart without changes writes nothing', async (t) => {
     new Set(['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews']),
     'access reviews are not stored',
   )
+})
+
+t.test('a run without operators is refused', async (t) => {
+  const connection = { server: 'https://127.0.0.1:1', describe: 'nothing' }
+  for (const operators of [[], undefined, {}])
+    await t.rejects(run(operators as never, { connection }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: /^There are no operators to run: pass a list of one or more/,
+    })
 })
 
 t.test('a failed start is reported in one sentence', async (t) => {

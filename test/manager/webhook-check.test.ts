@@ -57,14 +57,15 @@ t.test('a port that answers with a trusted leaf is ready, and the result is cach
   t.match(await check.problem(), /does not answer.*ECONNREFUSED/)
 })
 
-t.test('failures are not cached, nor are successes from before the clock was set back', async (t) => {
+t.test('failures are not cached, and a time of day that is set does not change how long a success is cached', async (t) => {
   const { check, clock, dials, publish } = await setUp(t)
   const { problem } = check
   t.equal(await problem(), undefined)
-  clock.set(clock.now() - 4_999)
+  clock.set(clock.now() - 60_000)
+  await clock.advance(4_999)
   t.equal(await problem(), undefined)
   t.equal(dials(), 1)
-  clock.set(clock.now() - 1)
+  await clock.advance(1)
   t.equal(await problem(), undefined)
   t.equal(dials(), 2)
   publish(await certificate())

@@ -172,21 +172,25 @@ t.test('operators that define a kind differently are refused before anything is 
 })
 
 t.test('a CRD that is not established in time is an error with the reason of the API server', async (t) => {
-  const outcomeOf = async (conditions: object[] | undefined): Promise<[string, number]> => {
+  const outcomeOf = async (conditions: object[] | undefined, jumpMs = 0): Promise<[string, number]> => {
     const clock = new FakeClock()
-    const startedAt = clock.now()
+    const startedAt = clock.monotonicNow()
     const { client } = recording((verb) => (verb === 'get' ? { status: conditions && { conditions } } : {}))
     let settled: string | undefined
     void installKinds(client, [operator], clock).then(
       () => (settled = 'served'),
       (error: unknown) => (settled = `${(error as ProreusError).code} ${(error as Error).message}`),
     )
-    while (settled === undefined) await clock.advance(20)
-    return [settled, clock.now() - startedAt]
+    await clock.advance(20)
+    clock.set(clock.now() + jumpMs)
+    while (settled === undefined && clock.monotonicNow() - startedAt < 60_000) await clock.advance(20)
+    return [settled ?? 'waits', clock.monotonicNow() - startedAt]
   }
   const problem = 'PRO_API The API server does not serve the CRD things.example.com: '
   const late = 10_020
   t.strictSame(await outcomeOf(undefined), [`${problem}it was not established in time.`, late])
+  for (const jumpMs of [60_000, -3_600_000])
+    t.strictSame(await outcomeOf(undefined, jumpMs), [`${problem}it was not established in time.`, late], 'the time of day was set')
   t.strictSame(await outcomeOf([{ type: 'Established', status: 'Unknown' }]), [`${problem}it was not established in time.`, late])
   t.strictSame(await outcomeOf([{ type: 'Other', status: 'True' }]), [`${problem}it was not established in time.`, late])
   t.strictSame(

@@ -7,7 +7,7 @@ import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { namesOf } from '../../src/manager/installation-names.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
-import { leaderElectionRole, managerRole, metricsReaderRole, userRoles } from '../../src/manifests/rbac.ts'
+import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles } from '../../src/manifests/rbac.ts'
 import { generatedFiles, staleFiles, writeFiles } from '../../src/manifests/tree.ts'
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { manifestText } from '../../src/manifests/yaml.ts'
@@ -48,6 +48,7 @@ t.test('each file has its objects, with the names of the installation', (t) => {
       }),
     ],
     ['rbac/role.yaml', manifestText(managerRole([operator], names))],
+    ['rbac/role_binding.yaml', manifestText(managerRoleBinding(names))],
     ['rbac/leader_election_role.yaml', manifestText(...leaderElectionRole(names))],
     ['rbac/metrics_reader_role.yaml', manifestText(metricsReaderRole(names))],
     ['rbac/user_roles.yaml', manifestText(...userRoles([operator], 'mine'))],

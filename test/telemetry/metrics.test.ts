@@ -210,7 +210,9 @@ t.test('metrics of the program are served in the same registry', async (t) => {
 t.test('process metrics are opt-in', async (t) => {
   const metrics = new Metrics()
   metrics.collectProcess()
-  t.match(await metrics.registry.metrics(), /process_resident_memory_bytes/)
+  const text = await metrics.registry.metrics()
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'])
+    t.match(text, new RegExp(`^${name} [0-9]`, 'm'), name)
 })
 
 t.test('the cache reports for each resource whether it is up to date', async (t) => {

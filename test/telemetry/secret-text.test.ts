@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../support/property.ts'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 

@@ -42,6 +42,7 @@ t.test('objects that a test creates in an existing cluster are deleted', async (
     code: 'PRO_INPUT',
     message: 'There is no user "nobody" here: name it in the option users.',
   })
+  await t.rejects(existing.snapshot(), { code: 'PRO_INPUT', message: /^Only the objects of the embedded API server can be restored/ })
   await t.rejects(existing.compact(), { code: 'PRO_INPUT', message: 'The storage of an existing cluster cannot be compacted.' })
   await t.rejects(existing.requests(), {
     code: 'PRO_INPUT',

@@ -31,7 +31,7 @@ t.setTimeout(120_000)
 t.test('the guide has these examples', async (t) => {
   t.strictSame(
     blocks.map(({ name }) => name),
-    ['hello', 'rights', 'requests', 'faults', 'kubectl', 'vitest', 'time', 'reconcile'].map((name) =>
+    ['hello', 'rights', 'snapshots', 'requests', 'faults', 'kubectl', 'vitest', 'time', 'reconcile'].map((name) =>
       name === 'vitest' ? name : `docs/examples/testing/${name}.test.ts`,
     ),
   )

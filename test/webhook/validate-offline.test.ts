@@ -226,7 +226,46 @@ t.test('an unknown kind of a served group is an error with the nearest kind', as
   const other = await review('apps.example.com/v1', 'Database')
   t.strictSame(other.errors.map(formatFieldError), ['kind: Invalid value: "Database": is not a kind of apps.example.com, which has Widget'])
   t.match(await review('example.com/v1', 'Wigdet'), { known: false, valid: true }, 'in another group')
-  t.match(await reviewOffline([], widgetObject({}), undefined, [], [widget]), { known: false, valid: true }, 'without a webhook')
+})
+
+t.test('a kind without a webhook is validated with its schema, as the API server does', async (t) => {
+  const house = defineKind({
+    group: 'example.com',
+    kind: 'House',
+    versions: [
+      {
+        name: 'v1',
+        storage: true,
+        spec: Type.Object(
+          { size: Type.Integer({ minimum: 1 }), floors: Type.Integer({ default: 2 }) },
+          { rules: [{ rule: 'self.floors <= self.size', message: 'is too high' }] },
+        ),
+      },
+      { name: 'v1beta1', spec: Type.Object({ size: Type.Integer() }) },
+      { name: 'v1alpha1', served: false, spec: Type.Object({}) },
+    ],
+  })
+  const ofStatus = defineWebhook(house, { subresource: 'status', validate: () => [forbidden('status', 'no')] })
+  const review = async (spec: JsonObject, version = 'v1', definitions: WebhookDefinition[] = [...webhooks, ofStatus]) =>
+    reviewOffline(
+      definitions,
+      { apiVersion: `example.com/${version}`, kind: 'House', metadata: { name: 'h' }, spec },
+      undefined,
+      [],
+      [widget, house],
+    )
+  t.match(await review({ size: 3 }), { known: true, valid: true, kind: 'House', name: 'h' })
+  const errors = async (...of: Parameters<typeof review>) => (await review(...of)).errors.map(formatFieldError)
+  t.strictSame((await errors({})).slice(1), ['spec.size: Required value'])
+  t.strictSame(await errors({ size: 0, typo: 1 }), [
+    'spec: Invalid value: is too high',
+    'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',
+    'spec.typo: Forbidden: unknown field',
+  ])
+  t.strictSame(await errors({ size: 1 }), ['spec: Invalid value: is too high'], 'the rule sees the default')
+  t.strictSame(await errors({ size: 1 }, 'v1beta1'), ['spec: Invalid value: is too high'], 'in the stored version')
+  t.match(await errors({}, 'v1alpha1'), [/^apiVersion: Unsupported value: "example.com\/v1alpha1": supported values/])
+  t.strictSame((await errors({}, 'v1', [])).slice(1), ['spec.size: Required value'], 'without any webhook')
 })
 
 const messagesOf = async (...review: Parameters<typeof reviewOffline>): Promise<string[]> =>

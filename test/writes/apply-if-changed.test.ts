@@ -28,6 +28,17 @@ t.test('an object is applied once, and again when the desired state changes', as
   t.strictSame(taken(), ['apply configmaps a'])
 })
 
+t.test('an object without a name is refused, also where one has the name "undefined"', async (t) => {
+  await admin.create(configMap, { metadata: key('undefined'), data: {} })
+  await cached(configMap, key('undefined'))
+  taken()
+  for (const metadata of [{ namespace: 'test' }, { namespace: 'test', generateName: 'a-' }, { namespace: 'test', name: undefined }]) {
+    const error = { code: 'PRO_INPUT', message: /^The name of a ConfigMap is undefined/ }
+    await t.rejects(applyIfChanged(context, configMap, { metadata } as never), error)
+  }
+  t.strictSame(taken(), [])
+})
+
 t.test('null and undefined fields count as absent', async (t) => {
   const withNull = { ...desired('b', { x: '1' }), immutable: null, binaryData: undefined } as never
   await applyIfChanged(context, configMap, withNull)

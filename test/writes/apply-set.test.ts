@@ -209,6 +209,11 @@ t.test('wrong sets are refused before any request', async (t) => {
     [dependent(view, { metadata: { name: 'a' } })],
     /^configmaps "test\/a" is not in its view configmaps \(labels app=shop\): give it the labels/,
   )
+  const nameless = (metadata: object) => [config('a'), dependent(configMap, { metadata } as never)]
+  for (const metadata of [{}, { generateName: 'a-' }])
+    await refused(nameless(metadata), /^The name of a ConfigMap is undefined: set metadata\.name/)
+  await refused(nameless({ name: '' }), /^"" cannot be the name of a ConfigMap/)
+  await refused([config('a'), dependent(configMap, {} as never)], /^The name of a ConfigMap is undefined/)
   await refused([config('a'), config('b'), config('a')], /^configmaps "test\/a" is desired twice/)
   await refused(
     [dependent(configMap, { metadata: { name: 'a', namespace: 'elsewhere' } })],

@@ -3,6 +3,7 @@ import t from 'tap'
 import { configMap, deployment, pod } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import type { Client } from '../../src/client/client.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -162,6 +163,42 @@ t.test('the name and the namespace cannot be changed', async (t) => {
     message: 'configmaps "test/a": the name and namespace cannot be changed, found "test/z".',
   })
   await t.rejects(changing({ name: 'a', namespace: 'default' }), { code: 'PRO_INPUT' })
+  t.strictSame(taken(), [])
+})
+
+t.test('a view that omits fields does not hide them from the change', async (t) => {
+  const slim = cacheView(configMap, { metadataOnly: true })
+  const sizes = cacheView(configMap, { transform: ({ apiVersion, kind, metadata, data }) => ({ apiVersion, kind, metadata, size: data }) })
+  const some = cacheView(configMap, { labels: { matchLabels: { app: 'shop' } } })
+  const views = await writesWorld(t, controlPlane, [slim, sizes, some])
+  const count = (view: typeof slim, name: string) =>
+    createOrPatch(views.context, view, key(name), (object) => {
+      object.data = { ...object.data, n: String(Number(object.data?.['n'] ?? 0) + 1) }
+    })
+  for (const [view, name] of [
+    [slim, 'slim'],
+    [sizes, 'sizes'],
+    [some, 'some'],
+  ] as const) {
+    for (let times = 0; times < 3; times += 1) await count(view, name)
+    t.strictSame(await dataOf(name), { n: '3' }, name)
+  }
+  await createOrPatch(views.context, slim, key('slim'), (object) => {
+    object.data = { other: 'x' }
+  })
+  t.strictSame(await dataOf('slim'), { other: 'x' }, 'fields that the change removes are removed')
+  const set = () => createOrPatch(views.context, slim, key('slim'), (object) => void Object.assign(object, { data: { other: 'x' } }))
+  views.taken()
+  t.equal((await set()).result, 'unchanged')
+  t.strictSame(views.taken(), ['get configmaps slim'])
+})
+
+t.test('a key without a name is refused before any request', async (t) => {
+  for (const name of [undefined, ''])
+    await t.rejects(
+      createOrPatch(context, configMap, { namespace: 'test', name: name! }, () => undefined),
+      { code: 'PRO_INPUT' },
+    )
   t.strictSame(taken(), [])
 })
 

@@ -1,9 +1,9 @@
 /**
  * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates these tokens. The embedded API
- * server signs the tokens with its own key.
+ * server signs the tokens with the key of its state.
  */
 import type { KeyObject } from 'node:crypto'
-import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, randomUUID, sign, verify } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
@@ -64,8 +64,10 @@ export interface ServiceAccountTokens {
   readonly authenticator: TokenAuthenticator
 }
 
-export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceAccountTokens {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+/** @param key the key that signs the tokens: a P-256 key as PEM */
+export function serviceAccountTokens(store: ObjectStore, clock: Clock, key: string): ServiceAccountTokens {
+  const privateKey = createPrivateKey(key)
+  const publicKey = createPublicKey(privateKey)
 
   // The steps and their order are those of k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create.
   const prepare = (account: JsonObject, request: JsonObject): JsonObject => {

@@ -29,7 +29,7 @@ export interface WebhookCaller {
 
 export interface CallOptions {
   readonly timeoutSeconds: number
-  /** The deadline of the API request for which the webhook is called, in milliseconds since 1970. Default: none. */
+  /** The deadline of the API request for which the webhook is called, in milliseconds of `clock.monotonicNow()`. Default: none. */
   readonly deadline?: number | undefined
   readonly signal: AbortSignal
 }
@@ -80,7 +80,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   return {
     async call(config, body, { timeoutSeconds, deadline = Infinity, signal }) {
       const { clock, services } = options
-      const left = deadline - clock.now()
+      const left = deadline - clock.monotonicNow()
       if (left <= 0) throw requestTimedOut()
       const ms = Math.min(timeoutSeconds * 1000, left)
       const target = targetOf(config, Math.ceil(ms / 1000), services)

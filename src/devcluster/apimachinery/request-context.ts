@@ -20,7 +20,7 @@ export interface RequestContext {
   /** Adds a `Warning` header to the response, unless the response already has one with this text. */
   warn(text: string): void
   readonly signal: AbortSignal
-  /** The deadline of the request, in milliseconds since 1970. Default: none. */
+  /** The deadline of the request, in milliseconds of `clock.monotonicNow()`. Default: none. */
   readonly deadline?: number
   /** The `CreateOptions`, `UpdateOptions` or other options of the request. They become `AdmissionRequest.options`. */
   readonly options?: JsonObject

@@ -8,6 +8,9 @@ import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { disruptionController } from './disruption/disruption.ts'
+import { endpointSliceController } from './endpoints/endpoint-slices.ts'
+import { endpointsController } from './endpoints/endpoints.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
 import { kubelet } from './kubelet/kubelet.ts'
 import type { SimulationOptions } from './kubelet/simulation.ts'
@@ -19,11 +22,14 @@ import { taintEviction } from './nodes/taint-eviction.ts'
 import { scheduler } from './scheduler/scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { cronJobController } from './workloads/cron-job/cron-job.ts'
+import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
 import { orphanedPodController } from './workloads/job/orphaned-pods.ts'
 import { timeToLiveController } from './workloads/job/time-to-live.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
+import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 
 export interface ControllersOptions {
   readonly client: Client
@@ -65,9 +71,15 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
     start(deploymentController(), 'deployment-controller'),
     start(replicaSetController(), 'replicaset-controller'),
+    start(statefulSetController(), 'statefulset-controller'),
+    start(daemonSetController(), 'daemonset-controller'),
     start(jobController(), 'job-controller'),
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),
+    start(cronJobController(), 'cronjob-controller'),
+    start(endpointSliceController(), 'endpoint-slice-controller'),
+    start(endpointsController(), 'endpoint-controller'),
+    start(disruptionController(source), 'controllermanager'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

@@ -35,11 +35,18 @@ export interface DefinitionControllerOptions {
   readonly logger: Logger
 }
 
+export interface DefinitionController {
+  /** Resolves when the signal was aborted, and the last reconcile has ended. */
+  readonly ended: Promise<void>
+  /** Resolves when the catalog serves all CRDs as they are stored now, except for those that could not be reconciled. */
+  settled(): Promise<void>
+}
+
 /** Time in milliseconds before a failed reconcile is retried. */
 const retryMs = 500
 
-/** Runs the controller until the signal is aborted. Resolves when the last reconcile has ended. */
-export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
+/** Runs the controller until the signal is aborted. Established CRDs that exist already are served when the call returns. */
+export function startDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): DefinitionController {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
   /** Functions that stop the watch of a terminating CRD's custom resources, keyed by the name of the CRD. */
@@ -47,7 +54,12 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   /** The error of the last reconcile, keyed by the name of the CRD. The same error is not logged again. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
+  /** Resolves when no CRD waits for its reconcile. */
+  let idle = Promise.withResolvers<void>()
+  let isIdle = false
   const enqueue = (name: string): void => {
+    if (isIdle) idle = Promise.withResolvers()
+    isIdle = false
     waiting.add(name)
     wake.resolve()
   }
@@ -55,6 +67,14 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
+  // After a restart, the custom resources are served from the first request on. A client would take a 404 for a type that does not exist.
+  for (const name of waiting) {
+    try {
+      served.show(asDefinition(store.get(definitionsKey, { name })!))
+    } catch {
+      // The first reconcile of the CRD throws this error again, and logs it.
+    }
+  }
 
   const watchInstances = (definition: Definition): void => {
     const { name } = definition.metadata
@@ -82,7 +102,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     await cleanUp(options, definition, signal)
   }
 
-  try {
+  async function run(): Promise<void> {
     while (!signal.aborted) {
       for (const name of waiting) {
         waiting.delete(name)
@@ -104,14 +124,20 @@ export async function runDefinitionController(options: DefinitionControllerOptio
         }
         if (signal.aborted) break
       }
+      isIdle = true
+      idle.resolve()
       await wake.promise
       wake = Promise.withResolvers()
     }
-  } finally {
+  }
+
+  const ended = run().finally(() => {
+    idle.resolve()
     signal.removeEventListener('abort', onAbort)
     stopListening()
     for (const stop of cleanups.values()) stop()
-  }
+  })
+  return { ended, settled: () => idle.promise }
 }
 
 /** Keeps the rows of CRDs in the resource catalog up to date. */

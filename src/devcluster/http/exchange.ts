@@ -12,6 +12,8 @@ export interface Exchange {
   readonly warnings: Set<string>
   /** Time at which the request arrived, in milliseconds since 1970. */
   readonly since: number
+  /** The same time in milliseconds of `clock.monotonicNow()`. The deadline of the request is computed from it. */
+  readonly receivedAt: number
   /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal
 }

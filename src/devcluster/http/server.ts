@@ -88,7 +88,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     response.on('error', () => disconnected.abort())
     const signal = AbortSignal.any([disconnected.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
-    const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
+    const record = await handle(exchangeOf(request, response, signal, services.clock), options.tokens, services)
     options.onRequest?.(record)
     // The response emits `close` when it has been passed to the socket, or when the connection has ended.
     await closed
@@ -139,7 +139,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
 }
 
-function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, since: number): Exchange {
+function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, clock: Clock): Exchange {
   const target = request.url ?? '/'
   const queryStart = target.indexOf('?')
   return {
@@ -150,7 +150,8 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
     query: new URLSearchParams(queryStart < 0 ? '' : readable(target.slice(queryStart + 1))),
     warnings: new Set(),
     signal,
-    since,
+    since: clock.now(),
+    receivedAt: clock.monotonicNow(),
   }
 }
 

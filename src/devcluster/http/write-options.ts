@@ -48,7 +48,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
     fieldValidation: fieldValidation ?? 'Warn',
     userAgent,
     signal: exchange.signal,
-    deadline: exchange.since + timeoutOf(query),
+    deadline: exchange.receivedAt + timeoutOf(query),
     warn: (text) => exchange.warnings.add(text),
     options: {
       kind,

@@ -1,5 +1,5 @@
-/** State that survives a restart: the CA and the administrator's token. Kubeconfigs therefore remain valid. */
-import { randomBytes } from 'node:crypto'
+/** State that survives a restart: the CA, the administrator's token and the key of ServiceAccount tokens. All credentials remain valid. */
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isObject } from '../../api/json.ts'
 import { pairProblem } from '../../certs/certificate.ts'
@@ -12,6 +12,8 @@ export interface ClusterState {
   readonly authority: KeyPair
   /** The administrator's bearer token. */
   readonly token: string
+  /** The private key that signs the tokens of ServiceAccounts, as PEM. */
+  readonly serviceAccountKey: string
 }
 
 /** A CA that expires within this time is replaced when the cluster starts, because it must not expire while the cluster runs. */
@@ -22,9 +24,13 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
+function newServiceAccountKey(): string {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
 /**
- * Loads the CA and the token from `directory`, or creates them; without a directory, both are always new. When an invalid or expiring state
- * is replaced, a warning is logged, because clients then need the new kubeconfig.
+ * Loads the state from `directory`, or creates it; without a directory, the state is always new. When an invalid or expiring state is
+ * replaced, a warning is logged, because clients then need the new kubeconfig.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
  */
@@ -35,13 +41,19 @@ export async function openState(
   const path = directory === undefined ? undefined : join(directory, 'state.json')
   const found = path === undefined ? undefined : await readState(path, options.now)
   if (found !== undefined && 'state' in found) return found.state
-  if (found !== undefined) options.logger.warn(`${path} is replaced because ${found.problem}: clients need the new kubeconfig.`)
-  const state: ClusterState = { authority: await issueAuthority(options.now), token: newToken() }
+  if (found !== undefined && 'problem' in found)
+    options.logger.warn(`${path} is replaced because ${found.problem}: clients need the new kubeconfig.`)
+  const kept = found !== undefined && 'kept' in found ? found.kept : { authority: await issueAuthority(options.now), token: newToken() }
+  const state: ClusterState = { ...kept, serviceAccountKey: newServiceAccountKey() }
   if (path !== undefined) await writeStateFile(path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
   return state
 }
 
-async function readState(path: string, now: number): Promise<{ readonly state: ClusterState } | { readonly problem: string } | undefined> {
+/** Earlier releases have stored the state without the key of ServiceAccount tokens. `kept` is such a state. */
+type FoundState =
+  { readonly state: ClusterState } | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> } | { readonly problem: string }
+
+async function readState(path: string, now: number): Promise<FoundState | undefined> {
   const text = await readStateFile(path)
   if (text === undefined) return undefined
   let value: unknown
@@ -57,7 +69,21 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   const problem =
     pairProblem(cert, key, now) ??
     (pairProblem(cert, key, now + renewBeforeMs) === undefined ? undefined : 'its certificate authority expires soon')
-  return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
+  if (problem !== undefined) return { problem }
+  const kept = { authority: { cert, key }, token: value.token }
+  const { serviceAccountKey } = value
+  if (serviceAccountKey === undefined) return { kept }
+  if (typeof serviceAccountKey !== 'string' || !isPrivateKey(serviceAccountKey))
+    return { problem: 'its key of ServiceAccount tokens is damaged' }
+  return { state: { ...kept, serviceAccountKey } }
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false
+  }
 }
 
 /**

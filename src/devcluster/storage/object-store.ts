@@ -2,12 +2,15 @@
  * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
  * an older revision.
  *
- * All methods are synchronous. Several calls without an `await` between them are therefore a transaction. Objects are frozen, because all
- * readers share them.
+ * A write compares and changes the store synchronously: no other write can come between a read and a write without an `await` between them.
+ * With a `Persistence`, readers and watches see a write only after it is committed, and the write resolves at the same time. Until then,
+ * only `latest` and later writes see it. Objects are frozen, because all readers share them.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
+import { GroupCommit, objectAfter } from './group-commit.ts'
+import type { Persistence } from './persistence.ts'
 import { firstAtOrAfter, insertSorted, removeSorted } from './sorted-keys.ts'
 
 /** A change of one object, as an entry of the log. */
@@ -35,6 +38,25 @@ export interface Snapshot {
   get(key: string): JsonObject | undefined
 }
 
+/** An object as a `Persistence` has kept it. */
+export interface StoredObject {
+  readonly storageKey: string
+  /** As in `Change`. */
+  readonly key: string
+  readonly object: JsonObject
+}
+
+export interface ObjectStoreOptions {
+  /** Number of latest changes that the log keeps. Default 10,000. */
+  readonly historyLimit?: number
+  /** The initial revision, which counts as compacted. Default 1. */
+  readonly firstRevision?: number
+  /** The initial objects. Their order is irrelevant. Default none. */
+  readonly objects?: Iterable<StoredObject>
+  /** Keeps all writes. By default, the objects end with the process. */
+  readonly persistence?: Persistence
+}
+
 interface Shelf {
   readonly objects: Map<string, JsonObject>
   /** The keys of `objects`, sorted. */
@@ -56,19 +78,19 @@ export class ObjectStore {
   readonly #historyLimit: number
   /** The changes with revisions `#compacted + 1` … `#revision`, without gaps. */
   readonly #log: Change[] = []
+  readonly #commits: GroupCommit | undefined
   #revision: number
   #compacted: number
 
-  /**
-   * @param options `historyLimit` is the number of latest changes that the log keeps, default 10,000; `firstRevision` is the initial
-   * revision, default 1
-   */
-  constructor(options: { readonly historyLimit?: number; readonly firstRevision?: number } = {}) {
-    this.#revision = this.#compacted = options.firstRevision ?? 1
-    this.#historyLimit = options.historyLimit ?? defaultHistoryLimit
+  constructor({ historyLimit = defaultHistoryLimit, firstRevision = 1, objects = [], persistence }: ObjectStoreOptions = {}) {
+    this.#revision = this.#compacted = firstRevision
+    this.#historyLimit = historyLimit
+    this.#commits = persistence && new GroupCommit(persistence, (change) => this.#publish(change))
+    for (const { storageKey, key, object } of objects) this.#shelfOf(storageKey).objects.set(key, deepFreeze(object))
+    for (const shelf of this.#shelves.values()) for (const key of [...shelf.objects.keys()].sort()) shelf.keys.push(key)
   }
 
-  /** Revision of the latest write. */
+  /** Revision of the latest committed write. */
   get revision(): number {
     return this.#revision
   }
@@ -78,37 +100,60 @@ export class ObjectStore {
     return this.#compacted
   }
 
+  /** Returns the storage keys of all types that have or had objects. */
+  storageKeys(): string[] {
+    return [...this.#shelves.keys()]
+  }
+
   get(storageKey: string, key: ObjectKey): JsonObject | undefined {
     return this.#shelves.get(storageKey)?.objects.get(storeKey(key))
   }
 
   /**
-   * Writes an object if no other write has changed it since the caller read it. `expected` is the object that was read; undefined if it did
-   * not exist. Returns the stored object with its new resourceVersion; undefined after a concurrent write.
+   * Returns an object as the latest write has left it, even if the write is not committed yet. Writers start from this state: if they
+   * started from the committed state, only one of the writes to an object in the same turn of the event loop could succeed.
    */
-  put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
-    const shelf = this.#shelfOf(storageKey)
+  latest(storageKey: string, key: ObjectKey): JsonObject | undefined {
+    return this.#latest(storageKey, storeKey(key))
+  }
+
+  /**
+   * Resolves when all writes so far are committed. A response that is based on `latest` must wait for this.
+   *
+   * @throws {StatusError} 500 when a write cannot be kept.
+   */
+  committed(): Promise<void> {
+    return this.#commits?.committed() ?? Promise.resolve()
+  }
+
+  /**
+   * Writes an object if no other write has changed it since the caller read it. `expected` is the object that was read; undefined if it did
+   * not exist. Resolves with the stored object with its new resourceVersion when it is committed; with undefined after a concurrent write.
+   *
+   * @throws {StatusError} 500 when the write cannot be kept. The object is then unchanged.
+   */
+  async put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): Promise<JsonObject | undefined> {
     const text = storeKey(key)
-    if (shelf.objects.get(text) !== expected) return undefined
-    const stored = deepFreeze(withRevision(object, this.#revision + 1))
-    shelf.objects.set(text, stored)
-    if (expected === undefined) insertSorted(shelf.keys, text)
-    this.#record({ type: expected === undefined ? 'ADDED' : 'MODIFIED', storageKey, key: text, object: stored, previous: expected })
+    if (this.#latest(storageKey, text) !== expected) return undefined
+    const revision = this.#nextRevision()
+    const stored = deepFreeze(withRevision(object, revision))
+    const type = expected === undefined ? 'ADDED' : 'MODIFIED'
+    await this.#write({ type, storageKey, key: text, object: stored, previous: expected, revision })
     return stored
   }
 
   /**
-   * Deletes an object if no other write has changed it since the caller read it as `expected`. Returns the last state of the object, with
-   * the resourceVersion of the deletion; undefined after a concurrent write.
+   * Deletes an object if no other write has changed it since the caller read it as `expected`. Resolves with the last state of the object,
+   * with the resourceVersion of the deletion, when the deletion is committed; with undefined after a concurrent write.
+   *
+   * @throws {StatusError} 500 when the deletion cannot be kept. The object is then unchanged.
    */
-  delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
-    const shelf = this.#shelfOf(storageKey)
+  async delete(storageKey: string, key: ObjectKey, expected: JsonObject): Promise<JsonObject | undefined> {
     const text = storeKey(key)
-    if (shelf.objects.get(text) !== expected) return undefined
-    const last = deepFreeze(withRevision(expected, this.#revision + 1))
-    shelf.objects.delete(text)
-    removeSorted(shelf.keys, text)
-    this.#record({ type: 'DELETED', storageKey, key: text, object: last, previous: expected })
+    if (this.#latest(storageKey, text) !== expected) return undefined
+    const revision = this.#nextRevision()
+    const last = deepFreeze(withRevision(expected, revision))
+    await this.#write({ type: 'DELETED', storageKey, key: text, object: last, previous: expected, revision })
     return last
   }
 
@@ -174,19 +219,45 @@ export class ObjectStore {
     return shelf
   }
 
-  #record(write: Omit<Change, 'revision'>): void {
-    this.#revision += 1
-    const change: Change = { ...write, revision: this.#revision }
+  #latest(storageKey: string, key: string): JsonObject | undefined {
+    const pending = this.#commits?.pending(storageKey, key)
+    return pending === undefined ? this.#shelves.get(storageKey)?.objects.get(key) : objectAfter(pending)
+  }
+
+  #nextRevision(): number {
+    return this.#revision + (this.#commits?.size ?? 0) + 1
+  }
+
+  #write(change: Change): Promise<void> | undefined {
+    if (this.#commits !== undefined) return this.#commits.add(change)
+    this.#publish(change)
+    return undefined
+  }
+
+  #publish(change: Change): void {
+    this.#apply(change)
+    this.#revision = change.revision
     this.#log.push(change)
     // A compaction moves all remaining entries of the log, and so costs more than a write. Each compaction therefore drops a tenth of the
     // log, instead of one change per write.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
-    for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
+    for (const subscriber of [...(this.#subscribers.get(change.storageKey) ?? [])]) subscriber.change(change)
     for (const waiter of [...this.#waiting]) {
       if (waiter.revision > this.#revision) continue
       this.#waiting.delete(waiter)
       waiter.reached()
+    }
+  }
+
+  #apply({ type, storageKey, key, object }: Change): void {
+    const shelf = this.#shelfOf(storageKey)
+    if (type === 'ADDED') insertSorted(shelf.keys, key)
+    if (type === 'DELETED') {
+      shelf.objects.delete(key)
+      removeSorted(shelf.keys, key)
+    } else {
+      shelf.objects.set(key, object)
     }
   }
 }

@@ -109,7 +109,7 @@ class Lane {
   }
 
   #take(bytes: Buffer | undefined): void {
-    this.#queue.push({ bytes, due: systemClock.now() + this.#latency() })
+    this.#queue.push({ bytes, due: systemClock.monotonicNow() + this.#latency() })
     this.#heldBytes += bytes?.length ?? 0
     this.#move()
   }
@@ -119,7 +119,7 @@ class Lane {
     while (!this.#held && !this.#to.writableNeedDrain) {
       const [first] = this.#queue
       if (first === undefined) break
-      const left = first.due - systemClock.now()
+      const left = first.due - systemClock.monotonicNow()
       if (left > 0) {
         this.#timer = systemClock.after(left, () => this.#move())
         break

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { serviceAccountTokens } from '../../../src/devcluster/access/service-account-tokens.ts'
 import { fixture, manualClock, pod, refusal } from '../../support/devcluster/registry.ts'
 
 const key = { namespace: 'default', name: 'it' }
+const signingKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /**
  * Creates a ServiceAccount and a Pod that uses it. Returns functions that issue tokens: `issue` for unbound tokens, `bound` for tokens that
@@ -14,7 +16,7 @@ async function tokens() {
   const f = await fixture({ clock })
   const account = await f.create('serviceaccounts', { metadata: { name: 'it' } })
   const made = await f.create('pods', pod('it', { serviceAccountName: 'it' }))
-  const { withTokens, authenticator } = serviceAccountTokens(f.store, clock)
+  const { withTokens, authenticator } = serviceAccountTokens(f.store, clock, signingKey)
   const { applyDefaults, prepare, respond } = withTokens(f.info('serviceaccounts')).subresources.token!.unstored!
   const answer = (account: JsonObject, body: JsonObject): JsonObject => {
     const type = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' }

@@ -14,7 +14,7 @@ function fixture() {
   const put = (kind: Kind, name: string, fields: JsonObject, metadata: { namespace?: string; labels?: JsonObject } = {}): void => {
     const { namespace } = metadata
     const key = namespace === undefined ? { name } : { namespace, name }
-    store.put(`rbac.authorization.k8s.io/${kind.toLowerCase()}s`, key, { kind, metadata: { name, ...metadata }, ...fields }, undefined)
+    void store.put(`rbac.authorization.k8s.io/${kind.toLowerCase()}s`, key, { kind, metadata: { name, ...metadata }, ...fields }, undefined)
   }
   const bind = (kind: 'ClusterRole' | 'Role', name: string, ...subjects: JsonObject[]): JsonObject => ({
     roleRef: { kind, name },
@@ -101,7 +101,7 @@ t.test('grants are cached until a role or a binding changes', (t) => {
   t.strictSame(grants(), [])
   let before: readonly Grant[] = grants()
   t.equal(grants(), before)
-  store.put('/pods', { namespace: 'ns', name: 'p' }, { kind: 'Pod', metadata: { name: 'p', namespace: 'ns' } }, undefined)
+  void store.put('/pods', { namespace: 'ns', name: 'p' }, { kind: 'Pod', metadata: { name: 'p', namespace: 'ns' } }, undefined)
   t.equal(grants(), before, 'a change of another type keeps them')
   const changes: (() => void)[] = [
     () => put('ClusterRoleBinding', 'a', bind('ClusterRole', 'x', eve)),

@@ -218,7 +218,10 @@ t.test('a cancelled request cancels the call', async (t) => {
 t.test('a request whose deadline has passed fails with a timeout that does not mention webhooks', async (t) => {
   const caller = callerFor(t)
   const timedOut = { name: 'StatusError', message: 'Timeout: request did not complete within the allotted timeout' }
-  await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: Date.now() - 1 }), timedOut)
+  await t.rejects(
+    caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: systemClock.monotonicNow() - 1 }),
+    timedOut,
+  )
 })
 
 /** Starts a server that records each request as `METHOD PATH BODY`, and responds with the response for the path. */
@@ -328,13 +331,15 @@ t.test('a call is limited by its timeout and the deadline of the request', async
   const caller = createWebhookCaller({ services: mappedServices(() => ({})), clock })
   t.teardown(() => caller.close())
   const asked = async (timeoutSeconds: number, left?: number): Promise<string> => {
-    const deadline = left === undefined ? {} : { deadline: clock.now() + left }
+    const deadline = left === undefined ? {} : { deadline: clock.monotonicNow() + left }
     await caller.call({ url: `${server.url}/`, caBundle }, {}, { ...options, timeoutSeconds, ...deadline })
     return server.asked.at(-1)!
   }
   t.equal(await asked(7), 'POST /?timeout=7s {}')
   t.equal(await asked(7, 8_000), 'POST /?timeout=7s {}')
   t.equal(await asked(7, 2_500), 'POST /?timeout=3s {}')
+  clock.set(clock.now() + 60_000)
+  t.equal(await asked(7, 2_500), 'POST /?timeout=3s {}', 'although the time of day has been set')
   t.equal(clock.pending, 0, 'no timer is pending')
   const timedOut = {
     kind: 'Status',
@@ -350,7 +355,7 @@ t.test('a call is limited by its timeout and the deadline of the request', async
   t.strictSame(await refusalOf(asked(7, 0)), timedOut)
   const arrived = Promise.withResolvers<void>()
   const silent = await serve(t, () => arrived.resolve())
-  const late = refusalOf(caller.call({ url: `${silent.url}/`, caBundle }, {}, { ...options, deadline: clock.now() + 2_000 }))
+  const late = refusalOf(caller.call({ url: `${silent.url}/`, caBundle }, {}, { ...options, deadline: clock.monotonicNow() + 2_000 }))
   await arrived.promise
   await clock.advance(2_000)
   t.strictSame(await late, timedOut)

@@ -15,7 +15,7 @@ function put(
 ): void {
   const { name, namespace } = metadata
   const key = namespace === undefined ? { name } : { name, namespace }
-  store.put(storageKey, key, { metadata: { ...metadata }, ...more }, store.get(storageKey, key))
+  void store.put(storageKey, key, { metadata: { ...metadata }, ...more }, store.get(storageKey, key))
 }
 
 const service = { namespace: 'ns', name: 'hooks', port: 443 }

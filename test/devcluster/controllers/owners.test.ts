@@ -116,12 +116,12 @@ t.test('nodes are registered as ready, and existing ones are updated', async (t)
   const written: [verb: string, body: unknown][] = []
   const client = {
     create: (_type: unknown, object: { metadata: { name: string } }) => {
-      if (object.metadata.name === 'old') return Promise.reject(new ApiError(failure(409, 'AlreadyExists', 'there')))
       if (object.metadata.name === 'bad') return Promise.reject(new Error('boom'))
       written.push(['create', object])
       return Promise.resolve(object)
     },
-    patchStatus: (_type: unknown, key: unknown, patch: object) => {
+    patchStatus: (_type: unknown, key: { name: string }, patch: object) => {
+      if (key.name !== 'old') return Promise.reject(new ApiError(failure(404, 'NotFound', 'not there')))
       written.push(['patchStatus', { key, ...patch }])
       return Promise.resolve({})
     },

@@ -8,11 +8,11 @@ import { deleteOptions, integer, writeContext } from '../../../src/devcluster/ht
 import { refusal } from '../../support/devcluster/registry.ts'
 
 const user = { username: 'bob', groups: [] }
-const since = 1_000_000
+const receivedAt = 1_000_000
 
 function exchangeOf(query = '', headers: IncomingHttpHeaders = {}): Exchange {
   const { signal } = new AbortController()
-  const exchange = { method: 'POST', path: '/', query: new URLSearchParams(query), warnings: new Set<string>(), since, signal }
+  const exchange = { method: 'POST', path: '/', query: new URLSearchParams(query), warnings: new Set<string>(), receivedAt, signal }
   return { ...exchange, request: { headers }, response: {} } as unknown as Exchange
 }
 
@@ -25,7 +25,7 @@ t.test('a write without a query has the defaults of kube-apiserver', (t) => {
     fieldManager: '',
     fieldValidation: 'Warn',
     userAgent: 'kubectl/v1.36 (linux)',
-    deadline: since + 34_000,
+    deadline: receivedAt + 34_000,
     options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
   })
   t.equal(signal, exchange.signal)
@@ -48,7 +48,7 @@ t.test('the query sets the context of a write and the options that webhooks rece
     fieldManager: 'me',
     fieldValidation: 'Ignore',
     userAgent: '',
-    deadline: since + 34_000,
+    deadline: receivedAt + 34_000,
     options: {
       kind: 'UpdateOptions',
       apiVersion: 'meta.k8s.io/v1',
@@ -84,7 +84,7 @@ t.test('a write has a deadline of 34 s, or an earlier one from the client', (t) 
   }
   for (const [timeout, ms] of Object.entries(lasts)) {
     const { deadline } = writeContext(exchangeOf(`timeout=${timeout}`), user, 'CreateOptions')
-    t.equal(deadline! - since, ms, timeout)
+    t.equal(deadline! - receivedAt, ms, timeout)
   }
   t.end()
 })

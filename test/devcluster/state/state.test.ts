@@ -23,6 +23,19 @@ t.test('the state survives restarts and is readable by its owner only', async (t
   t.strictSame(lines, [])
 })
 
+t.test('a state of an earlier release gets a key of ServiceAccount tokens, and keeps the rest', async (t) => {
+  const directory = t.testdir()
+  const { logger, lines } = logged()
+  const { serviceAccountKey, ...rest } = await openState(directory, { now, logger })
+  writeFileSync(join(directory, 'state.json'), JSON.stringify({ version: 1, ...rest }))
+  const upgraded = await openState(directory, { now, logger })
+  t.match(upgraded, rest)
+  t.match(upgraded.serviceAccountKey, /^-----BEGIN PRIVATE KEY-----/)
+  t.not(upgraded.serviceAccountKey, serviceAccountKey)
+  t.strictSame(await openState(directory, { now, logger }), upgraded)
+  t.strictSame(lines, [])
+})
+
 t.test('without a directory no state is stored', async (t) => {
   const { logger } = logged()
   t.not((await openState(undefined, { now, logger })).token, (await openState(undefined, { now, logger })).token)
@@ -118,6 +131,8 @@ t.test('the state file is JSON in a fixed form', async (t) => {
     [{ ...state, authority: 'x' }, 'its certificate authority or token is missing'],
     [{ ...state, token: 1 }, 'its certificate authority or token is missing'],
     [{ ...state, token: 'x'.repeat(31) }, 'its certificate authority or token is missing'],
+    [{ ...state, serviceAccountKey: 'x' }, 'its key of ServiceAccount tokens is damaged'],
+    [{ ...state, serviceAccountKey: 1 }, 'its key of ServiceAccount tokens is damaged'],
     [{ ...state, authority: { key: state.authority.key } }, 'its certificate authority is missing'],
     [{ ...state, authority: { cert: state.authority.cert } }, 'its certificate authority is missing'],
   ]

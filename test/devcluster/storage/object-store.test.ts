@@ -9,8 +9,8 @@ function object(name: string, value = 0) {
 
 t.test('a write gets the next revision, which all types share', async (t) => {
   const store = new ObjectStore()
-  const first = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)
-  const second = store.put('/pods', { namespace: 'a', name: 'x' }, object('x'), undefined)
+  const first = await store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)
+  const second = await store.put('/pods', { namespace: 'a', name: 'x' }, object('x'), undefined)
   t.match(first, { metadata: { resourceVersion: '2' } })
   t.match(second, { metadata: { resourceVersion: '3' } })
   t.equal(store.revision, 3)
@@ -19,18 +19,18 @@ t.test('a write gets the next revision, which all types share', async (t) => {
 t.test('a write requires the current object', async (t) => {
   const store = new ObjectStore()
   const key = { name: 'x' }
-  const first = store.put(type, key, object('x'), undefined)!
-  t.equal(store.put(type, key, object('x', 1), undefined), undefined, 'a create of an existing object fails')
-  const second = store.put(type, key, object('x', 1), first)!
-  t.equal(store.put(type, key, object('x', 2), first), undefined, 'an update of a stale object fails')
-  t.equal(store.delete(type, key, first), undefined)
-  t.match(store.delete(type, key, second), { metadata: { resourceVersion: '4' } }, 'a deletion gets its own revision')
+  const first = (await store.put(type, key, object('x'), undefined))!
+  t.equal(await store.put(type, key, object('x', 1), undefined), undefined, 'a create of an existing object fails')
+  const second = (await store.put(type, key, object('x', 1), first))!
+  t.equal(await store.put(type, key, object('x', 2), first), undefined, 'an update of a stale object fails')
+  t.equal(await store.delete(type, key, first), undefined)
+  t.match(await store.delete(type, key, second), { metadata: { resourceVersion: '4' } }, 'a deletion gets its own revision')
   t.equal(store.get(type, key), undefined)
 })
 
 t.test('stored objects are deeply frozen', async (t) => {
   const store = new ObjectStore()
-  const stored = store.put(type, { name: 'x' }, { metadata: { name: 'x' }, spec: { list: [{}] } }, undefined)
+  const stored = await store.put(type, { name: 'x' }, { metadata: { name: 'x' }, spec: { list: [{}] } }, undefined)
   t.ok(Object.isFrozen((stored as unknown as { spec: { list: object[] } }).spec.list[0]))
 })
 
@@ -43,18 +43,18 @@ t.test('a list is ordered by namespace and name and can be limited to a namespac
     ['ab', 'q'],
     ['a', 'a'],
   ] as const)
-    store.put(type, { namespace, name }, object(name), undefined)
+    await store.put(type, { namespace, name }, object(name), undefined)
   t.strictSame(store.snapshot(type).keys, ['a/a', 'a/z', 'ab/q', 'b/x', 'b/y'])
   t.strictSame(store.snapshot(type, 'a').keys, ['a/a', 'a/z'])
 })
 
 t.test('an earlier revision can be listed until it is compacted', async (t) => {
   const store = new ObjectStore()
-  const x = store.put(type, { name: 'x' }, object('x', 1), undefined)!
+  const x = (await store.put(type, { name: 'x' }, object('x', 1), undefined))!
   const revision = store.revision
-  const changed = store.put(type, { name: 'x' }, object('x', 2), x)!
-  store.put(type, { name: 'y' }, object('y'), undefined)
-  store.delete(type, { name: 'x' }, changed)
+  const changed = (await store.put(type, { name: 'x' }, object('x', 2), x))!
+  await store.put(type, { name: 'y' }, object('y'), undefined)
+  await store.delete(type, { name: 'x' }, changed)
   const snapshot = store.snapshot(type, undefined, revision)
   t.strictSame(snapshot.keys, ['x'])
   t.equal(snapshot.get('x'), x)
@@ -66,7 +66,7 @@ t.test('an earlier revision can be listed until it is compacted', async (t) => {
 
 t.test('the history is limited by historyLimit', async (t) => {
   const store = new ObjectStore({ historyLimit: 10 })
-  for (let index = 0; index < 100; index += 1) store.put(type, { name: `x${index}` }, object(`x${index}`), undefined)
+  for (let index = 0; index < 100; index += 1) await store.put(type, { name: `x${index}` }, object(`x${index}`), undefined)
   const kept = store.revision - store.compactedRevision
   t.ok(kept >= 10 && kept <= 11, `${kept} changes`)
   t.equal(store.changesSince(store.compactedRevision).length, kept)
@@ -77,12 +77,12 @@ t.test('a subscriber receives the changes of its type in order until it unsubscr
   const store = new ObjectStore()
   const seen: string[] = []
   const leave = store.subscribe(type, { change: ({ type: what, key }) => seen.push(`${what} ${key}`), end: () => undefined })
-  const x = store.put(type, { name: 'x' }, object('x'), undefined)!
-  store.put('/pods', { name: 'p' }, object('p'), undefined)
-  const changed = store.put(type, { name: 'x' }, object('x', 2), x)!
-  store.delete(type, { name: 'x' }, changed)
+  const x = (await store.put(type, { name: 'x' }, object('x'), undefined))!
+  await store.put('/pods', { name: 'p' }, object('p'), undefined)
+  const changed = (await store.put(type, { name: 'x' }, object('x', 2), x))!
+  await store.delete(type, { name: 'x' }, changed)
   leave()
-  store.put(type, { name: 'z' }, object('z'), undefined)
+  await store.put(type, { name: 'z' }, object('z'), undefined)
   t.strictSame(seen, ['ADDED x', 'MODIFIED x', 'DELETED x'])
 })
 
@@ -95,27 +95,26 @@ t.test('a callback for a revision runs once, and not after its removal', async (
   t.strictSame(seen, ['there already'])
   leave()
   for (const name of ['a', 'b', 'c']) {
-    store.put(type, { name }, object(name), undefined)
+    await store.put(type, { name }, object(name), undefined)
     seen.push(name)
   }
   t.strictSame(seen, ['there already', 'a', 'two on', 'b', 'c'])
 })
 
-t.test('the store begins at firstRevision', (t) => {
+t.test('the store begins at firstRevision', async (t) => {
   const store = new ObjectStore({ firstRevision: 100 })
   t.equal(store.revision, 100)
   t.equal(store.compactedRevision, 100)
-  const stored = store.put('ex.com/foos', { name: 'a' }, { metadata: { name: 'a' } }, undefined)
+  const stored = await store.put('ex.com/foos', { name: 'a' }, { metadata: { name: 'a' } }, undefined)
   t.match(stored, { metadata: { resourceVersion: '101' } })
   t.equal(store.changesSince(100).length, 1)
-  t.end()
 })
 
 t.test('a change contains the previous object', async (t) => {
   const store = new ObjectStore()
-  const x = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)!
-  const y = store.put(type, { namespace: 'a', name: 'x' }, object('x', 1), x)!
-  const gone = store.delete(type, { namespace: 'a', name: 'x' }, y)!
+  const x = (await store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined))!
+  const y = (await store.put(type, { namespace: 'a', name: 'x' }, object('x', 1), x))!
+  const gone = (await store.delete(type, { namespace: 'a', name: 'x' }, y))!
   t.strictSame(store.changesSince(1), [
     { type: 'ADDED', storageKey: type, key: 'a/x', object: x, previous: undefined, revision: 2 },
     { type: 'MODIFIED', storageKey: type, key: 'a/x', object: y, previous: x, revision: 3 },
@@ -127,7 +126,7 @@ t.test('a change contains the previous object', async (t) => {
   )
   t.strictSame(gone, { metadata: { name: 'x', resourceVersion: '4' }, value: 1 })
   t.ok(Object.isFrozen(gone))
-  t.equal(store.delete(type, { name: 'none' }, gone), undefined)
+  t.equal(await store.delete(type, { name: 'none' }, gone), undefined)
   t.equal(store.revision, 4, 'a refused write gets no revision')
 })
 
@@ -139,7 +138,7 @@ t.test('a snapshot of an earlier revision contains objects that were deleted sin
   const { revision } = store
   put('n', 'b')
   put('n', 'a', '/pods')
-  store.delete(type, { namespace: 'n', name: 'c' }, store.get(type, { namespace: 'n', name: 'c' })!)
+  await store.delete(type, { namespace: 'n', name: 'c' }, store.get(type, { namespace: 'n', name: 'c' })!)
   t.strictSame(store.snapshot(type, undefined, revision).keys, ['m/z', 'n/a', 'n/c', 'n/e'])
   t.strictSame(store.snapshot(type, 'n', revision).keys, ['n/a', 'n/c', 'n/e'])
   t.equal(store.snapshot(type, 'n', revision).revision, revision)
@@ -155,7 +154,7 @@ t.test('a snapshot of an earlier revision contains objects that were deleted sin
 
 t.test('a compaction removes the history up to a revision', async (t) => {
   const store = new ObjectStore()
-  for (const name of ['a', 'b', 'c', 'd']) store.put(type, { name }, object(name), undefined)
+  for (const name of ['a', 'b', 'c', 'd']) await store.put(type, { name }, object(name), undefined)
   const revisions = (): number[] => store.changesSince(store.compactedRevision).map(({ revision }) => revision)
   store.compact(3)
   t.strictSame([store.compactedRevision, revisions()], [3, [4, 5]])
@@ -172,10 +171,11 @@ t.test('a compaction removes the history up to a revision', async (t) => {
 
 t.test('the history exceeds historyLimit by at most a tenth', async (t) => {
   const store = new ObjectStore({ historyLimit: 20 })
-  const lengths = Array.from({ length: 30 }, (_, index) => {
-    store.put(type, { name: `x${index}` }, object('x'), undefined)
-    return store.revision - store.compactedRevision
-  })
+  const lengths: number[] = []
+  for (let index = 0; index < 30; index += 1) {
+    await store.put(type, { name: `x${index}` }, object('x'), undefined)
+    lengths.push(store.revision - store.compactedRevision)
+  }
   t.strictSame(lengths.slice(18, 26), [19, 20, 21, 20, 21, 20, 21, 20])
 })
 
@@ -186,11 +186,11 @@ t.test('a subscriber that unsubscribes while all watches are ended receives no f
   const leave = store.subscribe(type, { change: () => void seen.push('a'), end: () => void (ends.push('a'), leave()) })
   store.subscribe(type, { change: () => void seen.push('b'), end: () => void ends.push('b') })
   store.subscribe('/pods', { change: () => void seen.push('c'), end: () => void ends.push('c') })
-  store.put(type, { name: 'x' }, object('x'), undefined)
+  await store.put(type, { name: 'x' }, object('x'), undefined)
   t.strictSame(seen, ['a', 'b'])
   store.endSubscriptions()
   t.strictSame(ends, ['a', 'b', 'c'])
-  store.put('/pods', { name: 'x' }, object('x'), undefined)
-  store.put(type, { name: 'y' }, object('y'), undefined)
+  await store.put('/pods', { name: 'x' }, object('x'), undefined)
+  await store.put(type, { name: 'y' }, object('y'), undefined)
   t.strictSame(seen, ['a', 'b', 'c', 'b'])
 })

@@ -33,13 +33,13 @@ function brief({ type: what, object }: WatchEvent): string {
 
 function put(store: ObjectStore, name: string, fields: JsonObject = {}, namespace = 'n'): void {
   const key = { namespace, name }
-  store.put(type, key, { metadata: key, ...fields }, store.get(type, key))
+  void store.put(type, key, { metadata: key, ...fields }, store.get(type, key))
 }
 
 function remove(store: ObjectStore, name: string): void {
   const key = { namespace: 'n', name }
   const stored = store.get(type, key)
-  if (stored !== undefined) store.delete(type, key, stored)
+  if (stored !== undefined) void store.delete(type, key, stored)
 }
 
 t.test('a watch sends the existing objects, then changes', async (t) => {

@@ -33,6 +33,33 @@ t.test('sources of time, random numbers and turns of the event loop are refused'
   for (const code of refused) t.equal(refusals(code).length, 1, code)
 })
 
+t.test('the clock and the random numbers of the system are only defaults of the options `clock` and `random`', async (t) => {
+  const imported = "import { systemClock, systemRandom } from '../runtime/clock.ts'; "
+  const accepted = [
+    'clock = options.clock ?? systemClock',
+    'go({ random: options.random ?? systemRandom })',
+    'const { clock = systemClock, random = systemRandom } = options',
+    'const go = ({ clock = systemClock }) => clock',
+  ]
+  for (const code of accepted) t.strictSame(refusals(imported + code), [], code)
+  const refused = [
+    'systemClock.now()',
+    'systemRandom()',
+    'go(systemClock)',
+    'go({ clock: systemClock })',
+    'const clock = systemClock',
+    'go(undefined ?? systemClock)',
+    'const go = (clock = systemClock) => clock',
+    'const { time = systemClock } = options',
+    'const { random = systemClock } = options',
+    'const clock = options.random ?? systemClock',
+    'runtime.systemClock.now()',
+  ]
+  for (const code of refused) t.equal(refusals(imported + code).length, 1, code)
+  t.equal(refusals("import { systemClock as time } from '../runtime/clock.ts'").length, 1, 'another name would not be found')
+  t.equal(refusals("export { systemRandom } from '../runtime/random.ts'").length > 0, true)
+})
+
 t.test('times that are computed from a clock, hashes, and choices from a parameter are accepted', async (t) => {
   const accepted = [
     'new Date(clock.now())',

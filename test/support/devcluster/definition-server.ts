@@ -7,7 +7,7 @@ import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
 import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
-import { runDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
+import { startDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
 import { namespaces } from '../../../src/devcluster/resources/builtin/namespaces.ts'
@@ -89,7 +89,7 @@ export function startDefinitionServer(
       return registry.update(...request)
     },
   } as unknown as Registry
-  const running = runDefinitionController({ store, registry: own, catalog, caller: noCaller, clock, logger }, stop.signal)
+  const { ended: running } = startDefinitionController({ store, registry: own, catalog, caller: noCaller, clock, logger }, stop.signal)
   t.teardown(() => {
     stop.abort()
     return running

@@ -139,6 +139,7 @@ async function serve(): Promise<void> {
     metrics,
     liveness: () => [],
     readiness: () => [check],
+    clock: systemClock,
     logger,
   })
   let turns = new Turns()

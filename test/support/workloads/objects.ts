@@ -1,5 +1,6 @@
-/** Pods and Jobs for tests of the workload controllers. */
+/** Pods, Jobs, StatefulSets and DaemonSets for tests of the workload controllers. */
 import type { Pod } from '../../../src/api/builtin.ts'
+import type { apps } from '../../../src/api/kubernetes/apps.ts'
 import type { batch } from '../../../src/api/kubernetes/batch.ts'
 
 export interface PodTraits {
@@ -50,4 +51,41 @@ export function jobWith(spec: object, status: object = {}): batch.Job {
     spec: { template: { spec: {} }, ...spec },
     status,
   } as unknown as batch.Job
+}
+
+/** Returns the StatefulSet `web`, whose update strategy is `RollingUpdate` with the partition 0. */
+export function statefulSetWith(spec: object, status: object = {}): apps.StatefulSet {
+  const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'web', namespace: 'ns', uid: 'set', generation: 1 },
+    spec: { podManagementPolicy: 'OrderedReady', updateStrategy, template: { spec: {} }, ...spec },
+    status,
+  } as unknown as apps.StatefulSet
+}
+
+/** Returns a Pod of the StatefulSet `web`. */
+export function statefulPodWith(ordinal: number, traits: Partial<PodTraits> & { readonly revision?: string } = {}): Pod {
+  const name = `web-${ordinal}`
+  const { metadata, ...pod } = podWith({ name, ...traits })
+  const labels = { 'statefulset.kubernetes.io/pod-name': name, 'controller-revision-hash': traits.revision ?? 'new' }
+  return { ...pod, apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: 'ns', labels } }
+}
+
+/** Returns the DaemonSet `agent`. */
+export function daemonSetWith(spec: object, annotations: object = {}): apps.DaemonSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'agent', namespace: 'ns', uid: 'set', generation: 1, annotations },
+    spec: { template: { spec: {} }, ...spec },
+    status: {},
+  } as unknown as apps.DaemonSet
+}
+
+/** Returns a Pod of a DaemonSet with a revision. */
+export function daemonPodWith(traits: PodTraits & { readonly revision: string }): Pod {
+  const { metadata, ...pod } = podWith(traits)
+  return { ...pod, metadata: { ...metadata, namespace: 'ns', labels: { 'controller-revision-hash': traits.revision } } }
 }

@@ -157,6 +157,21 @@ t.test('watch events are passed on at once, and the watch ends with its client',
   await until('it has gone', () => proxy.connections.length === 0)
 })
 
+t.test('a request whose client leaves before the answer is aborted at the server', async (t) => {
+  const received = Promise.withResolvers<ServerResponse>()
+  const { proxy } = await fixture(t, {}, (_request, response) => {
+    received.resolve(response)
+    return undefined
+  })
+  const sent = request(`${proxy.connection.server}/slow`, { ca: proxy.connection.ca, agent: false })
+  sent.on('error', () => undefined)
+  sent.end()
+  const response = await received.promise
+  const closed = once(response, 'close')
+  sent.destroy()
+  await closed
+})
+
 t.test('a server that breaks off is a broken connection', async (t) => {
   const { proxy } = await fixture(t, {}, ({ url }, response) => {
     if (url === '/half') response.writeHead(200, { 'content-length': '10' }).write('12345', () => response.destroy())

@@ -63,23 +63,26 @@ export function controlledBy<R extends ResourceType>(
  * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
+ * @param isMember returns false for objects to release, although the selector matches them. Default: the selector alone decides.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,
   owner: DeepReadonly<Selecting>,
   context: ReconcileContext,
   isCandidate: (object: DeepReadonly<ObjectOf<R>>) => boolean = () => true,
+  isMember: (object: DeepReadonly<ObjectOf<R>>) => boolean = () => true,
 ): Promise<readonly DeepReadonly<ObjectOf<R>>[]> {
   const { selector } = owner.spec ?? {}
   const isDeleted = owner.metadata.deletionTimestamp !== undefined
+  const belongs = (object: DeepReadonly<ObjectOf<R>>): boolean => selects(selector, object) && isMember(object)
   const controlled = controlledBy(index, owner, context).filter(isCandidate)
-  const dependents = controlled.filter((object) => selects(selector, object))
+  const dependents = controlled.filter(belongs)
   if (isDeleted) return dependents
-  for (const object of controlled) if (!selects(selector, object)) await release(index.type, object, owner, context)
+  for (const object of controlled) if (!belongs(object)) await release(index.type, object, owner, context)
   const free = context.cache.list(index.type, { namespace: owner.metadata.namespace, index: [index, noController] })
   const adopted: DeepReadonly<ObjectOf<R>>[] = []
   for (const object of free) {
-    if (object.metadata.deletionTimestamp !== undefined || !isCandidate(object) || !selects(selector, object)) continue
+    if (object.metadata.deletionTimestamp !== undefined || !isCandidate(object) || !belongs(object)) continue
     const patched = await adopt(index.type, object, owner, context)
     if (patched !== undefined) adopted.push(patched)
   }

@@ -85,11 +85,12 @@ export async function deletePods(
  * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task fails, no further batch is started. A quota that rejects all Pods
  * therefore causes few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
+ * @param maxBatch the size of the largest batch.
  * @throws the error of a failed task. All tasks of the batch have ended by then.
  */
-export async function slowStart(count: number, task: (index: number) => Promise<unknown>): Promise<void> {
+export async function slowStart(count: number, task: (index: number) => Promise<unknown>, maxBatch = Infinity): Promise<void> {
   for (let started = 0, batch = 1; started < count; batch *= 2) {
-    const size = Math.min(batch, count - started)
+    const size = Math.min(batch, maxBatch, count - started)
     const from = started
     const results = await Promise.allSettled(Array.from({ length: size }, (_, index) => task(from + index)))
     throwFirst(results)

@@ -2,6 +2,11 @@
 import { isApiError } from '../../../client/api-error.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 
+/** A workload that cannot go on for now, although the API server has not refused the last request. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+}
+
 /**
  * Wraps a reconcile function. If the API server rejects a request, for example because of a webhook or a conflict, the reconcile is retried
  * with back-off. No error is logged, because the workload reports the failure in its status and Events. Other errors are thrown.
@@ -13,7 +18,7 @@ export function retryRefused<T>(
     try {
       return await reconcile(object, context)
     } catch (error) {
-      if (!isApiError(error)) throw error
+      if (!isApiError(error) && !(error instanceof Refusal)) throw error
       return { requeue: true }
     }
   }

@@ -3,9 +3,7 @@ import { formatTime } from '../../../api/conditions.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
-import { admitAll } from '../../admission/admission.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import type { SubresourceInfo } from '../../rest/subresource.ts'
 import { validateDeleteOptions } from './delete-options.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import type { Environment } from '../environment.ts'
@@ -36,7 +34,7 @@ export async function deleteObject(
   for (const text of info.strategy.deletionWarnings?.(options) ?? []) context.warn(text)
   const { store, representation, admission } = environment
   for (let attempt = 1; ; attempt += 1) {
-    const stored = store.get(info.storageKey, key)
+    const stored = store.latest(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
     await representation.prepare(info, [stored], { refresh: true })
     const old = representation.present(info, stored)
@@ -62,41 +60,22 @@ export async function deleteObject(
     const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
     if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {
-      const last = store.delete(info.storageKey, key, stored)
+      const last = await store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
         const shown = isUnmarked ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
     } else if (jsonEqual(marked, old)) {
-      if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
+      if (store.latest(info.storageKey, key) === stored) {
+        await store.committed()
+        return answer(info, old, false)
+      }
     } else {
-      const result = store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
+      const result = await store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
       if (result !== undefined) return answer(info, await representation.show(info, result), false)
     }
     if (attempt === attempts) throw conflict(info, key.name)
   }
-}
-
-/**
- * Handles a POST to a subresource that deletes the object, such as an eviction. Webhooks are called for the CREATE of the subresource, but
- * not for a DELETE.
- */
-export async function deleteBySubresource(
-  environment: Environment,
-  info: ResourceInfo,
-  key: ObjectKey,
-  subresource: string,
-  object: JsonObject,
-  context: RequestContext,
-  optionsOf: NonNullable<SubresourceInfo['deletes']>,
-): Promise<JsonObject> {
-  const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
-  const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
-  const admitted = (await environment.admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
-  const options = optionsOf(key.name, admitted, context)
-  await environment.admission.validate({ ...attributes, object: admitted })
-  const dryRun = context.dryRun || (Array.isArray(options.dryRun) && options.dryRun.length > 0)
-  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, { ...context, dryRun })).object
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
@@ -151,7 +130,8 @@ function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObje
   return wanted === undefined ? others : [...others, wanted]
 }
 
-function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
+/** Throws 409 when the object does not have the uid or the resourceVersion in the preconditions of the `DeleteOptions`. */
+export function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')

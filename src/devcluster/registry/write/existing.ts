@@ -33,7 +33,7 @@ export async function change(environment: Environment, info: ResourceInfo, write
   const { key, context } = write
   const shown = (object: JsonObject): JsonObject => info.subresources[write.subresource]?.read?.(object, { writing: true }) ?? object
   for (let attempt = 1; ; attempt += 1) {
-    const stored = store.get(info.storageKey, key)
+    const stored = store.latest(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
     const old = await representation.show(info, stored)
     const next = await changed(environment, info, old, write)
@@ -41,12 +41,15 @@ export async function change(environment: Environment, info: ResourceInfo, write
     const written = await representation.toStorage(info, next)
     if (context.dryRun) return shown(await representation.show(info, written))
     if (mayBeRemoved(info, next)) {
-      if (store.delete(info.storageKey, key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
+      if ((await store.delete(info.storageKey, key, stored)) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
       // The write changes nothing, so the object keeps its resourceVersion, and watches send no event.
-      if (store.get(info.storageKey, key) === stored) return shown(old)
+      if (store.latest(info.storageKey, key) === stored) {
+        await store.committed()
+        return shown(old)
+      }
     } else {
-      const result = store.put(info.storageKey, key, written, stored)
+      const result = await store.put(info.storageKey, key, written, stored)
       if (result !== undefined) return shown(await representation.show(info, result))
     }
     if (attempt === attempts) throw conflict(info, key.name)

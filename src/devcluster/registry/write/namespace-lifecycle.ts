@@ -10,7 +10,7 @@ const namespaces = { group: '', kind: 'Namespace', plural: 'namespaces', storage
 /** Throws 404 for a missing namespace, and 403 with the cause `NamespaceTerminating` for a terminating namespace. */
 export function checkNamespaceIsActive(store: ObjectStore, info: ResourceInfo, namespace: string | undefined, name: string): void {
   if (!info.namespaced || namespace === undefined) return
-  const object = store.get(namespaces.storageKey, { name: namespace })
+  const object = store.latest(namespaces.storageKey, { name: namespace })
   if (object === undefined) throw notFound(namespaces, namespace)
   const phase = isObject(object.status) ? object.status.phase : undefined
   if (metadataOf(object).deletionTimestamp === undefined && phase !== 'Terminating') return

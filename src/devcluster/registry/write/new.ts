@@ -73,13 +73,13 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   // the write.
   const key = { namespace, name: metadataText(created, 'name') }
   checkNamespaceIsActive(store, info, namespace, key.name)
-  const existing = store.get(info.storageKey, key)
+  const existing = store.latest(info.storageKey, key)
   if (existing !== undefined) throw alreadyExists(info, key.name, metadataOf(existing).deletionTimestamp !== undefined)
   for (const text of info.custom ? finalizerWarnings(created) : (info.strategy.warnings?.(created) ?? [])) context.warn(text)
   if (context.dryRun) return representation.show(info, written)
   // In kube-apiserver, the storage layer rejects the resourceVersion of a new object, and a dry run does not reach that layer.
   if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
-  return representation.show(info, store.put(info.storageKey, key, written, undefined)!)
+  return representation.show(info, (await store.put(info.storageKey, key, written, undefined))!)
 }
 
 /**
@@ -105,7 +105,7 @@ function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespa
   if (metadataText(object, 'name') !== '' || generateName === '') return object
   for (let attempt = 1; ; attempt += 1) {
     const name = generateName.slice(0, generatedBaseLength) + randomSuffix()
-    const isTaken = store.get(info.storageKey, { namespace, name }) !== undefined
+    const isTaken = store.latest(info.storageKey, { namespace, name }) !== undefined
     if (!isTaken || attempt === generateNameAttempts) return withMetadata(object, { name })
   }
 }

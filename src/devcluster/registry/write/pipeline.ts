@@ -17,6 +17,6 @@ import type { Write, Written } from './description.ts'
  */
 export async function writeObject(environment: Environment, info: ResourceInfo, write: Write): Promise<Written> {
   const { creates, key } = write
-  const created = creates === 'if missing' ? environment.store.get(info.storageKey, key) === undefined : creates
+  const created = creates === 'if missing' ? environment.store.latest(info.storageKey, key) === undefined : creates
   return { object: await (created ? insert : change)(environment, info, write), created }
 }

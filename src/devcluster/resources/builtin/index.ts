@@ -7,6 +7,7 @@ import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'
 import { clusterResources } from './nodes-and-leases.ts'
 import { configResources } from './config-and-service-accounts.ts'
+import { controllerRevisions } from './controller-revisions.ts'
 import { endpointResources } from './endpoints.ts'
 import { eventResources } from './events.ts'
 import { limitResources } from './quotas-and-priorities.ts'
@@ -14,6 +15,7 @@ import { namespaces } from './namespaces.ts'
 import { networkResources } from './networking.ts'
 import { pods } from './pods.ts'
 import { services } from './services.ts'
+import { statefulSets } from './stateful-sets.ts'
 import { volumeResources } from './volumes.ts'
 import { webhookConfigurations } from './webhook-configurations.ts'
 import { workloadResources } from './workloads.ts'
@@ -28,6 +30,8 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...eventResources,
   ...volumeResources,
   ...workloadResources,
+  statefulSets,
+  controllerRevisions,
   ...batchResources,
   ...accessResources,
   ...webhookConfigurations,

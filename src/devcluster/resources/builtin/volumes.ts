@@ -46,19 +46,19 @@ function storageClass(object: JsonObject): string {
 const attributesColumn = textColumn('VolumeAttributesClass', orUnset('spec', 'volumeAttributesClassName'))
 const modeColumn: Column = textColumn('VolumeMode', orUnset('spec', 'volumeMode'), 1)
 
-function validateModes(object: JsonObject): FieldError[] {
-  return listAt(object, 'spec', 'accessModes')
+function validateModes(spec: JsonValue | undefined, path: string): FieldError[] {
+  return listAt(spec, 'accessModes')
     .filter((mode) => !supportedModes.includes(String(mode)))
-    .map((mode) => notSupported('spec.accessModes', mode, supportedModes))
+    .map((mode) => notSupported(`${path}.accessModes`, mode, supportedModes))
 }
 
-function validateMode({ spec }: JsonObject): FieldError[] {
-  return isObject(spec) ? validateOptionalEnum(spec, 'volumeMode', 'spec', ['Block', 'Filesystem']) : []
+function validateMode(spec: JsonValue | undefined, path: string): FieldError[] {
+  return isObject(spec) ? validateOptionalEnum(spec, 'volumeMode', path, ['Block', 'Filesystem']) : []
 }
 
-function validateClassName(object: JsonObject): FieldError[] {
-  const name = textAt(object, 'spec', 'storageClassName')
-  return name === '' ? [] : dns1123Subdomain(name).map((detail) => invalid('spec.storageClassName', name, detail))
+function validateClassName(spec: JsonValue | undefined, path: string): FieldError[] {
+  const name = textAt(spec, 'storageClassName')
+  return name === '' ? [] : dns1123Subdomain(name).map((detail) => invalid(`${path}.storageClassName`, name, detail))
 }
 
 function validateAmount(amount: JsonValue | undefined, path: string): FieldError[] {
@@ -84,9 +84,9 @@ const claims = builtinResource({
   ],
   strategy: {
     returnsDeleted: true,
-    default: (claim) => changeObjectField(claim, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' })),
+    default: defaultClaim,
     prepareForCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
-    validate: (claim, _old, subresource) => (subresource === 'status' ? [] : validateClaim(claim)),
+    validate: (claim, _old, subresource) => (subresource === 'status' ? [] : validateClaimSpec(claim.spec, 'spec')),
   },
 })
 
@@ -94,13 +94,18 @@ function isBound(claim: JsonObject): boolean {
   return textAt(claim, 'spec', 'volumeName') !== ''
 }
 
-function validateClaim(claim: JsonObject): FieldError[] {
+/** Applies the defaults of a claim's spec. A StatefulSet has claims as templates, too. */
+export function defaultClaim(claim: JsonObject): JsonObject {
+  return changeObjectField(claim, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' }))
+}
+
+export function validateClaimSpec(spec: JsonValue | undefined, path: string): FieldError[] {
   return [
-    ...(listAt(claim, 'spec', 'accessModes').length === 0 ? [required('spec.accessModes', 'at least 1 access mode is required')] : []),
-    ...validateModes(claim),
-    ...validateAmount(at(claim, 'spec', 'resources', 'requests', 'storage'), 'spec.resources[storage]'),
-    ...validateClassName(claim),
-    ...validateMode(claim),
+    ...(listAt(spec, 'accessModes').length === 0 ? [required(`${path}.accessModes`, 'at least 1 access mode is required')] : []),
+    ...validateModes(spec, path),
+    ...validateAmount(at(spec, 'resources', 'requests', 'storage'), `${path}.resources[storage]`),
+    ...validateClassName(spec, path),
+    ...validateMode(spec, path),
   ]
 }
 
@@ -153,15 +158,15 @@ function validateVolume(volume: JsonObject): FieldError[] {
   const sources = Object.keys(isObject(volume.spec) ? volume.spec : {}).filter((field) => !otherFields.has(field))
   return [
     ...(listAt(volume, 'spec', 'accessModes').length === 0 ? [required('spec.accessModes')] : []),
-    ...validateModes(volume),
+    ...validateModes(volume.spec, 'spec'),
     ...(sizeAt(volume, 'spec', 'capacity') === 0 ? [required('spec.capacity')] : []),
     ...(isObject(capacity) && Object.keys(capacity).join() === 'storage'
       ? validateAmount(capacity.storage, 'spec.capacity[storage]')
       : [notSupported('spec.capacity', capacity, ['storage'])]),
     ...(policy === '' || policies.includes(policy) ? [] : [notSupported('spec.persistentVolumeReclaimPolicy', policy, policies)]),
     ...(sources.length === 0 ? [required('spec', 'must specify a volume type')] : []),
-    ...validateClassName(volume),
-    ...validateMode(volume),
+    ...validateClassName(volume.spec, 'spec'),
+    ...validateMode(volume.spec, 'spec'),
   ]
 }
 

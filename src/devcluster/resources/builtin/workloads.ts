@@ -1,4 +1,4 @@
-/** The built-in types Deployment, ReplicaSet, StatefulSet and DaemonSet. */
+/** The built-in types Deployment, ReplicaSet and DaemonSet, and what StatefulSets share with them. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -10,12 +10,12 @@ import { invalidObject } from '../../apimachinery/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, formatLabels, integerColumn, nameColumn, numberAsText, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
-import { changeObjectField, equalExcept, withDefaults } from '../defaulting.ts'
+import { changeObjectField, withDefaults } from '../defaulting.ts'
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { Strategy } from '../../rest/strategy.ts'
 import type { SubresourceInfo } from '../../rest/subresource.ts'
-import { immutable, invalidStruct, nonNegative, notSupportedStruct, validateOptionalEnum } from './container-validation.ts'
+import { immutable, nonNegative, notSupportedStruct } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
 import { validateSelector } from './webhook-validation.ts'
@@ -26,7 +26,7 @@ const group = 'apps'
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
 /** The `scale` subresource of types with `spec.replicas`. */
-const scale: SubresourceInfo = {
+export const scale: SubresourceInfo = {
   kind: 'Scale',
   group: 'autoscaling',
   version: 'v1',
@@ -53,21 +53,27 @@ const scale: SubresourceInfo = {
 }
 
 /** Returns the `Strategy` of a type with a selector and a Pod template. */
-function workload(options: {
+export function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
   readonly name: string
   readonly defaults: (spec: JsonObject) => JsonObject
+  /** Changes the spec of a new object and of an update, after mutating admission. */
+  readonly prepare?: (spec: JsonObject) => JsonObject
   readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
+  /** Returns the Pod spec to validate. Default: that of the template. */
+  readonly podSpec?: (spec: JsonObject) => JsonValue | undefined
 }): Strategy {
-  const { name, defaults, validate } = options
+  const { name, defaults, validate, prepare = (spec) => spec, podSpec = (spec) => at(spec, 'template', 'spec') } = options
   return {
     generation: true,
     default: (object) => changeObjectField(object, 'spec', (spec) => defaults(changeObjectField(spec, 'template', defaultPodTemplate))),
+    prepareForCreate: (object) => changeObjectField(object, 'spec', prepare),
+    prepareForUpdate: (object) => changeObjectField(object, 'spec', prepare),
     validate(object, old, subresource) {
       if (subresource === 'status') return []
       const spec = isObject(object.spec) ? object.spec : {}
       const before = isObject(old?.spec) ? old.spec : undefined
-      return [...validateWorkload(spec, before, name), ...(validate?.(spec, before) ?? [])]
+      return [...validateWorkload(spec, before, name, podSpec(spec)), ...(validate?.(spec, before) ?? [])]
     },
   }
 }
@@ -97,14 +103,14 @@ function unreadable(selector: JsonObject, name: string): FieldError {
 /** The kinds that kube-apiserver's errors name as the owner of the Pod template, keyed by the type of the workload. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
-function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
+function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): FieldError[] {
   const errors = validateOwnSelector(spec, name)
   if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
   for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
     errors.push(...nonNegative(spec[field], `spec.${field}`))
   errors.push(
     ...validateLabels(at(spec, 'template', 'metadata', 'labels'), 'spec.template.labels'),
-    ...validatePodTemplateSpec(at(spec, 'template', 'spec'), 'spec.template.spec'),
+    ...validatePodTemplateSpec(podSpec, 'spec.template.spec'),
   )
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (policy !== '' && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
@@ -140,17 +146,17 @@ export function templateColumns(...path: readonly string[]): readonly [Column, C
   ]
 }
 
-function readyOf(object: JsonObject): string {
+export function readyOf(object: JsonObject): string {
   return `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`
 }
 
-const strategyFields = ['type', 'rollingUpdate']
+export const strategyFields = ['type', 'rollingUpdate']
 
 /**
  * Applies the default type `RollingUpdate` to an update strategy. If its type is `RollingUpdate`, also applies `defaults` to the field
  * `rollingUpdate`.
  */
-function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
+export function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
   const typed = withDefaults(strategy, { type: 'RollingUpdate' })
   if (typed.type !== 'RollingUpdate') return typed
   return changeObjectField(withDefaults(typed, { rollingUpdate: {} }), 'rollingUpdate', (update) => withDefaults(update, defaults))
@@ -226,67 +232,6 @@ const replicaSets = builtinResource({
   strategy: workload({ name: 'deployment', defaults: (spec) => withDefaults(spec, { replicas: 1 }) }),
 })
 
-const statefulSets = builtinResource({
-  group,
-  kind: 'StatefulSet',
-  plural: 'statefulsets',
-  shortNames: ['sts'],
-  categories: ['all'],
-  status: true,
-  subresources: { scale },
-  columns: [nameColumn, textColumn('Ready', readyOf), ageColumn, ...templateColumns('spec').slice(0, 2)],
-  strategy: workload({
-    name: 'statefulset',
-    defaults: (spec) => {
-      const filled = withDefaults(spec, {
-        replicas: 1,
-        podManagementPolicy: 'OrderedReady',
-        updateStrategy: {},
-        revisionHistoryLimit: 10,
-        persistentVolumeClaimRetentionPolicy: {},
-      })
-      // `rollingUpdate.partition` gets a default only when the update strategy has no `type`, or when it has a `rollingUpdate`.
-      const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
-        textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
-      )
-      return changeObjectField(updated, 'persistentVolumeClaimRetentionPolicy', (policy) =>
-        withDefaults(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
-      )
-    },
-    validate: (spec, old) => [
-      ...validateStatefulSet(spec),
-      ...(old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)]),
-    ],
-  }),
-})
-
-function validateStatefulSet(spec: JsonObject): FieldError[] {
-  const errors: FieldError[] = []
-  const { podManagementPolicy: management, updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = spec
-  if (management !== 'OrderedReady' && management !== 'Parallel')
-    errors.push(invalid('spec.podManagementPolicy', management, "must be 'OrderedReady' or 'Parallel'"))
-  if (!['RollingUpdate', 'OnDelete'].includes(textAt(updateStrategy, 'type')))
-    errors.push(invalidStruct('spec.updateStrategy', updateStrategy, strategyFields, "must be 'RollingUpdate' or 'OnDelete'"))
-  errors.push(...nonNegative(at(updateStrategy, 'rollingUpdate', 'partition'), 'spec.updateStrategy.rollingUpdate.partition'))
-  for (const when of ['whenDeleted', 'whenScaled'])
-    if (isObject(retention))
-      errors.push(...validateOptionalEnum(retention, when, 'spec.persistentVolumeClaimRetentionPolicy', ['Retain', 'Delete']))
-  return [...errors, ...nonNegative(at(spec, 'ordinals', 'start'), 'spec.ordinals.start')]
-}
-
-const changeableOfStatefulSets = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-]
-const unchangeableOfStatefulSets =
-  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', " +
-  "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-
 const daemonSets = builtinResource({
   group,
   kind: 'DaemonSet',
@@ -347,4 +292,4 @@ function daemonSetStrategy(): Strategy {
   }
 }
 
-export const workloadResources: readonly ResourceInfo[] = [deployments, replicaSets, statefulSets, daemonSets]
+export const workloadResources: readonly ResourceInfo[] = [deployments, replicaSets, daemonSets]

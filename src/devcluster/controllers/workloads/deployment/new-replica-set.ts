@@ -3,11 +3,12 @@
  */
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import { canonicalJson, jsonEqual } from '../../../../api/json.ts'
+import { jsonEqual } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import { controllerOf, controllerReference } from '../../../../api/owner-reference.ts'
 import { isAlreadyExists } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { templateHash } from '../hash.ts'
 import { newReplicaSetAnnotations, revisionOf } from './annotations.ts'
 import { newReplicaSetSize, sizeAnnotations } from './replica-counts.ts'
 
@@ -16,8 +17,6 @@ type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
 /** The label that distinguishes the Pods of a Deployment's ReplicaSets. */
 const hashLabel = 'pod-template-hash'
-/** The characters of a hash: no vowels, and no digits that resemble vowels (k8s.io/apimachinery/pkg/util/rand: SafeEncodeString). */
-const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 /** Maximum length of the name of a ReplicaSet. */
 const maxNameLength = 253
 
@@ -113,14 +112,6 @@ function newReplicaSet(deployment: Deployment, old: readonly ReplicaSet[]): Obje
   }
 }
 
-/**
- * Returns the hash of a Deployment's Pod template and collision count, in about ten characters. kube-controller-manager hashes a dump of
- * the Go struct, so its hashes have the same form, but different values.
- */
 function hashOf({ spec, status }: Deployment): string {
-  const collisions = status?.collisionCount ?? 0
-  const text = canonicalJson(spec?.template) + (collisions > 0 ? String(collisions) : '')
-  let hash = 0x811c9dc5
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return [...String(hash)].map((digit) => hashAlphabet[digit.charCodeAt(0) % hashAlphabet.length]).join('')
+  return templateHash(spec?.template, status?.collisionCount ?? 0)
 }

@@ -1,7 +1,8 @@
-/** `RequestReport`: the outcome of one attempt of a request, for metrics. */
+/** `RequestReport`: the outcome of one attempt of a request to the API server, for metrics. */
 
 export interface RequestReport {
   readonly method: string
+  /** The Kubernetes API verb: `get`, `list`, `watch`, … */
   readonly verb: string
   readonly host: string
   /** The HTTP status code; `error` when there was no response. */

@@ -1,0 +1,29 @@
+/**
+ * The durability drill: an embedded cluster that keeps its objects is killed at random moments while clients write, and while it starts.
+ * After each restart, every acknowledged write must be there, and every other write must be there completely or not at all.
+ *
+ * `npm run drill -- durability [--rounds 1000] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit
+ * code is 1 if there is a failure.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { durabilityRounds } from '../test/support/durability/rounds.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '1000' }, seed: { type: 'string' } } })
+const rounds = Number(values.rounds)
+const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed)
+process.stderr.write(`--rounds ${rounds} --seed ${seed}\n`)
+
+const directory = await mkdtemp(join(tmpdir(), 'proreus-durability-'))
+const progress = (round: number): void => {
+  if (round % 50 === 0) process.stderr.write(`round ${round}\n`)
+}
+const result = await durabilityRounds(directory, { rounds, seed, progress })
+process.stdout.write(`${JSON.stringify({ drill: 'durability', rounds, seed, ...result })}\n`)
+if (result.failures.length === 0) await rm(directory, { recursive: true })
+else {
+  process.stderr.write(`The folder ${directory} remains.\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,131 @@
+/** The DaemonSet controller: one Pod on each node that fits (k8s.io/kubernetes/pkg/controller/daemon). */
+import type { Pod } from '../../../../api/builtin.ts'
+import { node as nodeType, pod as podType } from '../../../../api/builtin.ts'
+import { apps } from '../../../../api/kubernetes/apps.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { formatKey } from '../../../../api/object.ts'
+import type { ControllerDefinition } from '../../../../controller/builder.ts'
+import { defineController } from '../../../../controller/builder.ts'
+import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
+import { claimDependents, controlledBy, mayAdopt, podsByController } from '../dependents.ts'
+import { createPod, deletePods, slowStart } from '../pod-control.ts'
+import { availableInMs } from '../pod-state.ts'
+import { retryRefused } from '../retry-refused.ts'
+import { deleteRevisions, revisionsByController } from '../revisions/history.ts'
+import { writeStatus } from '../workload-status.ts'
+import { FailedPodDelays } from './failed-pod-delays.ts'
+import { planNode } from './manage.ts'
+import type { NodeFit } from './nodes.ts'
+import { fitOf } from './nodes.ts'
+import type { DaemonSet, PodsByNode } from './pods.ts'
+import { podFor, podsByNode } from './pods.ts'
+import { findRevisions, surplusOf } from './revisions.ts'
+import { statusOf } from './status.ts'
+import { updateLimits, updateStep } from './rolling-update.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** The most Pods that one step creates or deletes (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
+const burst = 250
+
+/** The fields of the status that Go does not omit when they are 0. */
+const alwaysWritten = ['desiredNumberScheduled', 'currentNumberScheduled', 'numberMisscheduled', 'numberReady']
+
+export function daemonSetController(): ControllerDefinition {
+  const delays = new FailedPodDelays()
+  return defineController(apps.daemonSet, {
+    name: 'daemonset',
+    resyncPeriodMs: 0,
+    workers: 4,
+    owns: [podType, apps.controllerRevision],
+    watches: [
+      { type: podType, map: mayAdopt(apps.daemonSet) },
+      { type: apps.controllerRevision, map: mayAdopt(apps.daemonSet) },
+      { type: nodeType, map: (_node, { cache }) => cache.list(apps.daemonSet).map(({ metadata }) => metadata) },
+    ],
+    indexes: [podsByController, revisionsByController],
+    reconcile: retryRefused((set: DaemonSet, context: ReconcileContext) => reconcileDaemonSet(set, delays, context)),
+    deleted: (key) => Promise.resolve(delays.forget(`${formatKey(key)}/`)),
+  })
+}
+
+/** The Pods to create and to delete, the former as names of nodes. */
+interface Changes {
+  readonly create: readonly string[]
+  readonly delete: readonly ReadonlyPod[]
+}
+
+async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, context: ReconcileContext): Promise<Result> {
+  // The revisions of a DaemonSet that is being deleted may be gone, so its status cannot be computed.
+  if (set.metadata.deletionTimestamp !== undefined) return undefined
+  const pods = await claimDependents(podsByController, set, context)
+  const { hash, old, collisionCount } = await findRevisions(set, pods, context)
+  const now = context.clock.now()
+  const fits = new Map(context.cache.list(nodeType).map((node) => [node.metadata.name, fitOf(set, node)]))
+  const state = { set, pods: podsByNode(pods), fits, hash, now }
+  const { changes, waitMs } = planAll(state, delays, context)
+  let [isUnfinished, failure]: [boolean, Error | undefined] = [false, undefined]
+  try {
+    isUnfinished = await carryOut(set, changes, hash, context)
+    // The update goes on when the Pods are complete.
+    if (!isUnfinished && set.spec?.updateStrategy?.type === 'RollingUpdate')
+      isUnfinished = await carryOut(set, updateStep(state), hash, context)
+    await deleteRevisions(surplusOf(set, old, pods), context)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    failure = error
+  }
+  const current = controlledBy(podsByController, set, context)
+  const status = { ...statusOf(set, { ...state, pods: podsByNode(current) }), ...(collisionCount !== undefined && { collisionCount }) }
+  await writeStatus(apps.daemonSet, set, status, context, alwaysWritten)
+  if (failure !== undefined) throw failure
+  // Kubernetes gets the events of its own writes, and takes the next step then.
+  if (isUnfinished) return { requeue: true }
+  const waits = current.map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) ?? 0)
+  const next = Math.min(...[...waits, waitMs].filter((ms) => ms > 0))
+  return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+}
+
+/** Returns the changes that bring one Pod to each node, and the time until a failed Pod may be replaced; 0 when there is none. */
+function planAll(
+  { set, pods, fits, hash, now }: { set: DaemonSet; pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },
+  delays: FailedPodDelays,
+  { events }: ReconcileContext,
+): { readonly changes: Changes; readonly waitMs: number } {
+  const create: string[] = []
+  // A Pod whose node is gone before the scheduler has bound it is never bound.
+  const deleted = [...pods].flatMap(([node, some]) => (fits.has(node) ? [] : some.filter(({ spec }) => !spec?.nodeName)))
+  let waitMs = Infinity
+  const surges = updateLimits(set, 1).surge > 0
+  for (const [node, fit] of fits) {
+    const plan = planNode(set, fit, pods.get(node), { hash, surges, now })
+    if (plan.needsPod) create.push(node)
+    deleted.push(...plan.delete)
+    for (const pod of plan.ended) {
+      const { name, namespace } = pod.metadata
+      const isFailed = pod.status?.phase === 'Failed'
+      const scope = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}`
+      const delayMs = isFailed ? delays.replace(`${formatKey(set.metadata)}/${node}`, scope, now) : 0
+      if (delayMs > 0) waitMs = Math.min(waitMs, delayMs)
+      if (delayMs > 0) continue
+      if (isFailed)
+        events.event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${namespace}/${name} on node ${node}, will try to kill it`)
+      else
+        events.event(
+          set,
+          'Normal',
+          'SucceededDaemonPod',
+          `Found succeeded daemon pod ${namespace}/${name} on node ${node}, will try to delete it`,
+        )
+      deleted.push(pod)
+    }
+  }
+  return { changes: { create, delete: deleted }, waitMs: Number.isFinite(waitMs) ? waitMs : 0 }
+}
+
+/** Creates and deletes Pods. Resolves with true when there were any. */
+async function carryOut(set: DaemonSet, { create, delete: deleted }: Changes, hash: string, context: ReconcileContext): Promise<boolean> {
+  await slowStart(Math.min(create.length, burst), (index) => createPod(podFor(set, create[index]!, hash), set, context))
+  await deletePods(deleted.slice(0, burst), set, context)
+  return create.length + deleted.length > 0
+}

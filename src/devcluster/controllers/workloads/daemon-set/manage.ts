@@ -1,0 +1,50 @@
+/** Decides which Pods a DaemonSet lacks, and which are superfluous (k8s.io/kubernetes/pkg/controller/daemon: podsShouldBeOnNode). */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { isAvailable, isReady } from '../pod-state.ts'
+import { podRevision } from '../revisions/revision.ts'
+import type { NodeFit } from './nodes.ts'
+import type { DaemonSet } from './pods.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+export interface NodePlan {
+  readonly needsPod: boolean
+  readonly delete: readonly ReadonlyPod[]
+  /** The Pods of the node that have ended, which are replaced. Failed ones are replaced after a delay. */
+  readonly ended: readonly ReadonlyPod[]
+}
+
+const nothing: NodePlan = { needsPod: false, delete: [], ended: [] }
+
+/**
+ * Returns the plan for a node.
+ *
+ * @param pods the Pods on the node, in the order of `compareDaemonPods`; undefined when there are none.
+ * @param surges true when a node may have an old and a new Pod during an update.
+ */
+export function planNode(
+  set: DaemonSet,
+  { shouldRun, shouldContinue }: NodeFit,
+  pods: readonly ReadonlyPod[] | undefined,
+  { hash, surges, now }: { readonly hash: string; readonly surges: boolean; readonly now: number },
+): NodePlan {
+  if (shouldRun && pods === undefined) return { ...nothing, needsPod: true }
+  const kept = (pods ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (!shouldContinue) return { ...nothing, delete: kept }
+  const ended = kept.filter(({ status }) => status?.phase === 'Failed' || status?.phase === 'Succeeded')
+  const running = kept.filter((pod) => !ended.includes(pod))
+  if (!surges) return { ...nothing, delete: running.slice(1), ended }
+  if (running.length <= 1) return { needsPod: running.length === 0 && shouldRun, delete: [], ended }
+  return { needsPod: false, delete: superfluous(set, running, hash, now), ended }
+}
+
+/** Returns the Pods to delete when there may be an old and a new one: the old one stays until the new one is available, while it is ready. */
+function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
+  const newest = running.find((pod) => podRevision(pod) === hash)
+  const old = running.find((pod) => podRevision(pod) !== hash)
+  const others = running.filter((pod) => pod !== newest && pod !== old)
+  if (newest === undefined || old === undefined) return others
+  const isReplaced = !isReady(old) || isAvailable(newest, set.spec?.minReadySeconds ?? 0, now)
+  return isReplaced ? [...others, old] : others
+}

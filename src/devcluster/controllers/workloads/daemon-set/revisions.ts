@@ -1,0 +1,78 @@
+/** The revisions of a DaemonSet (k8s.io/kubernetes/pkg/controller/daemon: constructHistory). */
+import type { Pod } from '../../../../api/builtin.ts'
+import { pod as podType } from '../../../../api/builtin.ts'
+import { apps } from '../../../../api/kubernetes/apps.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { claimDependents } from '../dependents.ts'
+import { templateHash } from '../hash.ts'
+import { createRevision, deleteRevisions, renumber, revisionsByController } from '../revisions/history.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { compareRevisions, hasData, nextNumber, podRevision, podRevisionLabel, revisionData } from '../revisions/revision.ts'
+import type { DaemonSet } from './pods.ts'
+
+export interface DaemonRevisions {
+  /** The hash of the current revision, which its Pods have as a label. */
+  readonly hash: string
+  /** The revisions of earlier templates, the oldest first. */
+  readonly old: readonly Revision[]
+  /** The number of collisions of names; undefined when there was none. */
+  readonly collisionCount: number | undefined
+}
+
+/** Resolves with the revisions. Creates that of the current template, or makes an earlier one with the same template the newest. */
+export async function findRevisions(
+  set: DaemonSet,
+  pods: readonly DeepReadonly<Pod>[],
+  context: ReconcileContext,
+): Promise<DaemonRevisions> {
+  const data = revisionData(set.spec?.template)
+  const claimed = await claimDependents(revisionsByController, set, context)
+  const all: Revision[] = []
+  for (const revision of claimed) all.push(await withHash(revision, context))
+  all.sort(compareRevisions)
+  const old = all.filter((revision) => !hasData(revision, data))
+  const current = all.filter((revision) => hasData(revision, data))
+  const number = nextNumber(old)
+  const { collisionCount } = set.status ?? {}
+  const newest = current.at(-1)
+  if (newest === undefined) {
+    const { name } = set.metadata
+    const metadataAfter = (collisions: number) => {
+      const hash = templateHash(set.spec?.template, collisions)
+      return { name: `${name}-${hash}`, labels: { ...set.spec?.template.metadata?.labels, [podRevisionLabel]: hash } }
+    }
+    const created = await createRevision(set, { number, data, metadataAfter }, collisionCount ?? 0, context)
+    return { hash: podRevision(created.revision), old, collisionCount: created.collisionCount || collisionCount }
+  }
+  const hash = podRevision(newest)
+  if (current.length > 1) await removeDuplicates(current.slice(0, -1), hash, pods, context)
+  if (newest.revision < number) await renumber(newest, number, context)
+  return { hash, old, collisionCount }
+}
+
+/** Gives a revision without the label of its hash its name as the hash. */
+async function withHash(revision: Revision, { client }: ReconcileContext): Promise<Revision> {
+  if (podRevision(revision) !== '') return revision
+  const { metadata } = revision
+  return client.patch(apps.controllerRevision, metadata, { metadata: { labels: { [podRevisionLabel]: metadata.name } } })
+}
+
+/** Deletes other revisions of the current template, after their Pods have got the label of the kept one (…/daemon: dedupCurHistories). */
+async function removeDuplicates(
+  duplicates: readonly Revision[],
+  hash: string,
+  pods: readonly DeepReadonly<Pod>[],
+  context: ReconcileContext,
+): Promise<void> {
+  for (const pod of pods)
+    if (podRevision(pod) !== hash) await context.client.patch(podType, pod.metadata, { metadata: { labels: { [podRevisionLabel]: hash } } })
+  await deleteRevisions(duplicates, context)
+}
+
+/** Returns the oldest revisions that exceed the history limit and have no Pods (…/daemon: cleanupHistory). */
+export function surplusOf({ spec }: DaemonSet, old: readonly Revision[], pods: readonly DeepReadonly<Pod>[]): readonly Revision[] {
+  const surplus = Math.max(0, old.length - (spec?.revisionHistoryLimit ?? old.length))
+  const live = new Set(pods.map(podRevision))
+  return old.filter((revision) => !live.has(podRevision(revision))).slice(0, surplus)
+}

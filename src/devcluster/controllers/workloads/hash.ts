@@ -1,0 +1,35 @@
+/** The hashes in the names of ReplicaSets and ControllerRevisions. */
+import { canonicalJson } from '../../../api/json.ts'
+
+/** The characters of a hash: no vowels, and no digits that resemble vowels (k8s.io/apimachinery/pkg/util/rand: SafeEncodeString). */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
+
+/**
+ * Returns the hash of a Pod template and a number of collisions, in about ten characters. kube-controller-manager hashes a dump of the Go
+ * struct, so its hashes have the same form, but different values (k8s.io/kubernetes/pkg/controller: ComputeHash).
+ */
+export function templateHash(template: unknown, collisions: number): string {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(canonicalJson(template) + (collisions > 0 ? String(collisions) : '')))
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  return encoded(hash)
+}
+
+/**
+ * Returns the hash of the data of a ControllerRevision, which is that of kube-controller-manager (k8s.io/kubernetes/pkg/controller/history:
+ * HashControllerRevision).
+ */
+export function dataHash(data: unknown, collisions: number): string {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(goJson(data) + String(collisions))) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0
+  return encoded(hash)
+}
+
+/** Returns a value as Go's `json.Marshal` writes a map: with sorted keys, and without characters that HTML interprets. */
+function goJson(value: unknown): string {
+  return canonicalJson(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function encoded(hash: number): string {
+  return [...String(hash)].map((digit) => alphabet[digit.charCodeAt(0) % alphabet.length]).join('')
+}

@@ -1,0 +1,72 @@
+/** Creates, numbers and deletes the ControllerRevisions of a workload (k8s.io/kubernetes/pkg/controller/history). */
+import { apps } from '../../../../api/kubernetes/apps.ts'
+import type { DeepReadonly, JsonObject } from '../../../../api/json.ts'
+import type { KubernetesObject } from '../../../../api/object.ts'
+import { controllerReference } from '../../../../api/owner-reference.ts'
+import { isAlreadyExists, isNotFound } from '../../../../client/api-error.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { controllerIndex } from '../dependents.ts'
+import type { Revision } from './revision.ts'
+import { hasData } from './revision.ts'
+
+/** The ControllerRevisions by the uid of their controller. */
+export const revisionsByController = controllerIndex(apps.controllerRevision)
+
+export interface NewRevision {
+  readonly number: number
+  readonly data: JsonObject
+  /** Returns the name and labels of the revision after this number of collisions. */
+  readonly metadataAfter: (collisions: number) => { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+}
+
+/**
+ * Creates a revision. When another revision has its name, the next name is tried. When the one with the name has the same data, it is the
+ * result. Resolves with the revision and the number of collisions so far.
+ */
+export async function createRevision(
+  owner: DeepReadonly<KubernetesObject>,
+  { number, data, metadataAfter }: NewRevision,
+  collisionCount: number,
+  { client }: ReconcileContext,
+): Promise<{ readonly revision: Revision; readonly collisionCount: number }> {
+  const { annotations } = owner.metadata
+  const namespace = owner.metadata.namespace!
+  for (let collisions = collisionCount; ; collisions += 1) {
+    const { name, labels } = metadataAfter(collisions)
+    const metadata = { namespace, name, labels, ...(annotations && { annotations }), ownerReferences: [controllerReference(owner)] }
+    try {
+      const revision = await client.create(apps.controllerRevision, { metadata, data, revision: number })
+      return { revision, collisionCount: collisions }
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+    const existing = await client.get(apps.controllerRevision, { namespace, name })
+    if (hasData(existing, data)) return { revision: existing, collisionCount: collisions }
+  }
+}
+
+/** Makes a revision the one with this number. */
+export function renumber({ metadata }: Revision, number: number, { client }: ReconcileContext): Promise<Revision> {
+  return client.patch(apps.controllerRevision, metadata, { revision: number })
+}
+
+export async function deleteRevisions(revisions: readonly Revision[], { client }: ReconcileContext): Promise<void> {
+  for (const { metadata } of revisions)
+    await client.delete(apps.controllerRevision, metadata).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+}
+
+/**
+ * Returns the oldest revisions that exceed the history limit. Those that are in use do not count; a negative limit means that all are kept.
+ *
+ * @param revisions oldest first.
+ */
+export function surplusRevisions(
+  revisions: readonly Revision[],
+  inUse: ReadonlySet<string | undefined>,
+  limit: number | undefined,
+): readonly Revision[] {
+  const unused = revisions.filter(({ metadata }) => !inUse.has(metadata.name))
+  return limit === undefined || limit < 0 ? [] : unused.slice(0, Math.max(0, unused.length - limit))
+}

@@ -1,0 +1,70 @@
+/**
+ * The owner references with which the garbage collector deletes the claims of a StatefulSet as its retention policy says
+ * (k8s.io/kubernetes/pkg/controller/statefulset: isClaimOwnerUpToDate, updateClaimOwnerRefForSetAndPod).
+ */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { KubernetesObject, OwnerReference } from '../../../../api/object.ts'
+import { controllerReference } from '../../../../api/owner-reference.ts'
+import type { StatefulSet } from './ordinals.ts'
+import { isInRange, ordinalOf } from './ordinals.ts'
+
+type ReadonlyObject = DeepReadonly<KubernetesObject>
+type Reference = DeepReadonly<OwnerReference>
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** Returns true when a reference has the type and name of an object; the uid may be that of an earlier object. */
+function names(reference: Reference, { apiVersion, kind, metadata }: ReadonlyObject): boolean {
+  return reference.apiVersion === apiVersion && reference.kind === kind && reference.name === metadata.name
+}
+
+function referencesOf({ metadata }: ReadonlyObject): readonly Reference[] {
+  return metadata.ownerReferences ?? []
+}
+
+function refersToUid(claim: ReadonlyObject, { metadata }: ReadonlyObject): boolean {
+  return referencesOf(claim).some(({ uid }) => uid === metadata.uid)
+}
+
+/** Returns true when a claim refers to an earlier object with the name of this one. */
+export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): boolean {
+  const reference = referencesOf(claim).find((one) => names(one, object))
+  return reference !== undefined && reference.uid !== object.metadata.uid
+}
+
+/** Returns the owner that a claim shall have; undefined when it shall have none. */
+function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undefined {
+  const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
+  const isScaledDown = whenScaled === 'Delete' && !isInRange(set, ordinalOf(pod) ?? -1)
+  if (isScaledDown) return pod
+  return whenDeleted === 'Delete' ? set : undefined
+}
+
+/** Returns true when the claim shall be deleted sometimes, but has a controller other than the StatefulSet and the Pod. */
+export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
+  const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
+  if (whenDeleted !== 'Delete' && whenScaled !== 'Delete') return false
+  return referencesOf(claim).some((reference) => {
+    const owner = [set, pod].find((one) => names(reference, one))
+    return owner === undefined ? reference.controller === true : reference.uid !== owner.metadata.uid
+  })
+}
+
+/** Returns true when the owner references of a claim need no change. */
+export function hasWantedOwners(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
+  const own = [set, pod]
+  // The claim is in use by an earlier StatefulSet or Pod of the same name. The garbage collector may be about to delete it.
+  if (own.some((object) => isOfEarlier(claim, object))) return true
+  if (hasOtherController(claim, set, pod)) return !own.some((object) => refersToUid(claim, object))
+  const uids = own.map(({ metadata }) => metadata.uid)
+  if (referencesOf(claim).some(({ uid, controller }) => uids.includes(uid) && controller !== true)) return false
+  const wanted = wantedOwner(set, pod)
+  return own.every((object) => refersToUid(claim, object) === (object === wanted))
+}
+
+/** Returns the owner references that a claim shall have. Those to other objects are kept. */
+export function wantedReferences(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): readonly Reference[] {
+  const others = referencesOf(claim).filter((reference) => !names(reference, set) && !names(reference, pod))
+  const wanted = hasOtherController(claim, set, pod) ? undefined : wantedOwner(set, pod)
+  return wanted === undefined ? others : [...others, controllerReference(wanted)]
+}

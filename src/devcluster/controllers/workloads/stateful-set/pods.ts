@@ -1,0 +1,77 @@
+/** The Pods of a StatefulSet: their names, labels, volumes and revisions (k8s.io/kubernetes/pkg/controller/statefulset: stateful_set_utils). */
+import type { Pod, PodSpec } from '../../../../api/builtin.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ObjectInput } from '../../../../api/object.ts'
+import type { PodTemplate } from '../pod-control.ts'
+import { podFromTemplate } from '../pod-control.ts'
+import { isAvailable } from '../pod-state.ts'
+import { podRevisionLabel } from '../revisions/revision.ts'
+import { claimKeys } from './claims.ts'
+import type { StatefulSet } from './ordinals.ts'
+import { firstOrdinal, isMember, ordinalOf, podNameOf } from './ordinals.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+type Volumes = NonNullable<PodSpec['volumes']>
+
+const podNameLabel = 'statefulset.kubernetes.io/pod-name'
+const podIndexLabel = 'apps.kubernetes.io/pod-index'
+
+/** Returns the labels of the Pod with an ordinal by which it can be selected alone. */
+export function identityLabels(set: StatefulSet, ordinal: number): Readonly<Record<string, string>> {
+  return { [podNameLabel]: podNameOf(set, ordinal), [podIndexLabel]: String(ordinal) }
+}
+
+/** Returns true when a Pod has the name and label of its ordinal. */
+export function hasIdentity(set: StatefulSet, pod: ReadonlyPod): boolean {
+  const { name, labels } = pod.metadata
+  return isMember(set, pod) && name === podNameOf(set, ordinalOf(pod) ?? -1) && labels?.[podNameLabel] === name
+}
+
+/** Returns true when each claim of the Pod is a volume. */
+export function hasStorage(set: StatefulSet, pod: ReadonlyPod): boolean {
+  const volumes = new Map((pod.spec?.volumes ?? []).map((volume) => [volume.name, volume]))
+  return claimKeys(set, ordinalOf(pod) ?? -1).every(({ volume, name }) => volumes.get(volume)?.persistentVolumeClaim?.claimName === name)
+}
+
+/** Returns the volumes with those of the claims, which replace other volumes of the same names. */
+export function withClaims(set: StatefulSet, ordinal: number, { volumes = [] }: DeepReadonly<Partial<PodSpec>>): Volumes {
+  const keys = claimKeys(set, ordinal)
+  const others = (volumes as Volumes).filter(({ name }) => !keys.some(({ volume }) => volume === name))
+  return [...keys.map(({ volume, name }) => ({ name: volume, persistentVolumeClaim: { claimName: name } })), ...others]
+}
+
+/** Returns the Pod with an ordinal, from the template of a revision. */
+export function podOf(
+  set: StatefulSet,
+  ordinal: number,
+  template: DeepReadonly<PodTemplate> | undefined,
+  revision: string,
+): ObjectInput<Pod> {
+  const { metadata, spec } = podFromTemplate(template, set)
+  const name = podNameOf(set, ordinal)
+  const volumes = withClaims(set, ordinal, spec ?? {})
+  return {
+    metadata: { ...metadata, name, labels: { ...metadata.labels, ...identityLabels(set, ordinal), [podRevisionLabel]: revision } },
+    spec: { ...spec, ...(volumes.length > 0 && { volumes }), hostname: name, subdomain: set.spec?.serviceName ?? '' },
+  } as ObjectInput<Pod>
+}
+
+/**
+ * Returns true when a missing Pod gets the current template and not the new one. Without a partition, the Pods of the current revision are
+ * counted: the new revision begins with the highest ordinal (…/statefulset: newVersionedStatefulSetPod).
+ */
+export function isBeforeUpdate(set: StatefulSet, ordinal: number): boolean {
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
+  const index = ordinal - firstOrdinal(set)
+  if (rollingUpdate !== undefined) return index < (rollingUpdate.partition ?? 0)
+  return type === 'RollingUpdate' && index < (set.status?.currentReplicas ?? 0)
+}
+
+export function isDeleted({ metadata }: ReadonlyPod): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
+
+/** Returns true when the Pod is not available, or will soon not be (…/statefulset: isUnavailable). */
+export function isUnavailable(pod: ReadonlyPod, { spec }: StatefulSet, now: number): boolean {
+  return isDeleted(pod) || !isAvailable(pod, spec?.minReadySeconds ?? 0, now)
+}

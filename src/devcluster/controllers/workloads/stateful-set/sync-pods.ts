@@ -1,0 +1,139 @@
+/**
+ * Brings the Pods of a StatefulSet one step further: creates missing ones, deletes those beyond its replicas, then those of an old revision
+ * (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
+ */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ObjectInput } from '../../../../api/object.ts'
+import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import { slowStart } from '../pod-control.ts'
+import { isReady } from '../pod-state.ts'
+import { podRevision } from '../revisions/revision.ts'
+import { isWaitingForClaims, matchRetention } from './claims.ts'
+import type { StatefulSet } from './ordinals.ts'
+import { firstOrdinal, isInRange, ordinalOf, replicasOf } from './ordinals.ts'
+import type { PodWrites } from './pod-writes.ts'
+import { hasIdentity, hasStorage, isDeleted, isUnavailable } from './pods.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** The most Pods that are created or deleted at the same time (…/statefulset: MaxBatchSize). */
+const maxBatch = 500
+
+export interface PodSync {
+  readonly set: StatefulSet
+  readonly pods: readonly ReadonlyPod[]
+  readonly writes: Pick<PodWrites, 'create' | 'delete' | 'repair' | 'completeClaims' | 'applyRetention' | 'waitForClaim'>
+  /** Returns the Pod to create for an ordinal. */
+  readonly newPod: (ordinal: number) => ObjectInput<Pod>
+  /** The name of the revision to roll out. */
+  readonly updateRevision: string
+  readonly context: ReconcileContext
+  readonly now: number
+}
+
+/** Returns the Pods beyond the replicas, the highest ordinal first. */
+export function condemnedPods(set: StatefulSet, pods: readonly ReadonlyPod[]): readonly ReadonlyPod[] {
+  const condemned = pods.filter((pod) => ordinalOf(pod) !== undefined && !isInRange(set, ordinalOf(pod)!))
+  return condemned.toSorted((a, b) => ordinalOf(b)! - ordinalOf(a)!)
+}
+
+/**
+ * Takes the next step. With the policy `OrderedReady`, that is at most one Pod, and only when the Pods before it are available. Resolves with
+ * the number of Pods that have been deleted because of their revision.
+ */
+export async function syncPods(sync: PodSync): Promise<number> {
+  const { set, pods, writes } = sync
+  const first = firstOrdinal(set)
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(pod), pod]))
+  const condemned = condemnedPods(set, pods)
+  const goesOn =
+    (await forEach(set, replicasOf(set), (index) => syncReplica(sync, first + index, byOrdinal.get(first + index)))) &&
+    (await forEach(set, condemned.length, (index) => syncClaims(sync, condemned[index]!))) &&
+    (await forEach(set, condemned.length, (index) => removeCondemned(sync, condemned, index)))
+  if (!goesOn || set.spec?.updateStrategy?.type === 'OnDelete') return 0
+  const outdated = podToUpdate(set, byOrdinal, sync.updateRevision, sync.now)
+  if (outdated === undefined) return 0
+  await writes.delete(outdated)
+  return 1
+}
+
+function isOrdered({ spec }: StatefulSet): boolean {
+  return spec?.podManagementPolicy !== 'Parallel'
+}
+
+/**
+ * Runs a task for each index; with the policy `OrderedReady` one after the other, until one of them resolves with false. Resolves with false
+ * when it did not run all of them.
+ */
+async function forEach(set: StatefulSet, count: number, task: (index: number) => Promise<boolean>): Promise<boolean> {
+  if (!isOrdered(set)) await slowStart(count, task, maxBatch)
+  else for (let index = 0; index < count; index += 1) if (!(await task(index))) return false
+  return true
+}
+
+/** Creates, replaces or repairs a Pod. Resolves with false while the next ordinal must wait (…/statefulset: processReplica). */
+async function syncReplica(
+  { set, writes, newPod, context, now }: PodSync,
+  ordinal: number,
+  pod: ReadonlyPod | undefined,
+): Promise<boolean> {
+  if (pod === undefined) {
+    if (isWaitingForClaims(set, ordinal, context)) writes.waitForClaim()
+    else await writes.create(newPod(ordinal), ordinal)
+    return false
+  }
+  const { phase } = pod.status ?? {}
+  if (phase === 'Failed' || phase === 'Succeeded') {
+    if (!isDeleted(pod)) await writes.delete(pod)
+    return false
+  }
+  if (phase === 'Pending') await writes.completeClaims(pod)
+  if (isOrdered(set) && (!isRunningAndReady(pod) || isUnavailable(pod, set, now))) return false
+  if (!hasIdentity(set, pod) || !hasStorage(set, pod) || !matchRetention(set, pod, context)) await writes.repair(pod)
+  return true
+}
+
+function isRunningAndReady(pod: ReadonlyPod): boolean {
+  return pod.status?.phase === 'Running' && isReady(pod)
+}
+
+/** Makes the Pod the owner of its claims when they are deleted with it. */
+async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): Promise<boolean> {
+  if (!matchRetention(set, pod, context)) await writes.applyRetention(pod)
+  return true
+}
+
+/**
+ * Deletes a Pod beyond the replicas. With the policy `OrderedReady`, a Pod is deleted when the higher ones are gone; one that is not
+ * available blocks the deletion of higher ones, unless it is the lowest such Pod (…/statefulset: processCondemned).
+ */
+async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
+  const pod = condemned[index]!
+  if (isDeleted(pod)) return false
+  const lowestUnavailable = condemned.findLast((one) => isUnavailable(one, set, now))
+  const isAvailable = isRunningAndReady(pod) && !isUnavailable(pod, set, now)
+  if (!isOrdered(set) || isAvailable || pod === lowestUnavailable) await writes.delete(pod)
+  return false
+}
+
+/**
+ * Returns the Pod to delete for the update: the highest ordinal of another revision, unless a higher Pod is not available yet. Ordinals below
+ * the partition are not updated.
+ */
+export function podToUpdate(
+  set: StatefulSet,
+  pods: ReadonlyMap<number | undefined, ReadonlyPod>,
+  revision: string,
+  now: number,
+): ReadonlyPod | undefined {
+  const first = firstOrdinal(set)
+  const lowest = first + (set.spec?.updateStrategy?.rollingUpdate?.partition ?? 0)
+  for (let ordinal = first + replicasOf(set) - 1; ordinal >= lowest; ordinal -= 1) {
+    const pod = pods.get(ordinal)
+    if (pod === undefined) return undefined
+    if (podRevision(pod) !== revision && !isDeleted(pod)) return pod
+    if (isUnavailable(pod, set, now)) return undefined
+  }
+  return undefined
+}

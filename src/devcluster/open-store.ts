@@ -1,0 +1,52 @@
+/** Opens the store of an embedded cluster, with the objects that an earlier run has kept. */
+import { ProreusError } from '../api/errors.ts'
+import { deleteExpiredEvents } from './expired-events.ts'
+import { openObjectDatabase } from './storage/object-database.ts'
+import { ObjectStore } from './storage/object-store.ts'
+
+export interface StoreOptions {
+  readonly directory?: string
+  readonly keepObjects?: boolean
+  readonly reset?: boolean
+}
+
+export interface OpenedStore {
+  readonly store: ObjectStore
+  readonly found: FoundObjects
+  /** Commits the last writes, and closes the database. */
+  close(): Promise<void>
+}
+
+export interface FoundObjects {
+  readonly objects: number
+  readonly types: number
+}
+
+/**
+ * Opens the store. Its first revision is the current time in milliseconds, which increases faster than revisions do. After a restart, every
+ * resourceVersion of a client is therefore too old. The client's watches fail with 410, and the client lists again.
+ *
+ * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
+ */
+export async function openStore({ directory, keepObjects = false, reset = false }: StoreOptions, now: number): Promise<OpenedStore> {
+  if (!keepObjects) {
+    const store = new ObjectStore({ firstRevision: now })
+    return { store, found: { objects: 0, types: 0 }, close: () => Promise.resolve() }
+  }
+  if (directory === undefined) throw new ProreusError('PRO_CONFIG_INVALID', 'keepObjects needs a directory, in which the objects are kept.')
+  const { database, objects, revision } = await openObjectDatabase(directory, { reset, firstRevision: now })
+  const store = new ObjectStore({ firstRevision: revision, objects, persistence: database })
+  await deleteExpiredEvents(store, now)
+  const sizes = [...new Set(objects.map(({ storageKey }) => storageKey))]
+    .map((storageKey) => store.snapshot(storageKey).keys.length)
+    .filter((size) => size > 0)
+  return {
+    store,
+    found: { objects: sizes.reduce((sum, size) => sum + size, 0), types: sizes.length },
+    async close() {
+      // The request that wrote has already reported this error.
+      await store.committed().catch(() => undefined)
+      database.close()
+    },
+  }
+}

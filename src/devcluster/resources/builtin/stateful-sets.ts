@@ -1,0 +1,112 @@
+/** The built-in type StatefulSet. */
+import type { FieldError } from '../../../api/field-error.ts'
+import { forbidden, invalid } from '../../../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { isObject } from '../../../api/json.ts'
+import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import { builtinResource } from '../builtin-resource.ts'
+import { ageColumn, nameColumn, textColumn } from '../columns.ts'
+import { changeItems, changeObjectField, equalExcept, withDefaults } from '../defaulting.ts'
+import { invalidStruct, nonNegative, validateOptionalEnum } from './container-validation.ts'
+import { defaultClaim, validateClaimSpec } from './volumes.ts'
+import { readyOf, rolling, scale, strategyFields, templateColumns, workload } from './workloads.ts'
+
+export const statefulSets: ResourceInfo = builtinResource({
+  group: 'apps',
+  kind: 'StatefulSet',
+  plural: 'statefulsets',
+  shortNames: ['sts'],
+  categories: ['all'],
+  status: true,
+  subresources: { scale },
+  columns: [nameColumn, textColumn('Ready', readyOf), ageColumn, ...templateColumns('spec').slice(0, 2)],
+  strategy: workload({
+    name: 'statefulset',
+    defaults: (spec) => {
+      const filled = withDefaults(spec, {
+        replicas: 1,
+        podManagementPolicy: 'OrderedReady',
+        updateStrategy: {},
+        revisionHistoryLimit: 10,
+        persistentVolumeClaimRetentionPolicy: {},
+      })
+      // `rollingUpdate.partition` gets a default only when the update strategy has no `type`, or when it has a `rollingUpdate`.
+      const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
+        textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
+      )
+      const retained = changeObjectField(updated, 'persistentVolumeClaimRetentionPolicy', (policy) =>
+        withDefaults(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
+      )
+      return changeItems(retained, 'volumeClaimTemplates', defaultClaimTemplate)
+    },
+    prepare: withoutMaxUnavailable,
+    podSpec: podSpecOf,
+    validate: (spec, old) => [
+      ...validateStatefulSet(spec, old),
+      ...(old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)]),
+    ],
+  }),
+})
+
+/**
+ * Returns the Pod spec to validate: that of the template with what the controller changes, because the claims become volumes and the Pods
+ * get their own hostnames (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
+ */
+function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
+  const podSpec = at(template, 'spec')
+  if (!isObject(podSpec) || !Array.isArray(volumeClaimTemplates)) return podSpec
+  const names = volumeClaimTemplates.map((claim) => textAt(claim, 'metadata', 'name'))
+  const claimed = names.map((name): JsonValue => ({ name, persistentVolumeClaim: { claimName: name } }))
+  const others = listAt(podSpec, 'volumes').filter((volume) => !names.includes(textAt(volume, 'name')))
+  return { ...podSpec, volumes: [...claimed, ...others], hostname: '', subdomain: '' }
+}
+
+function defaultClaimTemplate(template: JsonObject): JsonObject {
+  const claim = withDefaults({ ...template, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }, { spec: {}, status: {} })
+  return changeObjectField(defaultClaim(claim), 'status', (status) => withDefaults(status, { phase: 'Pending' }))
+}
+
+/** Removes `maxUnavailable`, as kube-apiserver does unless its feature gate MaxUnavailableStatefulSet is enabled. */
+function withoutMaxUnavailable(spec: JsonObject): JsonObject {
+  return changeObjectField(spec, 'updateStrategy', (strategy) =>
+    changeObjectField(strategy, 'rollingUpdate', ({ maxUnavailable: _disabled, ...rest }) => rest),
+  )
+}
+
+function validateStatefulSet(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const errors: FieldError[] = []
+  const { podManagementPolicy: management, updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = spec
+  if (management !== 'OrderedReady' && management !== 'Parallel')
+    errors.push(invalid('spec.podManagementPolicy', management, "must be 'OrderedReady' or 'Parallel'"))
+  if (!['RollingUpdate', 'OnDelete'].includes(textAt(updateStrategy, 'type')))
+    errors.push(invalidStruct('spec.updateStrategy', updateStrategy, strategyFields, "must be 'RollingUpdate' or 'OnDelete'"))
+  const rollingUpdate = at(updateStrategy, 'rollingUpdate')
+  if (textAt(updateStrategy, 'type') === 'OnDelete' && isObject(rollingUpdate)) {
+    const fields = ['partition', 'maxUnavailable']
+    errors.push(
+      invalidStruct('spec.updateStrategy.rollingUpdate', rollingUpdate, fields, "only allowed for updateStrategy 'RollingUpdate'"),
+    )
+  } else errors.push(...nonNegative(at(rollingUpdate, 'partition'), 'spec.updateStrategy.rollingUpdate.partition'))
+  for (const when of ['whenDeleted', 'whenScaled'])
+    if (isObject(retention))
+      errors.push(...validateOptionalEnum(retention, when, 'spec.persistentVolumeClaimRetentionPolicy', ['Retain', 'Delete']))
+  // The templates are immutable, so those of an existing StatefulSet are not validated again.
+  if (old === undefined)
+    for (const [index, template] of listAt(spec, 'volumeClaimTemplates').entries())
+      errors.push(...validateClaimSpec(at(template, 'spec'), `spec.volumeClaimTemplates[${index}].spec`))
+  return [...errors, ...nonNegative(at(spec, 'ordinals', 'start'), 'spec.ordinals.start')]
+}
+
+const changeableOfStatefulSets = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+const unchangeableOfStatefulSets =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', " +
+  "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"

@@ -1,0 +1,80 @@
+/** Snapshots of all objects of an embedded cluster, which tests restore between their cases. */
+import { ProreusError } from '../api/errors.ts'
+import type { JsonObject } from '../api/json.ts'
+import { jsonEqual } from '../api/json.ts'
+import type { ObjectKey } from '../api/object.ts'
+import { textAt } from './apimachinery/unstructured.ts'
+import { definitionsKey } from './crd/custom-resource-definitions.ts'
+import type { ObjectStore } from './storage/object-store.ts'
+import { withRevision } from './storage/object-store.ts'
+
+/** All objects of a cluster at one moment. */
+export interface ClusterSnapshot {
+  /** The resourceVersion of a list at that moment. */
+  readonly resourceVersion: string
+}
+
+/** The objects of one type, by their keys. */
+type Objects = ReadonlyMap<string, JsonObject>
+
+export class Snapshots {
+  readonly #store: ObjectStore
+  readonly #contents = new WeakMap<ClusterSnapshot, ReadonlyMap<string, Objects>>()
+
+  constructor(store: ObjectStore) {
+    this.#store = store
+  }
+
+  async take(): Promise<ClusterSnapshot> {
+    await this.#store.committed()
+    const snapshot = Object.freeze({ resourceVersion: String(this.#store.revision) })
+    this.#contents.set(snapshot, contentsOf(this.#store))
+    return snapshot
+  }
+
+  /**
+   * Sets all objects back, without admission. Objects that have not changed keep their resourceVersion; the others get a new one, and
+   * watches receive an event for each of them. Resolves when all changes are committed.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
+   */
+  async restore(snapshot: ClusterSnapshot): Promise<void> {
+    const wanted = this.#contents.get(snapshot)
+    if (wanted === undefined) throw new ProreusError('PRO_INPUT', 'The snapshot is one of another cluster: restore it there.')
+    await this.#store.committed()
+    const found = contentsOf(this.#store)
+    // Types are created before their objects, and deleted after them.
+    const types = [...new Set([definitionsKey, ...wanted.keys(), ...found.keys()])]
+    const deletions = types.toReversed().flatMap((type) => this.#deleteOthers(type, found.get(type), wanted.get(type)))
+    const writes = types.flatMap((type) => this.#putBack(type, found.get(type), wanted.get(type)))
+    await Promise.all([...deletions, ...writes])
+  }
+
+  #deleteOthers(type: string, found: Objects = new Map(), wanted: Objects = new Map()): Promise<unknown>[] {
+    const others = [...found].filter(([key]) => !wanted.has(key))
+    return others.map(([, object]) => this.#store.delete(type, keyOf(object), object))
+  }
+
+  #putBack(type: string, found: Objects = new Map(), wanted: Objects = new Map()): Promise<unknown>[] {
+    const changed = [...wanted].filter(([key, object]) => !isSame(object, found.get(key)))
+    return changed.map(([key, object]) => this.#store.put(type, keyOf(object), object, found.get(key)))
+  }
+}
+
+function contentsOf(store: ObjectStore): ReadonlyMap<string, Objects> {
+  return new Map(
+    store.storageKeys().map((storageKey) => {
+      const { keys, get } = store.snapshot(storageKey)
+      return [storageKey, new Map(keys.map((key) => [key, get(key)!]))]
+    }),
+  )
+}
+
+/** Returns true when two objects differ in their resourceVersion only: an object that was restored before has another one. */
+function isSame(wanted: JsonObject, found: JsonObject | undefined): boolean {
+  return found === wanted || (found !== undefined && jsonEqual(withRevision(found, 0), withRevision(wanted, 0)))
+}
+
+function keyOf(object: JsonObject): ObjectKey {
+  return { namespace: textAt(object, 'metadata', 'namespace'), name: textAt(object, 'metadata', 'name') }
+}

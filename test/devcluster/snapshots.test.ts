@@ -1,0 +1,91 @@
+/** Tests of snapshots: which objects `restore` writes, and what clients see of it. */
+import t from 'tap'
+import { configMap, customResourceDefinition, deployment, namespace, pod } from '../../src/api/builtin.ts'
+import { until } from '../../src/testing/until.ts'
+import { clientFor, createWidgetDefinition, find, widgetType } from '../support/devcluster/client.ts'
+import { startTestCluster } from '../support/devcluster/kubectl.ts'
+import { rejectionOf } from '../support/rejection.ts'
+
+const key = (name: string) => ({ namespace: 'default', name })
+
+t.test('a restore sets changed, deleted and created objects back, and keeps the others', async (t) => {
+  const cluster = await startTestCluster(t, { controllers: false })
+  const client = clientFor(t, cluster.connection)
+  const create = (name: string) => client.create(configMap, { metadata: key(name), data: { a: '1' } })
+  const kept = await create('kept')
+  const changed = await create('changed')
+  const deleted = await create('deleted')
+  const clean = await cluster.snapshot()
+  const since = Number(clean.resourceVersion)
+  t.equal((await client.list(configMap)).metadata.resourceVersion, clean.resourceVersion)
+
+  for (const round of [1, 2]) {
+    await client.patch(configMap, key('changed'), { data: { a: '2', b: 'x' } })
+    await client.delete(configMap, key('deleted'))
+    await create('created')
+    const { metadata } = await client.list(configMap)
+    await cluster.restore(clean)
+    const { items, metadata: after } = await client.list(configMap, { namespace: 'default' })
+    const withoutRevision = items.map(({ metadata: { resourceVersion: _, ...rest }, data }) => ({ ...rest, data }))
+    t.strictSame(
+      withoutRevision,
+      [changed, deleted, kept].map(({ metadata: { resourceVersion: _, ...rest }, data }) => ({ ...rest, data })),
+      `round ${round}: with their uids`,
+    )
+    t.equal(Number(after.resourceVersion), Number(metadata.resourceVersion) + 3, 'one write for each object that differs')
+    t.equal(items[2]!.metadata.resourceVersion, kept.metadata.resourceVersion)
+    await cluster.restore(clean)
+    t.equal((await client.list(configMap)).metadata.resourceVersion, after.resourceVersion, 'a second restore writes nothing')
+  }
+  const events: string[] = []
+  const watching = new AbortController()
+  t.teardown(() => watching.abort())
+  for await (const { type, object } of client.watch(configMap, { resourceVersion: String(since), signal: watching.signal })) {
+    events.push(`${type} ${(object as { metadata: { name: string } }).metadata.name}`)
+    if (events.length === 6) break
+  }
+  t.strictSame(events, ['MODIFIED changed', 'DELETED deleted', 'ADDED created', 'DELETED created', 'MODIFIED changed', 'ADDED deleted'])
+})
+
+t.test('restored CRDs are served, and created ones are not', async (t) => {
+  const cluster = await startTestCluster(t, { controllers: false })
+  const client = clientFor(t, cluster.connection)
+  const empty = await cluster.snapshot()
+  await createWidgetDefinition(client)
+  await client.create(widgetType, { metadata: key('w'), spec: { size: 1 } })
+  const full = await cluster.snapshot()
+  await cluster.restore(empty)
+  t.match(await rejectionOf(client.list(widgetType)), { status: { code: 404 } })
+  await cluster.restore(full)
+  t.match(await client.get(widgetType, key('w')), { spec: { size: 1 } })
+  await client.delete(customResourceDefinition, { name: 'widgets.example.com' })
+  await cluster.restore(full)
+  t.match(await client.get(widgetType, key('w')), { spec: { size: 1 } })
+})
+
+t.test('controllers reconcile what was restored', async (t) => {
+  const cluster = await startTestCluster(t)
+  const client = clientFor(t, cluster.connection)
+  await client.create(namespace, { metadata: { name: 'own' } })
+  const labels = { app: 'web' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }
+  await client.create(deployment, { metadata: key('web'), spec: { replicas: 2, selector: { matchLabels: labels }, template } } as never)
+  const running = async (count: number): Promise<boolean> =>
+    (await client.list(pod, { namespace: 'default' })).items.filter(({ status }) => status?.phase === 'Running').length === count
+  await until('two Pods run', () => running(2))
+  const clean = await cluster.snapshot()
+  await client.delete(deployment, key('web'))
+  await client.delete(namespace, { name: 'own' })
+  await until('the Pods are gone', async () => (await client.list(pod, { namespace: 'default' })).items.length === 0)
+  await cluster.restore(clean)
+  t.ok(await find(client, deployment, key('web')))
+  await until('two Pods run again', () => running(2))
+  await client.patch(deployment, key('web'), { spec: { replicas: 3 } } as never)
+  await until('three Pods run', () => running(3))
+  t.match(await client.get(namespace, { name: 'own' }), { status: { phase: 'Active' } })
+})
+
+t.test('a snapshot of another cluster is refused', async (t) => {
+  const [one, other] = await Promise.all([startTestCluster(t, { controllers: false }), startTestCluster(t, { controllers: false })])
+  await t.rejects(other.restore(await one.snapshot()), { code: 'PRO_INPUT', message: /one of another cluster/ })
+})

@@ -1,0 +1,49 @@
+/** `KilledCluster`: an embedded cluster in a process of its own, which is killed. */
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Client } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/client.ts'
+import { loadConnection } from '../../../src/client/kubeconfig.ts'
+
+const program = join(import.meta.dirname, 'cluster-process.ts')
+
+export class KilledCluster {
+  readonly #directory: string
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
+  #output = ''
+
+  /**
+   * Starts a cluster that keeps its objects in `directory`. `fileLimitKiB` is the size that no file of the process can exceed: a larger
+   * file fails as on a full disk.
+   */
+  constructor(directory: string, { fileLimitKiB }: { readonly fileLimitKiB?: number } = {}) {
+    this.#directory = directory
+    const command = [process.execPath, '--conditions=proreus-source', program, directory]
+    const limit = fileLimitKiB === undefined ? 'unlimited' : String(fileLimitKiB)
+    // With tap's NODE_OPTIONS, the process would end at the signal of a file that reaches its limit. Node.js itself ignores this signal.
+    const script = `ulimit -f ${limit} && unset NODE_OPTIONS && exec "$@"`
+    this.#child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['pipe', 'pipe', 'pipe'] })
+    for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
+    this.#ended = new Promise((resolve) => this.#child.on('close', resolve))
+  }
+
+  /** Resolves with a client when the cluster is ready. Throws the output of the process when it ends before. */
+  async ready(): Promise<Client> {
+    const isReady = new Promise<void>((resolve) =>
+      this.#child.stdout!.on('data', () => {
+        if (this.#output.includes('ready\n')) resolve()
+      }),
+    )
+    await Promise.race([isReady, this.#ended])
+    if (this.#output !== 'ready\n') throw new Error(`the cluster has not started: ${this.#output}`)
+    return createClient(await loadConnection({ env: { KUBECONFIG: join(this.#directory, 'kubeconfig') } }))
+  }
+
+  /** Kills the process. Resolves when it has ended, and so has lost its locks. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+}

@@ -1,0 +1,64 @@
+/** ConfigMaps that writers create, update and delete, and what is known about them after the server was killed. */
+import type { ConfigMap } from '../../../src/api/builtin.ts'
+import { configMap } from '../../../src/api/builtin.ts'
+import type { Client } from '../../../src/client/client.ts'
+
+/** The state of an object: its uid, resourceVersion and data as one text; undefined when it does not exist. */
+type State = string | undefined
+
+/** One object. At most one write of it is in flight. */
+export class WrittenObject {
+  readonly key: { readonly namespace: string; readonly name: string }
+  /** The state after the last acknowledged write. */
+  #acknowledged: State
+  #revision = 0
+  /** The number that the write in flight stores; undefined while it deletes the object, or when there is none. */
+  #attempt: { readonly value: number | undefined } | undefined
+
+  constructor(name: string) {
+    this.key = { namespace: 'default', name }
+  }
+
+  /** The resourceVersion of the last acknowledged write. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Writes the object once. Throws when the write is not acknowledged. */
+  async write(client: Client, random: () => number, value: number): Promise<void> {
+    const exists = this.#acknowledged !== undefined
+    const deletes = exists && random() < 0.2
+    this.#attempt = { value: deletes ? undefined : value }
+    if (deletes) {
+      await client.delete(configMap, this.key)
+      this.#acknowledged = undefined
+    } else {
+      // Large objects make a transaction that has several pages in SQLite's log.
+      const data = { value: String(value), text: 'x'.repeat(Math.floor(random() ** 4 * 50_000)), again: String(value) }
+      const stored = exists
+        ? await client.patch(configMap, this.key, { data })
+        : await client.create(configMap, { metadata: this.key, data })
+      this.#acknowledged = stateOf(stored)
+      this.#revision = Number(stored.metadata.resourceVersion)
+    }
+    this.#attempt = undefined
+  }
+
+  /** Compares the object with what the restarted server has. Returns the failure, and continues with that state. */
+  found(object: ConfigMap | undefined): string | undefined {
+    const state = stateOf(object)
+    const [before, attempt] = [this.#acknowledged, this.#attempt]
+    this.#acknowledged = state
+    this.#attempt = undefined
+    if (object !== undefined && object.data?.['value'] !== object.data?.['again']) return `${this.key.name} is torn: ${state}`
+    if (state === before) return undefined
+    const mayBe = attempt !== undefined && (object === undefined ? undefined : Number(object.data?.['value'])) === attempt.value
+    return mayBe ? undefined : `${this.key.name} is ${state ?? 'missing'}, expected ${before ?? 'nothing'}`
+  }
+}
+
+function stateOf(object: ConfigMap | undefined): State {
+  if (object === undefined) return undefined
+  const { uid, resourceVersion } = object.metadata
+  return `value ${object.data?.['value']} with ${object.data?.['text']?.length} characters, uid ${uid}, resourceVersion ${resourceVersion}`
+}
