@@ -15,7 +15,7 @@ t.test('a node without a kubelet becomes unreachable, and its Pods are evicted',
   const { client } = await conformanceControlPlane(t, {
     namespaces: [namespace],
     nodes: [{ name: 'here' }],
-    simulation: { nodeGraceMs: 500 },
+    simulation: { nodeGraceMs: 3000 },
   })
   const now = new Date().toISOString().replace(/\.\d+/, '')
   const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'fine', lastHeartbeatTime: now, lastTransitionTime: now }

@@ -207,8 +207,11 @@ t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
 const onNode = { nodeName: 'n1' }
 const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition => kubelet({ eventsOf: () => events })
 const addressed = (address: string): object => ({ status: { addresses: [{ type: 'InternalIP', address }] } })
+/** Responds to a patch of a status with the Pod. */
+const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
+  method === 'patchStatus' ? { ...(patch as object), metadata } : {}
 /** Runs the kubelets of two nodes. */
-function runKubelets(t: Test, answer?: Answer): Running {
+function runKubelets(t: Test, answer: Answer = patched): Running {
   const world = run(t, kubelets, answer)
   world.set(nodeType, nodeOf('n0', addressed('10.0.0.1')), nodeOf('n1', addressed('10.0.0.2')))
   return world

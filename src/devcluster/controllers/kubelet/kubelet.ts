@@ -104,7 +104,7 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
         simulated.isChanged = false
         entry.wasAway = false
       } while (simulated.due <= context.clock.now())
-      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(current, context)
+      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
       return Number.isFinite(simulated.due) ? requeueAt(simulated.due, context) : undefined
     },
     deleted(key) {

@@ -5,11 +5,14 @@
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
+import type { ObjectKey } from '../../../api/object.ts'
+import type { CacheReader } from '../../../cache/cache.ts'
 import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import { requeueAt } from '../requeue-at.ts'
+import { isReady as isReadyPod } from '../workloads/pod-state.ts'
 import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
 import { changedTaints } from './node-taints.ts'
 import { hasKubelet } from './node.ts'
@@ -34,7 +37,8 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [
-      { type: podType, map: () => [] },
+      // A Pod may be written after its node has become unreachable.
+      { type: podType, map: unreachableNodeOf },
       // The state of a node decides whether Pods are evicted from other nodes.
       {
         type: nodeType,
@@ -61,6 +65,7 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
       const current = due > now ? node : await markUnknown(node, context)
       if (current === undefined) return undefined
       await updateTaints(current, context)
+      if (due <= now) await markPodsNotReady(name, context)
       return due > now && Number.isFinite(due) ? requeueAt(due, context) : undefined
     },
     deleted({ name }) {
@@ -70,9 +75,15 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
   })
 }
 
+/** Returns the node of a ready Pod whose kubelet is stopped. */
+function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
+  const name = pod.spec?.nodeName
+  const node = name === undefined || !isReadyPod(pod) ? undefined : cache.get(nodeType, { name })
+  return node === undefined || hasKubelet(node) ? [] : [{ name: node.metadata.name }]
+}
+
 /**
- * Sets the conditions of the kubelet to Unknown, and the Pods of the node to not ready. Resolves with the changed node; with undefined when
- * the node has changed in the meantime.
+ * Sets the conditions of the kubelet to Unknown. Resolves with the changed node; with undefined when the node has changed in the meantime.
  */
 async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode | undefined> {
   const conditions = node.status?.conditions ?? []
@@ -108,18 +119,18 @@ async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promi
     if (isNotFound(error) || isConflict(error)) return undefined
     throw error
   }
-  if (isReady(node)) {
-    context.events.event(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
-    const pods = context.cache.list(podType, { index: [podsByNode, name] })
-    await Promise.all(pods.map((pod) => markNotReady(pod, context)))
-  }
+  if (isReady(node)) context.events.event(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
   return { ...node, status: { ...node.status, conditions: changed } }
 }
 
-/** Sets the condition Ready of a Pod to False (k8s.io/kubernetes/pkg/controller/util/node: MarkPodsNotReady). */
+/** Sets the condition Ready of a node's Pods to False (k8s.io/kubernetes/pkg/controller/util/node: MarkPodsNotReady). */
+async function markPodsNotReady(node: string, context: ReconcileContext): Promise<void> {
+  const pods = context.cache.list(podType, { index: [podsByNode, node] })
+  await Promise.all(pods.filter(isReadyPod).map((pod) => markNotReady(pod, context)))
+}
+
 async function markNotReady(pod: ReadonlyPod, { client, clock, events }: ReconcileContext): Promise<void> {
   const conditions = pod.status?.conditions ?? []
-  if (findCondition(conditions, 'Ready')?.status !== 'True') return
   const lastTransitionTime = formatTime(clock.now())
   const changed = conditions.map((condition) =>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,

@@ -7,6 +7,6 @@ export interface ClusterState {
   readonly nodes: readonly ReadonlyNode[]
   /** Returns the Pods that are bound to a node and have not ended. */
   podsOn(node: string): readonly ReadonlyPod[]
-  /** Returns a namespace. A namespace that is not known yet has no labels. */
-  namespace(name: string): DeepReadonly<KubernetesObject>
+  /** Returns a namespace; undefined when it is not known yet. */
+  namespace(name: string): DeepReadonly<KubernetesObject> | undefined
 }

@@ -56,8 +56,9 @@ function matches(term: Term, owner: ReadonlyPod, pod: ReadonlyPod, state: Cluste
   const { namespaces = [], namespaceSelector, labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
   const namespace = pod.metadata.namespace ?? ''
   const isOwn = namespaces.length === 0 && namespaceSelector === undefined && namespace === owner.metadata.namespace
-  const isInNamespace = isOwn || namespaces.includes(namespace) || selects(namespaceSelector, state.namespace(namespace))
-  if (!isInNamespace || !selects(labelSelector, pod)) return false
+  const known = state.namespace(namespace)
+  const isSelected = known !== undefined && selects(namespaceSelector, known)
+  if (!(isOwn || isSelected || namespaces.includes(namespace)) || !selects(labelSelector, pod)) return false
   const [own, others] = [owner.metadata.labels ?? {}, pod.metadata.labels ?? {}]
   return (
     matchLabelKeys.every((key) => !Object.hasOwn(own, key) || others[key] === own[key]) &&

@@ -133,12 +133,7 @@ function stateOf(cache: CacheReader, assumed: ReadonlyMap<string, Assumed>): Clu
       byNode.set(node, pods)
       return pods
     },
-    namespace: (name) =>
-      cache.get(namespaceType, { name }) ?? {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '' },
-      },
+    namespace: (name) => cache.get(namespaceType, { name }),
   }
 }
 
