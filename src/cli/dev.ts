@@ -8,6 +8,8 @@ import { aborted } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
 import { installationName } from '../manager/installation-names.ts'
@@ -18,6 +20,7 @@ import { mypodOperator } from '../operators/mypod/index.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
+import { parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
@@ -35,12 +38,15 @@ interface Options extends LogOptions {
   ephemeral?: boolean
   reset?: boolean
   certDir: string
+  nodes: number
+  node?: readonly NodeOptions[]
+  delays?: SimulationOptions
 }
 
 export function devCommand(): Command {
   const command = new Command('dev')
     .description(
-      'Start an embedded Kubernetes API with a simulated node and the operators, for development. Its objects are kept across restarts.',
+      'Start an embedded Kubernetes API with simulated nodes and the operators, for development. Its objects are kept across restarts.',
     )
     .addOption(operatorsOption())
     .addOption(nameOption())
@@ -56,6 +62,18 @@ export function devCommand(): Command {
     )
     .option('--reset', 'delete the objects that are kept, and start without them')
     .option('--cert-dir <folder>', 'folder for the certificates of the webhooks', 'certs')
+    .addOption(new Option('--nodes <count>', 'number of simulated nodes, in three zones').argParser(parseNodeCount).default(1))
+    .addOption(
+      new Option(
+        '--node <node>',
+        'a further node with labels and taints, e.g. gpu-1,disk=ssd,gpu=true:NoSchedule; may be repeated',
+      ).argParser((text, nodes: readonly NodeOptions[] = []) => [...nodes, parseNode(text)]),
+    )
+    .addOption(
+      new Option('--delays <delays>', 'how long the steps of simulated Pods take, e.g. schedule=1s,pull=5s,start=1s,ready=2s').argParser(
+        parseDelays,
+      ),
+    )
   return addLogOptions(command).action(dev)
 }
 
@@ -80,12 +98,15 @@ async function dev(options: Options): Promise<void> {
     await removeOld(kubeconfig)
     // This module is imported here, and not at the beginning of the file, because it takes 20 MB and the other commands do not need it.
     const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
+    const { numberedNodes } = await import('../devcluster/controllers/nodes/node.ts')
     cluster = await startDevCluster({
       directory: dataFolder(options),
       keepObjects: options.ephemeral !== true,
       reset: options.reset === true,
       logger,
       portFlag: '--port',
+      nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
+      ...(options.delays !== undefined && { simulation: options.delays }),
       namespaces: operators.includes(mypodOperator) ? [mypodSample.namespace] : [],
       ...(options.port !== undefined && { port: options.port, portRequired: true }),
     })

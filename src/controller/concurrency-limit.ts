@@ -1,12 +1,12 @@
 /** `ConcurrencyLimit`: the number of objects that all controllers of a process together may reconcile at the same time. */
 
-/** Called when a place becomes free. It takes free places with `tryTake`, as many as it can use. */
+/** Called when a place becomes free. The function takes free places with `tryTake`, as many as it can use. */
 type Wake = () => void
 
 /**
- * The places that the work queues of a process share. A queue takes a place before it hands out a key. A key that waits for a place
- * therefore stays in its queue, where keys with a higher priority come first. Queues that wait for a place get one in the order in which
- * they began to wait.
+ * The places that the work queues of a process share. A place is the permission to reconcile one object. A queue takes a place before it
+ * hands out a key. A key that waits for a place therefore stays in its queue, where keys with a higher priority come first. Queues that
+ * wait for a place get one in the order in which they began to wait.
  */
 export class ConcurrencyLimit {
   #free: number
@@ -26,7 +26,7 @@ export class ConcurrencyLimit {
     return false
   }
 
-  /** Gives a place back. The callers that have waited longest may take it first. */
+  /** Gives a place back. The callers that have waited longest may take the place first. */
   release(): void {
     this.#free += 1
     for (const wake of this.#waiting) {
@@ -36,7 +36,7 @@ export class ConcurrencyLimit {
     }
   }
 
-  /** Removes a waiting caller. */
+  /** Removes a caller that waits for a place. Its `wake` is not called. */
   cancel(wake: Wake): void {
     this.#waiting.delete(wake)
   }

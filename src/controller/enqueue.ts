@@ -79,7 +79,7 @@ export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { rea
 }
 
 function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
-  // The API server accepts any text as the name of an owner. No object can have such a name.
+  // The API server accepts any text as the name in an owner reference. No object can have an empty, a too long or a malformed name.
   if (name === '' || name.length > maxNameLength || pathSegmentName(name).length > 0) return []
   if (!namespaced) return [{ name }]
   // A cluster-scoped object cannot have a namespaced owner.
@@ -126,7 +126,10 @@ export function validKeys(
   })
 }
 
-/** Returns the error message for an invalid key. A map function or source that is not type-checked may return any value. */
+/**
+ * Returns the error message for an invalid key; undefined for a valid one. A map function or source that is not type-checked may return any
+ * value.
+ */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {
   const { namespace, name } = (key ?? {}) as Partial<ObjectKey>
   if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: a key must name an object.`

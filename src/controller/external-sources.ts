@@ -23,7 +23,7 @@ export interface ExternalSourcesOptions extends MapOptions {
   readonly random: () => number
 }
 
-/** The external sources of a controller. They run in each term in which the controller works. */
+/** The external sources of a controller. They run in each term of the controller: a period in which this replica may reconcile. */
 export class ExternalSources {
   readonly #sources: readonly Source[]
   readonly #options: ExternalSourcesOptions
@@ -37,7 +37,7 @@ export class ExternalSources {
 
   /**
    * Runs all sources. Resolves when all sources have ended, or when the signal aborts; never rejects. If a source ignores the signal, its
-   * call goes on. In the next term, this source starts only after that call has ended; the other sources start immediately.
+   * call of `run` goes on. In the next term, this source starts only after the old call has ended; the other sources start immediately.
    */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#sources.map((_, index) => this.#run(index, signal)))

@@ -136,8 +136,9 @@ export class MapCalls {
 }
 
 /**
- * Combines two changes of an object that wait for the same call. The states between the oldest and the newest are never mapped. The cause
- * of the combined change is undefined, as for another client. A running reconcile therefore never ignores the combined change.
+ * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
+ * The cause of the combined change is undefined, like that of a change by another client, so a running reconcile never ignores the combined
+ * change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change
@@ -147,8 +148,8 @@ function merged(waiting: Change | undefined, change: Change): Change {
 const noKeys: readonly string[] = []
 
 /**
- * Returns the keys of both states without duplicates. A waiting worker takes a key immediately, so adding the same key again would cause a
- * second reconcile.
+ * Returns the keys of both states without duplicates. Without this, a key of both states would be added twice. A waiting worker would take
+ * it after the first `add`, and the second `add` would cause a second reconcile.
  */
 function distinctKeys(newest: Outcome, oldest: Outcome): Iterable<string> {
   const keys = 'keys' in newest ? newest.keys : noKeys

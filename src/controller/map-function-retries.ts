@@ -22,11 +22,11 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. Both are retried. The states between them are not
-   * retried: the function has usually thrown for them before, so their keys were never enqueued.
+   * The oldest and the newest of the object's states for which the map function has thrown. Both states are retried. The states between
+   * them are not retried: the function has usually thrown for them as well, so no object was reconciled because of them.
    *
-   * `oldest` may be the old state of an update. When the object had this state, the function may have succeeded, and its keys were
-   * enqueued. These keys must be enqueued again, because the object has changed since.
+   * `oldest` may be the old state of an update. The map function may have succeeded when this state was the current one. The keys that it
+   * returned must be enqueued again, because the object has changed since.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject
@@ -86,7 +86,7 @@ export class MapFunctionRetries {
     }
     if (this.#pending.get(key) !== pending) return
     this.#pending.delete(key)
-    // While the map function was called for `newest`, it threw for a newer state.
+    // While the map function ran for `newest`, it also threw for a state that is newer than `newest`.
     if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

@@ -42,7 +42,7 @@ export function objectReconciler<R extends ResourceType>(
       seenGone.delete(key)
       return result
     } catch (error) {
-      // After another error, the reconciler is called again.
+      // After an error that is not terminal, the key stays in `seenGone`, because the reconciler is called again.
       if (isTerminal(error)) seenGone.delete(key)
       throw error
     }
@@ -56,7 +56,7 @@ export function objectReconciler<R extends ResourceType>(
   }
 }
 
-/** Returns whether the view contains an object that exists. */
+/** Returns whether an existing object is in the view that `type` is. If `type` is not a view, returns true. */
 async function isInView(type: ResourceType, { namespace, name }: ObjectKey, { client }: ReconcileContext): Promise<boolean> {
   const { labelSelector, fieldSelector } = selectorsOf(type)
   const namespaces = namespacesOf(type)

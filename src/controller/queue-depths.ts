@@ -2,8 +2,8 @@
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 
 /**
- * Maximum number of priorities with a series of their own. All further priorities share one series, because a reconciler may return any
- * priority. The number and the label are those of controller-runtime.
+ * Maximum number of priorities that have a metric series of their own. All further priorities share one series. The limit is needed because
+ * a reconciler may return any priority. The maximum and the label are those of controller-runtime.
  */
 const maxPriorities = 25
 const otherPriorities = 'exceeded_cardinality_limit'

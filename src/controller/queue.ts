@@ -12,9 +12,9 @@ import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
   /**
-   * Delay in milliseconds until the key is ready. Default 0. With a delay, the key gets a timer in addition to its other entry. An `add`
-   * without a delay, a retry, and the processing of the key leave the timer unchanged. Before the timer is due, only `forget` and `drop`
-   * remove it.
+   * Delay in milliseconds until the key is ready. Default 0. With a delay, the key gets a timer, which is independent of the key's other
+   * entry: an `add` without a delay, a retry, and the processing of the key leave the timer unchanged. Before the timer is due, only
+   * `forget` and `drop` remove it.
    */
   readonly after?: number
   /**
@@ -85,8 +85,9 @@ type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
  * A key has at most one entry that is ready, held or a retry, and at most one timer. Keys with the same priority are processed in FIFO
- * order. Keys with a higher priority are processed earlier, except before a key that has waited long enough. Two workers never process the
- * same key at the same time: after `get` or `take` has returned a key, the queue returns this key again only when `done` has been called.
+ * order. Keys with a higher priority are processed earlier, unless a key with a lower priority has waited long enough (see `stepMs`). Two
+ * workers never process the same key at the same time: after `get` or `take` has returned a key, the queue returns this key again only when
+ * `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -95,7 +96,10 @@ export class WorkQueue<Key extends string> {
   readonly #limit: ConcurrencyLimit | undefined
   /** The ready and held items, and the retries. */
   readonly #items = new Map<Key, Item<Key>>()
-  /** The timers: the items of `add` with `after`. While a worker processes a key, the timer of the key is not in `#delayed`. */
+  /**
+   * The timers: the items of `add` with `after`. While a worker processes a key, the timer of the key stays in this map, but is not in
+   * `#delayed`.
+   */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
   /** The retries, and the timers of keys that no worker processes. */
@@ -119,8 +123,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Adds `key`. An existing entry gets the higher of the two priorities and the earlier of the two times. Without `after`, a retry of the
-   * key becomes ready.
+   * Adds `key`. An existing entry gets the higher of the two priorities and the earlier of the two times. Without `after`, an existing
+   * retry of the key becomes ready.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
@@ -131,8 +135,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If the key is ready or held, only its priority may be
-   * raised. The default priority is `priorityOf(key)`.
+   * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If the key is already ready or held, no retry is added,
+   * but the priority of the entry may be raised. The default priority is `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return
@@ -388,8 +392,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Takes a place of the limit, and removes and returns the first ready item. Returns undefined when the queue is paused, when no item is
-   * ready, or when no place is free.
+   * Takes a place of the concurrency limit, and removes and returns the first ready item. Returns undefined when the queue is paused, when
+   * no item is ready, or when no place is free.
    */
   #takeReady(): Item<Key> | undefined {
     if (this.#paused || this.#ready.first === undefined) return undefined

@@ -17,8 +17,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ReconcileContext } from './reconciler.ts'
 
 /**
- * Maximum number of events that a reconcile holds back. Each further event enqueues the key immediately, which may cause an unnecessary
- * reconcile.
+ * Maximum number of events that a reconcile holds back until it ends. Each further event enqueues the key immediately, which may cause an
+ * unnecessary reconcile.
  */
 const maxHeldBack = 100
 
@@ -27,7 +27,7 @@ export interface ReconcileEnvironment {
   /** The name of the controller. */
   readonly controller: string
   readonly cache: OperatorCache
-  /** Receives the writes of the reconciles. */
+  /** Is notified of each object that a reconcile has written. */
   readonly writes: OwnWrites
   readonly client: Client
   readonly clock: Clock

@@ -9,17 +9,17 @@ import type { WorkQueue } from './queue.ts'
 /** The lease duration of Kubernetes' own components. With this duration, keys stay queued for a minute. */
 const defaultLeaseDurationMs = 15_000
 /**
- * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. The last renewal of a leader that crashes
- * is at most a lease duration before the takeover. The rest is for the keys that the leader had queued, and for requests that acquire the
- * lease only when they are retried. When a standby becomes the leader, its queue therefore has the keys of all objects that have changed
- * since the previous leader stopped. These keys are reconciled first. They include the keys of deleted objects, which are no longer in the
- * cache.
+ * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, a standby
+ * takes over at least a lease duration after the leader's last renewal. The additional time covers keys that the leader had queued but not
+ * reconciled, and a standby whose requests for the lease must be retried. When a standby becomes the leader, its queue therefore has the
+ * keys of all objects that have changed since the previous leader stopped. These keys are reconciled first. They include the keys of
+ * deleted objects, which are no longer in the cache.
  */
 const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */
 const sweepMs = 30_000
 
-/** Objects are enqueued in slices of this time in milliseconds, because the webhooks must respond meanwhile. */
+/** Maximum time in milliseconds for which objects are enqueued without a pause. In the pauses, webhooks respond. */
 const sliceMs = 2
 const slices = new TimeSlices(sliceMs)
 
@@ -28,7 +28,7 @@ export interface StandbyOptions {
   /** The keys of objects whose deletion events were received. When a key is dropped from the queue, it is removed from this set. */
   readonly seenGone: Set<string>
   readonly clock: Clock
-  /** Default: 15 s. */
+  /** The lease duration of the leader election in milliseconds. Default: 15 s. */
   readonly leaseDurationMs?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export class Standby {
     this.#keptMs = (options.leaseDurationMs ?? defaultLeaseDurationMs) + marginMs
   }
 
-  /** Begins to drop keys that have not been added to the queue for the lease duration and 45 seconds. */
+  /** Begins to drop keys that have been in the queue for longer than the lease duration plus 45 seconds since they were last added. */
   begin(): void {
     this.#timer = this.#options.clock.after(sweepMs, () => {
       const { queue, seenGone } = this.#options

@@ -1,4 +1,4 @@
-/** Waits until informers have synced, and logs which types are missing. */
+/** Waits until informers have synced, and logs the types whose informers have not synced. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'

@@ -121,7 +121,7 @@ export class Workers {
 
   #start(count: number): Promise<unknown> {
     const workers = Promise.all(Array.from({ length: count }, () => this.#runWorker()))
-    // A worker may fail between two calls of `work`. The next call then rejects.
+    // A worker may fail between two calls of `work`. The next call then rejects. Until then, this handler prevents an unhandled rejection.
     workers.catch(() => undefined)
     return workers
   }

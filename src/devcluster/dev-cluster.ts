@@ -14,9 +14,11 @@ import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import { runControllers } from './controllers/controllers.ts'
-import type { NodeOptions } from './controllers/node.ts'
-import { defaultNodes, registerNodes } from './controllers/node.ts'
+import type { SimulationOptions } from './controllers/kubelet/simulation.ts'
+import type { NodeOptions } from './controllers/nodes/node.ts'
+import { defaultNodes, registerNodes } from './controllers/nodes/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
+import { createStandardClass } from './controllers/volumes/storage-class.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { startDefinitionController } from './crd/definition-controller.ts'
 import type { TokenAuthenticator } from './access/authenticate.ts'
@@ -82,6 +84,8 @@ export interface DevClusterOptions {
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
+  /** How long the steps of simulated Pods take. By default, Pods run and are ready without delay. */
+  readonly simulation?: SimulationOptions
   /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
@@ -183,8 +187,9 @@ async function serve(
   const mapped = mappedServices(
     () => services,
     ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
+    (service) => endpointOf(store, service),
   )
-  const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
+  const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
   const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })
@@ -239,8 +244,13 @@ async function serve(
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)
     if (options.controllers !== false) {
-      await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
-      running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
+      const { simulation = {} } = options
+      const version = serverVersion.gitVersion
+      await registerNodes(client, nodes, { now: clock.now(), version })
+      await createStandardClass(client)
+      running.push(
+        runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, logger, clock }, stop.signal),
+      )
     }
   } catch (error) {
     await close()

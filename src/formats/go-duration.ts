@@ -54,3 +54,12 @@ function quoted(text: string): string {
   })
   return `"${escaped.join('')}"`
 }
+
+/** Formats a duration in milliseconds, 0 or more, as Go's `Duration.String` does, e.g. `500ms`, `1m20s` or `1h0m0s`. */
+export function formatGoDuration(ms: number): string {
+  if (ms > 0 && ms < 1000) return `${ms}ms`
+  const seconds = (ms % 60_000) / 1000
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes === 0) return `${seconds}s`
+  return minutes < 60 ? `${minutes}m${seconds}s` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}s`
+}

@@ -62,7 +62,7 @@ const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[
 
 /** Accepts an absolute URI or an absolute path, like Go's `url.ParseRequestURI`. */
 export function isRequestUri(text: string): boolean {
-  // Go rejects ASCII control characters, but no others.
+  // Go rejects ASCII control characters, and accepts all other control characters.
   if (text === '' || hasControlCharacter(text)) return false
   if (text === '*') return true
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0]

@@ -29,7 +29,7 @@ export function patternProblem(source: string): string | undefined {
 
 /** The worst-case effort of a backtracking engine for one part of a pattern. */
 interface Effort {
-  /** Number of ways to match the part at one position of the string, without counting unbounded repetition. */
+  /** Number of ways to match the part at one position of the string. An unbounded repetition counts as one way. */
   readonly ways: number
   /** Maximum number of characters that are examined in each of the `ways`. */
   readonly width: number
@@ -90,7 +90,8 @@ function parseSequence(parser: Parser): Effort | undefined {
     const atom = group ? parseGroup(parser) : parseCharacter(parser)
     if (atom === undefined) return undefined
     const repeated = repeat(atom, group, take(parser, quantifier))
-    // A second quantifier, as in `a*?` or `a*+`, is not an atom, so the next iteration returns undefined.
+    // A second quantifier, as in `a*?` or `a*+`, is not a valid character, so `parseCharacter` returns undefined for it in the next
+    // iteration.
     if (repeated === undefined) return undefined
     total = { ways: total.ways * repeated.ways, width: total.width + repeated.width, unbounded: total.unbounded + repeated.unbounded }
   }

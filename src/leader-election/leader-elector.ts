@@ -70,8 +70,8 @@ const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
 /**
- * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so that the connection of
- * such a watch is probably half-open, and the watch would not show that the leader releases the lease.
+ * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so the connection of a
+ * silent watch is probably half-open. Such a watch would not show that the leader releases the lease.
  */
 const silentPeriods = 3
 
@@ -91,6 +91,8 @@ export class LeaderElector {
   #observed: Observed | undefined
   /** True when this replica wrote the Lease in `#observed`. The leader then renews the lease without reading the Lease first. */
   #isOwn = false
+  /** True while a request that acquires or renews the lease is in flight. */
+  #isWriting = false
   #term: CurrentTerm | undefined
   /** True while a watch of the Lease is open. */
   #followed = false
@@ -152,12 +154,12 @@ export class LeaderElector {
   /** Ends the term and releases the lease, so another replica can lead at once. This replica then no longer stands for election. */
   async resign(): Promise<void> {
     const { client, clock, logger, lease, identity } = this.#options
-    const leads = this.#term !== undefined && this.#isValid(this.#term)
+    const mayLead = this.#isWriting || (this.#term !== undefined && this.#isValid(this.#term))
     this.#resigned.abort()
     this.#end('it stops')
-    if (!leads) return
+    if (!mayLead) return
     try {
-      // A renewal in flight was aborted, but the API server may have received this renewal. So the Lease is read again.
+      // A write in flight was aborted, but the API server may have received it. So the Lease is read again.
       await retryOnConflict(
         async () => {
           const held = await client.get(coordination.lease, lease)
@@ -242,7 +244,8 @@ export class LeaderElector {
       }
       silence.cancel()
       this.#followed = false
-      // While the watch was open, the pause lasted until the lease expires. Without a watch, a pause lasts only `retryPeriodMs`.
+      // With an open watch, a pause lasts until the lease expires. This watch has ended, so the current pause ends, and the next pause
+      // lasts only `retryPeriodMs`.
       this.#endPause()
       await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
     }
@@ -281,6 +284,7 @@ export class LeaderElector {
     }
     const sentAt = this.#now()
     const spec = heldBy({ identity, leaseDurationMs, now: clock.now() }, current?.spec ?? {})
+    this.#isWriting = true
     try {
       const written =
         current === undefined
@@ -295,6 +299,8 @@ export class LeaderElector {
       const hasChanged = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && current !== undefined)
       if (!hasChanged) throw error
       return 'changed'
+    } finally {
+      this.#isWriting = false
     }
   }
 
@@ -313,8 +319,8 @@ export class LeaderElector {
   }
 
   /**
-   * The Lease has been deleted. A leader with the same options has stopped after `leaseDurationMs`, so that a candidate waits no longer: the
-   * duration in the deleted Lease may be any number of seconds.
+   * Records that the Lease has been deleted. A candidate then waits at most `leaseDurationMs`, even if the duration in the deleted Lease is
+   * longer: after this time, a leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true

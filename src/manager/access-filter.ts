@@ -23,8 +23,9 @@ const deniedMs = 30_000
 /** Maximum number of entries of each cache. An entry consists of a digest and a user; 1000 entries take about 1 MiB. */
 const maxEntries = 1000
 /**
- * Maximum number of decisions about one user. Tokens with the same `extra` need at most 27: for 9 paths and the verbs `get`, `head` and
- * `put`. Without this limit, one user with many tokens that differ in `extra` could cause any number of decisions.
+ * Maximum number of cached decisions about one user. A user whose tokens all have the same `extra` needs at most 27 decisions: one for each
+ * of 9 paths and each of the verbs `get`, `head` and `put`. Without this limit, one user with many tokens that differ in `extra` could
+ * cause any number of decisions.
  */
 const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
@@ -178,7 +179,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
       if (token === undefined) throw unauthorized()
       const address = request.socket.remoteAddress ?? ''
       const user = await authenticate(token, address)
-      // A client without a valid token does not learn which paths exist.
+      // The path is checked after the token, so a client without a valid token does not learn which paths exist.
       if (!paths.includes(url.pathname)) return { code: 404, body: 'not found\n' }
       step = 'authorization'
       const verb = (request.method ?? '').toLowerCase()

@@ -17,9 +17,9 @@ const defaultSeconds = 10
  */
 const snapshotBytesPerHeapByte = 14
 /**
- * Additional memory that V8 needs, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the longest array
- * (`v8::internal::StringsStorage`), and an item of an array has 8 bytes. Arrays and hash tables that are long enough to matter are large
- * objects.
+ * Additional memory that V8 needs for a snapshot, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the
+ * longest array (`v8::internal::StringsStorage`), and each item of the array takes 8 bytes. An array or hash table that is long enough to
+ * matter is a large object.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 
@@ -77,7 +77,7 @@ interface SnapshotOptions {
 
 /**
  * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, for about 0.1 s per MiB of the heap. The
- * snapshot is refused when the memory for it is not available, because the kernel would kill the process.
+ * snapshot is refused when the memory for it is not available. Otherwise, the kernel would kill the process.
  */
 function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
   // V8 collects garbage before it takes a snapshot, so only live objects count.
@@ -114,7 +114,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // In a session with the same thread, the command has run when `post` returns.
+  // A session with its own thread runs the command before `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

@@ -23,8 +23,8 @@ const unwindMs = 1_000
  */
 const restMs = 3_000
 /**
- * Time limit in milliseconds for closing the probes, and again for closing the client. It is longer than one second, because `Client.close`
- * gives requests in flight one second to finish.
+ * Time limit in milliseconds for closing the probes, and for closing the client afterwards. The limit is longer than one second, because
+ * `Client.close` gives requests in flight one second to finish.
  */
 const closeMs = 2_000
 
@@ -45,7 +45,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   const { delayMs, deadlineMs, clock, logger } = options
   const { webhookServer } = running
   const startedAt = clock.monotonicNow()
-  /** Waits for a step. Returns false when it takes too long. */
+  /** Waits for a step. Returns false when the step takes longer than `ms`. A step that fails counts as ended. */
   const attempt = async (what: string, ms: number, step: () => Promise<unknown> | undefined): Promise<boolean> => {
     try {
       const end = step()

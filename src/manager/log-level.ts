@@ -20,7 +20,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   const before = logger.level
   if (before === level) return
   const report = (): void => logger.warn(`the log level is ${level} now; it was ${before}`)
-  // With the new level, the line may be dropped: it has the level `warn`.
+  // The line has the level `warn`. If the new level drops such lines, the line is logged before the level changes.
   const isDropped = ['error', 'fatal', 'silent'].includes(level)
   if (isDropped) report()
   logger.level = level

@@ -48,7 +48,9 @@ export interface MonitoringOptions {
 export interface MonitoringEndpoints {
   readonly metrics: ListenAddress | undefined
   readonly debug: ListenAddress | undefined
-  /** The task that renews the certificate; undefined when these servers need none, or share that of the webhook server. */
+  /**
+   * The task that renews the certificate; undefined when these servers need no certificate, or share the certificate of the webhook server.
+   */
   readonly certificateTask: BackgroundTask | undefined
   close(): Promise<void>
 }

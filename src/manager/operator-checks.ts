@@ -1,4 +1,4 @@
-/** The health checks of operators: they are added to those of `/healthz` and `/readyz`. */
+/** The health checks of operators. `/healthz` and `/readyz` evaluate them in addition to the checks of the process. */
 import { dns1123Label } from '../api/name-syntax.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isFunction, isListOf, isText } from '../api/option-checks.ts'
@@ -47,8 +47,8 @@ export function checkNameProblems(checks: HealthChecks): string[] {
 const limitMs = 900
 
 /**
- * Returns a check with a time limit. While `problem` has not settled, it is not called again, because each probe of the kubelet would
- * otherwise add a pending call.
+ * Returns a check with a time limit. `problem` is called again only when its previous call has settled. Otherwise, each probe of the
+ * kubelet would add a pending call.
  */
 export function withTimeLimit(check: Check, clock: Clock): Check {
   let pending: Promise<string | undefined> | undefined

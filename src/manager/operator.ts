@@ -160,8 +160,8 @@ export function checkOperators(operators: readonly Operator[]): void {
 }
 
 /**
- * Returns the problems of controllers of one type that have the same finalizer. The controller that finalizes first removes it, so the
- * other one would not be called.
+ * Returns the problems of controllers of one type that have the same finalizer. The controller that finalizes an object first removes the
+ * finalizer, so `finalize` of the other controller would not be called.
  */
 function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
   const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)

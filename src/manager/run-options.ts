@@ -78,8 +78,8 @@ export interface RunOptions {
    */
   readonly namespace?: string
   /**
-   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`); SIGUSR2
-   * then sets the log level to `debug`, and back.
+   * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). With this
+   * default, SIGUSR2 switches the log level to `debug` and back.
    */
   readonly signal?: AbortSignal
   /**
@@ -128,8 +128,8 @@ export interface RunOptions {
    */
   readonly memoryLimitBytes?: number
   /**
-   * True makes the process use less memory: V8 lets the heap grow by less garbage, and garbage is collected once when the process is idle
-   * after its start. These settings apply to the whole process, not only to the operators. Default true.
+   * True makes the process use less memory: V8 lets less garbage accumulate in the heap, and garbage is collected once when the process is
+   * idle after its start. These settings apply to the whole process, not only to the operators. Default true.
    */
   readonly saveMemory?: boolean
   /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
@@ -142,13 +142,13 @@ export interface RunOptions {
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
   /**
-   * Maximum number of objects that all controllers of the process together reconcile at the same time. Each controller has its own limit,
-   * `workers`, besides. Default: no limit.
+   * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, each controller has its
+   * own limit, `workers`. Default: no limit.
    */
   readonly maxConcurrentReconciles?: number
   /**
    * Leader election: only one replica of the installation, the leader, reconciles. Webhooks are served by all replicas. Default in a
-   * cluster: true; outside: false. With options, it is enabled.
+   * cluster: true; outside: false. An object with options enables it.
    */
   readonly leaderElection?: boolean | LeaderElectionOptions
   /** The name of this replica in events. Default: the host name. In a cluster, this is the name of the Pod. */

@@ -214,8 +214,8 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it: the webhooks read from the cache, but are served before it starts. Every replica watches the types
- * that webhooks read, even a replica that does not reconcile.
+ * Creates the cache without starting it. The webhooks need the cache, because they read from it, but the webhooks are served before the
+ * cache starts. Every replica watches the types that webhooks read, even a replica that does not reconcile.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, random, namespaces = [] } = options
@@ -347,7 +347,8 @@ function startElection({ logger }: CompleteOptions, running: Running): void {
 }
 
 /**
- * The options of the servers for metrics and debugging. These servers start after the webhook server, because they share its certificates.
+ * Returns the options of the servers for metrics and debugging. These servers start after the webhook server, because they share its
+ * certificates.
  */
 function monitoringOptions(options: CompleteOptions, running: Running): MonitoringOptions {
   const { metricsBindAddress, metricsSecure, metricsCertDir, debugBindAddress, metrics, clock, logger, webhook, memoryLimitBytes } = options

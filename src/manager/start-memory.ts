@@ -21,8 +21,8 @@ export interface StartMemoryOptions {
 
 /**
  * Collects garbage once, as soon as the process is idle. This frees a tenth of the memory of an idle operator. V8's memory reducer would do
- * the same, but never starts in Node.js. It waits for a low allocation rate of Oilpan. Without allocations in Oilpan, V8 assumes a high
- * rate (`node --trace-memory-reducer` shows "high alloc").
+ * the same, but never starts in Node.js. The memory reducer waits for a low allocation rate of Oilpan, V8's collector for C++ objects.
+ * Without allocations in Oilpan, V8 assumes a high rate (`node --trace-memory-reducer` shows "high alloc").
  *
  * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */

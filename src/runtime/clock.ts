@@ -20,7 +20,7 @@ export interface Clock {
 /** The longest delay of Node's `setTimeout`. With a longer delay, the timer fires immediately. */
 const longestTimeout = 2 ** 31 - 1
 
-/** The clock of the system. A delay of more than 24.8 days is split, because `setTimeout` would fire immediately. */
+/** The clock of the system. A delay of more than 24.8 days is split. Otherwise, `setTimeout` would fire immediately. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

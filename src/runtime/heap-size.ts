@@ -39,10 +39,10 @@ function limitGarbage(): () => void {
 }
 
 /**
- * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process. Later, only the
- * growth factor has an effect: V8 multiplies the size by this factor when many objects survive a collection. The factor is 2 while the
- * young generation has at most 4 MB, and 1 when it is larger. The factor is set after a turn of the event loop, so two collections in one turn may
- * exceed the limit.
+ * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process. Later,
+ * only the growth factor has an effect: V8 multiplies the size by this factor when many objects survive a collection. The factor is 2 while
+ * the young generation has at most 4 MB, and 1 when it is larger. The factor is set after a turn of the event loop, so two collections in
+ * one turn may exceed the limit.
  */
 function limitYoungGeneration(): () => void {
   let mayGrow = true

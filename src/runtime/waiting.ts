@@ -40,8 +40,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. A result of `promise` that arrives after the
- * abort is passed to `discard`. Some promises ignore the signal: undici, for example, does not check the signal of a request while the
- * request waits for a connection.
+ * abort is passed to `discard`. The function is for promises that ignore the signal: undici, for example, does not check the signal of a
+ * request while the request waits for a connection.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -9,8 +9,8 @@ import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /**
- * Returns the errors that `explain` finds. If `explain` finds none, the object is rejected with ajv's own error, except in the two cases
- * below.
+ * Returns the errors that `explain` finds. If `explain` finds no error, the object is rejected with ajv's own error, unless ajv has
+ * rejected only unchanged values, or the value contains a bigint.
  */
 export function explainRefusal(
   root: SchemaNode,

@@ -48,7 +48,10 @@ const slots = new Uint16Array(maxSlots)
  * (Fibonacci hashing).
  */
 const goldenRatio = 0x9e3779b1
-/** Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide. */
+/**
+ * Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide; their list is checked with a
+ * `Set` instead.
+ */
 const maxCollisions = 4
 
 /**

@@ -31,7 +31,7 @@ export interface SchemaNode {
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
   readonly embeddedResource: boolean
-  /** True if the schema permits values without specifying their structure. The depth of such a value is unlimited. */
+  /** True if the schema permits values without specifying their structure. The schema does not limit the depth of such a value. */
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]

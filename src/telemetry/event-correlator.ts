@@ -1,6 +1,7 @@
 /**
  * `EventCorrelator`: decides which recorded Events become objects of their own. Repeated Events are counted, similar ones are combined, and
- * too many Events about one object are dropped, with the limits of client-go (`k8s.io/client-go/tools/record`: `EventCorrelator`).
+ * Events about one object that exceed a limit are dropped. The limits are those of client-go (`k8s.io/client-go/tools/record`:
+ * `EventCorrelator`).
  */
 import type { Clock } from '../runtime/clock.ts'
 
@@ -28,7 +29,7 @@ export interface Occurrence {
   readonly message: string
 }
 
-/** The Events that one Event object counts. */
+/** The recorded Events that are counted in one Event object. */
 export interface Series {
   /** 0 for a new series. */
   count: number
@@ -71,7 +72,7 @@ export class EventCorrelator<Own extends Series> {
     return this.#takeToken(object) ? series : undefined
   }
 
-  /** Returns whether an Event of this group has so many messages that it is combined with the others. */
+  /** Returns whether the Events of this group have so many different messages that an Event is combined with the others. */
   #isSimilar(group: string, message: string): boolean {
     const now = this.#clock.monotonicNow()
     const known = this.#similar.get(group)

@@ -22,12 +22,15 @@ export interface EventOptions {
   readonly related?: DeepReadonly<KubernetesObject>
   /** The action that was taken or has failed, in CamelCase and for programs, e.g. `CreateDatabase`. */
   readonly action?: string
+  /** The part of the object that the Event is about, e.g. `spec.containers{main}` of a Pod. */
+  readonly fieldPath?: string
 }
 
 const checkOptions = hasOptions({
   annotations: isMapOf(isText),
   related: isAnObject,
   action: isText,
+  fieldPath: isText,
 } satisfies Record<keyof EventOptions, OptionCheck>)
 
 /**
@@ -44,8 +47,15 @@ export interface EventRecorderOptions {
   readonly component: string
   /** The `reportingInstance` of the Events, e.g. the name of the Pod. */
   readonly instance: string
+  /** The `source.host` of the Events: the node on which the component runs. Default: absent. */
+  readonly host?: string
   readonly logger: Logger
   readonly clock: Clock
+  /**
+   * Returns a different number at each call, for the names of Events. Recorders for the same objects must share it: Events of the same
+   * millisecond would otherwise have the same name. Default: a counter of this recorder.
+   */
+  readonly nextNumber?: () => number
   /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names; `Math.random` when absent. */
   readonly random?: () => number
 }
@@ -55,15 +65,16 @@ const maxName = 253
 
 /** Creates a recorder. `flush` resolves when all Events recorded so far have been written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
-  const { component, instance, logger, clock, random = systemRandom } = options
+  const { component, instance, host, logger, clock, random = systemRandom } = options
   const correlator = new EventCorrelator<EventSeries>(clock)
-  let sequence = 0
+  const nextNumber = options.nextNumber ?? counter()
   const nameFor = (name: string): string => {
     // As in client-go, the name consists of the object's name and the time in nanoseconds. The clock returns milliseconds, so a sequence
     // number provides the other digits.
-    const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)
+    const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(nextNumber() % 1_000_000)).toString(16)
     const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
-    // The name of an RBAC role, such as `system:node`, is not valid as the name of an Event.
+    // The name of an RBAC role, such as `system:node`, is not valid in the name of an Event. The Event of such an object is named by a
+    // UUID.
     return dns1123Subdomain(full).length === 0 ? full : newUuid(random)
   }
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
@@ -81,7 +92,8 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     // The recorder keeps thousands of Events in memory, so their texts are shortened before anything else.
     const [reason, message] = [shortened(longReason, maxReason), shortened(longMessage, maxMessage)]
     const action = options.action === undefined ? undefined : shortened(options.action, maxReason)
-    const involvedObject = identityOf(object)
+    const fieldPath = options.fieldPath === undefined ? undefined : shortened(options.fieldPath, maxIdentity)
+    const involvedObject = { ...identityOf(object), ...(fieldPath === undefined ? {} : { fieldPath }) }
     const related = options.related && identityOf(options.related)
     const { apiVersion, kind, name = '', namespace, uid } = involvedObject
     const now = clock.now()
@@ -96,7 +108,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
         type,
         reason,
         firstTimestamp: formatTime(now),
-        source: { component },
+        source: { component, ...(host === undefined ? {} : { host }) },
         reportingComponent: component,
         reportingInstance: instance,
       },
@@ -105,7 +117,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
       lastSeen: now,
       stored: false,
     })
-    const about = [apiVersion, kind, namespace ?? '', name, uid].join('\0')
+    const about = [apiVersion, kind, namespace ?? '', name, uid, fieldPath ?? ''].join('\0')
     // Events that differ in their action or related object are not counted together.
     const group = [reason, action ?? '', related?.uid ?? ''].join('\0')
     const series = correlator.observe({ object: about, type, reason: group, message }, newSeries)
@@ -127,6 +139,12 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     },
     flush: () => writes.flush(),
   }
+}
+
+/** Returns a function that counts its calls, beginning with 0. */
+export function counter(): () => number {
+  let next = 0
+  return () => next++
 }
 
 type Identity = Partial<Record<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid' | 'resourceVersion', string>>

@@ -179,7 +179,7 @@ export class EventWrites {
   }
 }
 
-/** Returns whether a later try may succeed. `statusCode` is that of an `ApiError`. */
+/** Returns whether a later try may succeed. `statusCode` is that of an `ApiError`; undefined for any other error. */
 function isTransient(error: unknown, statusCode: number | undefined): boolean {
   if (statusCode !== undefined) return statusCode === 429 || statusCode >= 500
   return error instanceof ProreusError && ['PRO_API_UNREACHABLE', 'PRO_KUBECONFIG'].includes(error.code)

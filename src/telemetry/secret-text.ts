@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
   [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
-  // The password in a URL. A port is not redacted: up to five digits before `/`, `?`, `#` or the end of the string.
+  // The password in a URL. A port is not redacted: up to five digits that are followed by `/`, `?`, `#` or the end of the string.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
   // A user name of at least 20 characters in a URL: it is probably a token. Short names such as `git` are not redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],

@@ -1,7 +1,8 @@
 /** The types of a control plane for tests. */
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
-import type { NodeOptions } from '../devcluster/controllers/node.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { ClusterSnapshot } from '../devcluster/snapshots.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -32,6 +33,11 @@ export interface ControlPlaneOptions {
    * cluster.
    */
   readonly nodes?: readonly NodeOptions[]
+  /**
+   * How long the steps of simulated Pods take, for the backend `embedded`. By default, Pods run and are ready without delay. The option has
+   * no effect on other backends.
+   */
+  readonly simulation?: SimulationOptions
   /** Namespaces to create. Default none. */
   readonly namespaces?: readonly string[]
   /** Users to create in addition to the administrator. Default none. */

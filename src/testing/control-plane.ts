@@ -5,15 +5,16 @@ import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
-import { hasOptions, isAnObject, isBoolean, isListOf, isLogger, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isBoolean, isDelay, isListOf, isLogger, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
-import type { NodeOptions } from '../devcluster/controllers/node.ts'
-import { defaultNodes } from '../devcluster/controllers/node.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
+import { defaultNodes } from '../devcluster/controllers/nodes/node.ts'
 import { startDevCluster } from '../devcluster/dev-cluster.ts'
 import { newToken } from '../devcluster/state/state.ts'
 import { runOptionChecks } from '../manager/run-option-checks.ts'
@@ -34,10 +35,30 @@ import type { ControlPlaneOptions, ControlPlane, BareControlPlane } from './cont
 
 const accountChecks = { name: isText, rules: isListOf(isPolicyRule), namespaceRules: isAnObject }
 const userChecks = { ...accountChecks, groups: isListOf(isText) } satisfies Record<keyof ControlPlaneUser, OptionCheck>
+const taintChecks = {
+  key: isText,
+  value: isText,
+  effect: isOneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+} satisfies Record<keyof NodeTaint, OptionCheck>
+const nodeChecks = {
+  name: isText,
+  labels: isAnObject,
+  taints: isListOf(hasOptions(taintChecks, ['key', 'effect'])),
+  capacity: isAnObject,
+} satisfies Record<keyof NodeOptions, OptionCheck>
+const simulationChecks = {
+  scheduleMs: isDelay,
+  pullMs: isDelay,
+  startMs: isDelay,
+  readyMs: isDelay,
+  stopMs: isDelay,
+  nodeGraceMs: isDelay,
+} satisfies Record<keyof SimulationOptions, OptionCheck>
 const checkOptions = hasOptions({
   backend: isOneOf('embedded', 'binaries', 'existing'),
   controllers: isBoolean,
-  nodes: isListOf(hasOptions({ name: isText, labels: isAnObject } satisfies Record<keyof NodeOptions, OptionCheck>, ['name'])),
+  nodes: isListOf(hasOptions(nodeChecks, ['name'])),
+  simulation: hasOptions(simulationChecks),
   namespaces: isListOf(isText),
   users: isListOf(hasOptions(userChecks, ['name', 'rules'])),
   serviceAccounts: isListOf(hasOptions(accountChecks satisfies Record<keyof ControlPlaneServiceAccount, OptionCheck>, ['name'])),
@@ -65,12 +86,13 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     clock = systemClock,
     controllers = true,
     nodes = defaultNodes,
+    simulation = {},
     namespaces = [],
     serviceAccounts = [],
   } = options
   const { logger = createLogger({ level: 'error', pretty: true }), env = process.env } = options
   const users = [...(options.users ?? []), ...serviceAccounts.map(userOfServiceAccount)]
-  const full = { controllers, nodes, namespaces, users, serviceAccounts, logger, env }
+  const full = { controllers, nodes, simulation, namespaces, users, serviceAccounts, logger, env }
   switch (backend) {
     case 'embedded':
       return withCompany(await startEmbedded({ ...full, clock }), { logger, clock })
@@ -117,11 +139,12 @@ function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults)
 }
 
 async function startEmbedded(options: FullOptions & { readonly clock: Clock }): Promise<BareControlPlane> {
-  const { users, serviceAccounts, controllers, nodes, namespaces, logger, clock } = options
+  const { users, serviceAccounts, controllers, nodes, simulation, namespaces, logger, clock } = options
   const cluster = await startDevCluster({
     port: 0,
     controllers,
     nodes,
+    simulation,
     namespaces,
     // `rules` is empty, because RBAC objects grant the permissions of the users, as in a real control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),

@@ -13,8 +13,8 @@ import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { issueAuthority } from '../certs/issue.ts'
-import { registerNodes } from '../devcluster/controllers/node.ts'
-import type { NodeOptions } from '../devcluster/controllers/node.ts'
+import { kubeletAnnotation, registerNodes } from '../devcluster/controllers/nodes/node.ts'
+import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import { kubeconfigYaml } from '../devcluster/state/kubeconfig.ts'
 import { issueServingCertificate, newToken } from '../devcluster/state/state.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -278,7 +278,8 @@ function kwokArguments(file: (name: string) => string): string[] {
   return [
     `--kubeconfig=${file('kwok.kubeconfig')}`,
     `--config=${file('kwok.yaml')}`,
-    '--manage-all-nodes=true',
+    // A node with this annotation has no kubelet, as in the embedded cluster.
+    `--manage-nodes-with-annotation-selector=!${kubeletAnnotation}`,
     '--cidr=10.244.0.1/16',
     '--node-port=0',
   ]

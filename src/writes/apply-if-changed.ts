@@ -28,12 +28,15 @@ const checkOptions = hasOptions({ fieldManager: isText, force: isBoolean, signal
   OptionCheck
 >)
 
-/** Prefix of the annotation with the hash of the applied object. The name is the field manager, so each manager has its own annotation. */
+/**
+ * Prefix of the annotation that contains the hash of the applied object. The field manager follows after a slash, so each manager has its
+ * own annotation.
+ */
 const annotationPrefix = 'applied.proreus.dev'
 
 /**
- * Maximum number of stored forms per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and the next
- * reconcile of the evicted object sends an apply request that changes nothing.
+ * Maximum number of `StoredForm` entries per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and
+ * the next reconcile of its object sends an apply request that changes nothing.
  */
 const maxForms = 10_000
 
@@ -121,8 +124,8 @@ function remember(cache: CacheReader, id: string, form: StoredForm | undefined):
 }
 
 /**
- * Returns the part of `live` that has the fields of `wanted`. A list that has another number of items than in `wanted` is returned as a
- * whole.
+ * Returns the part of `live` that has the fields of `wanted`. A list of `live` is returned as a whole if the list in `wanted` has another
+ * length.
  */
 function fieldsOf(live: unknown, wanted: unknown): unknown {
   if (Array.isArray(live) && Array.isArray(wanted) && live.length === wanted.length)

@@ -152,7 +152,8 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
   const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
-  // The cache does not contain an object outside its view: each reconcile would apply the object, and no reconcile would delete it.
+  // An object outside its view is refused. Otherwise, the cache would never contain the object: each reconcile would apply it again, and no
+  // reconcile would delete it.
   if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
     throw new ProreusError(
       'PRO_INPUT',
@@ -171,7 +172,7 @@ function refuseDuplicates(members: readonly Member[]): void {
 }
 
 /**
- * Throws when the object exists and `owner` is not its controller, because server-side apply would change this object. An object that is
+ * Throws when the object exists and `owner` is not its controller. Otherwise, server-side apply would change this object. An object that is
  * not in the cache is read from the API server, because the cache may be stale, or limited to a label selector.
  */
 async function refuseForeign(

@@ -24,8 +24,8 @@ import type { ApplyInput } from '../client/write-types.ts'
 export interface CreateOrPatchContext extends Pick<RetryOptions, 'clock' | 'signal'> {
   readonly client: Client
   /**
-   * Saves the request that reads the object. The type must be watched. After a conflict, or with a view that omits fields (`metadataOnly`,
-   * `transform`), the object is read from the API server.
+   * The first attempt reads the object from this cache, which saves a request. The controller must watch the type. After a conflict, or when
+   * the type is a view that omits fields (`metadataOnly`, `transform`), the object is read from the API server.
    */
   readonly cache?: CacheReader
 }
@@ -38,7 +38,7 @@ const checkOptions = hasOptions(optionChecks satisfies Record<keyof CreateOrPatc
 /** The outcome of `createOrPatch`. */
 export interface CreatedOrPatched<R extends ResourceType> {
   readonly result: 'unchanged' | 'created' | 'updated'
-  /** The object as the API server has it. */
+  /** The object after the last write; the object that was read if nothing was written. */
   readonly object: DeepReadonly<ObjectOf<R>>
 }
 
@@ -78,7 +78,7 @@ export async function createOrPatch<R extends ResourceType>(
   // The result of all attempts together: the first attempt may create the object, and then fail with a conflict on the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'
   let fromCache = cache !== undefined && !omitsFields(type)
-  /** True when the object was deleted between the patch of the object and that of its status. */
+  /** True when the object was deleted after the object was patched and before its status was patched. */
   let isDeleted = false
 
   async function read(): Promise<AnyObject | undefined> {
@@ -119,7 +119,7 @@ export async function createOrPatch<R extends ResourceType>(
     try {
       patched = await client.patchStatus(untyped, key, { metadata, status }, { ...options, signal })
     } catch (error) {
-      // A type without a status subresource causes the same error, so the object is read.
+      // A 404 may also mean that the type has no status subresource. Only a read shows whether the object was deleted.
       isDeleted = isNotFound(error) && (await read()) === undefined
       throw error
     }

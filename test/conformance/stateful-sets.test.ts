@@ -175,6 +175,8 @@ t.test('a revision has the Pod template, and its name has the hash of it', async
   t.strictSame(revision!.metadata.annotations, { a: 'b' })
   t.equal(controllerOf(revision!)?.uid, metadata.uid)
   t.equal(revision!.revision, 1)
+  const { fieldsV1 } = revision!.metadata.managedFields!.find(({ operation }) => operation === 'Update')!
+  t.strictSame((fieldsV1 as Readonly<Record<string, unknown>>)['f:data'], {}, 'managers own the data as a whole')
   t.strictSame(revision!.data, { spec: { template: { ...spec!.template, $patch: 'replace' } } })
 })
 
@@ -377,7 +379,8 @@ t.test('a Pod with the name of an ordinal is adopted, and one whose labels no lo
   const { spec } = templateOf('1')
   await client.create(podType, { metadata: { ...key, name: 'web-0', labels }, spec })
   await client.create(podType, { metadata: { ...key, name: 'other-0', labels }, spec })
-  await create(key, { replicas: 2 })
+  // A rolling update would replace the adopted Pod, because it has no revision.
+  await create(key, { replicas: 2, updateStrategy: { type: 'OnDelete' } })
   const { metadata } = await untilStatus(key, { readyReplicas: 2 })
   const pods = await podsOf(key)
   t.strictSame(

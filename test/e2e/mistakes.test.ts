@@ -120,7 +120,7 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
       t,
       [
         as('nobody'),
-        /kubeconfig nobody, context x may not list and watch mypods\.harryyann\.github\.io in all namespaces, .*: grant it with/,
+        /kubeconfig nobody, context x may not list and watch mypods\.harryyann\.github\.io in all namespaces, .*; grant it: apply config.rbac.role\.yaml/,
       ],
       [
         as('reader', '--install', '--webhook-url', 'https://localhost:9443'),

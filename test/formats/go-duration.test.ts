@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseGoDuration, readGoDuration } from '../../src/formats/go-duration.ts'
+import { formatGoDuration, parseGoDuration, readGoDuration } from '../../src/formats/go-duration.ts'
 
 // The expected values are those of Go's time.ParseDuration.
 t.test("a duration in Go's notation is parsed to nanoseconds", async (t) => {
@@ -55,4 +55,18 @@ t.test('an invalid duration has the error of Go', async (t) => {
     t.equal(readGoDuration(text).error, error, text.slice(0, 30))
     t.equal(parseGoDuration(text), undefined)
   }
+})
+
+t.test('durations are formatted as in Go', (t) => {
+  const cases: [ms: number, text: string][] = [
+    [0, '0s'],
+    [5, '5ms'],
+    [1500, '1.5s'],
+    [10_000, '10s'],
+    [80_000, '1m20s'],
+    [300_000, '5m0s'],
+    [3_661_500, '1h1m1.5s'],
+  ]
+  for (const [ms, text] of cases) t.equal(formatGoDuration(ms), text)
+  t.end()
 })

@@ -649,3 +649,25 @@ t.test('the elector ends when its watch has ended', async (t) => {
   closed.resolve()
   await ended
 })
+
+t.test('a candidate that stops while it acquires the lease releases it', async (t) => {
+  const { server, clock, replica } = world(t)
+  server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
+  const b = await replica('b')
+  const answered = Promise.withResolvers<void>()
+  b.network.carry = async (action, verb) => {
+    const result = await action()
+    if (verb === 'update' && server.lease?.spec?.holderIdentity === 'b') await answered.promise
+    return result
+  }
+  server.put({ holderIdentity: '' })
+  await clock.advance(0)
+  t.equal(server.lease?.spec?.holderIdentity, 'b')
+  t.notOk(b.leads())
+  const resigned = b.elector.resign()
+  b.network.carry = async (action) => action()
+  await resigned
+  t.equal(server.lease?.spec?.holderIdentity, '')
+  answered.resolve()
+  await b.end()
+})

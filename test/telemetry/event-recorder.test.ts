@@ -2,6 +2,7 @@ import { Session } from 'node:inspector'
 import t from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Write } from '../support/telemetry/event-recorder.ts'
+import { counter, createEventRecorder } from '../../src/telemetry/event-recorder.ts'
 import { until } from '../../src/testing/until.ts'
 import { created, object, setUp } from '../support/telemetry/event-recorder.ts'
 
@@ -231,6 +232,33 @@ t.test('an object without metadata does not throw', async (t) => {
   await recorder.flush()
   t.equal(writes.length, 0)
   t.strictSame(lines, ['warn: an event could not be recorded'])
+})
+
+t.test('an Event may be about a part of an object, and is counted apart from those about other parts', async (t) => {
+  const { recorder, writes } = setUp()
+  for (const name of ['a', 'b', 'a'])
+    recorder.event(object('pod', 'ns'), 'Normal', 'Started', 'x', { fieldPath: `spec.containers{${name}}` })
+  recorder.event(object('pod', 'ns'), 'Normal', 'Started', 'x')
+  await recorder.flush()
+  const paths = writes.map((write) => write.verb === 'create' && write.object.involvedObject.fieldPath)
+  t.strictSame(paths, ['spec.containers{a}', 'spec.containers{b}', undefined])
+})
+
+t.test('Events of recorders with common numbers have different names', async (t) => {
+  const { writes, client, options } = setUp()
+  const nextNumber = counter()
+  const recorders = ['a', 'b'].map((host) => createEventRecorder(client, { ...options, host, nextNumber }))
+  for (const recorder of recorders) recorder.event(object('pod', 'ns'), 'Normal', 'Started', 'x')
+  for (const recorder of recorders) await recorder.flush()
+  const created = writes.flatMap((write) => (write.verb === 'create' ? [write.object] : []))
+  t.strictSame(
+    created.map(({ source }) => source),
+    [
+      { component: 'proreus', host: 'a' },
+      { component: 'proreus', host: 'b' },
+    ],
+  )
+  t.equal(new Set(created.map(({ metadata }) => metadata.name)).size, 2)
 })
 
 t.test('an Event may have annotations, a related object and an action, and is counted apart from others', async (t) => {

@@ -98,7 +98,10 @@ class Checker {
     return errorType
   }
 
-  /** Returns the type of a name. A variable of the innermost scope takes precedence, then one of an outer scope, then a type name. */
+  /**
+   * Returns the type of a name. Local variables of inner scopes take precedence over those of outer scopes. After the local variables, the
+   * declared variables are searched, and then the type names.
+   */
   #lookUp(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {

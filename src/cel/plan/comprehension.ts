@@ -74,7 +74,7 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
   if (initial.kind !== 'literal' || typeof initial.value !== 'boolean') return undefined
   const decisive = !initial.value
   // The loop condition of `all` has a cost of 2, because it reads the accumulator and calls `@not_strictly_false`. The condition of
-  // `exists` also negates the accumulator.
+  // `exists` has a cost of 3, because it also negates the accumulator.
   const conditionCost = decisive ? 3 : 2
   const { eval: predicate } = planner.plan(step.args[1]!)
   return (frame, range, loop) => {

@@ -91,8 +91,8 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If no item is equal and the comparison with some items failed, a list with a schema throws the
- * first error (`unstructuredList.Contains`), and any other list returns false.
+ * Reports whether a list contains a value. If no item is equal and the comparison with some items failed, the function throws the first
+ * error for a list with a schema (`unstructuredList.Contains`), and returns false for any other list.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list

@@ -1,4 +1,4 @@
-/** Names of the Go types of values in kube-apiserver, which occur in its error messages. */
+/** The names of the Go types of CEL values. kube-apiserver's error messages contain these names. */
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
 import { typeNameOf } from './values.ts'

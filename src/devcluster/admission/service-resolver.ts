@@ -21,20 +21,23 @@ export interface ServiceResolver {
  *
  * @param services returns the addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
  * @param exists returns true if the Service exists. The error message is different for a Service that exists but has no address.
+ * @param endpointOf returns the address of a Service that is not in the map; undefined if it has none. The map comes first: the endpoints of
+ * a Service may be simulated Pods, at whose addresses nothing listens.
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,
   exists: (service: ServiceReference) => boolean = () => true,
+  endpointOf: (service: ServiceReference) => string | undefined = () => undefined,
 ): ServiceResolver {
   return {
-    resolve({ namespace, name, port }) {
+    resolve(service) {
+      const { namespace, name, port } = service
       const known = services()
       const key = `${namespace}/${name}`
-      const address = Object.hasOwn(known, `${key}:${port}`) ? known[`${key}:${port}`] : Object.hasOwn(known, key) ? known[key] : undefined
+      const mapped = Object.hasOwn(known, `${key}:${port}`) ? known[`${key}:${port}`] : Object.hasOwn(known, key) ? known[key] : undefined
+      const address = mapped ?? endpointOf(service)
       if (address !== undefined) return address
-      throw new CallError(
-        exists({ namespace, name, port }) ? `no endpoints available for service "${name}"` : `service "${name}" not found`,
-      )
+      throw new CallError(exists(service) ? `no endpoints available for service "${name}"` : `service "${name}" not found`)
     },
   }
 }

@@ -41,7 +41,7 @@ function goTyping(type: GoType, field?: GoField): Typing {
     case 'scalar':
       return { ...anything, type: type.scalar === 'string' ? 'string' : type.scalar === 'bool' ? 'boolean' : 'number' }
     case 'special':
-      return type.special === 'bytes' ? { ...anything, type: 'string' } : anything
+      return type.special === 'bytes' ? { ...anything, type: 'string' } : { ...anything, atomicMap: field?.atomic === true }
     case 'structOr':
       return anything
     case 'list': {

@@ -5,16 +5,27 @@ import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { runController } from '../../controller/run-controller.ts'
 import type { EventRecorder } from '../../telemetry/event-recorder.ts'
-import { createEventRecorder } from '../../telemetry/event-recorder.ts'
+import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { disruptionController } from './disruption/disruption.ts'
+import { endpointSliceController } from './endpoints/endpoint-slices.ts'
+import { endpointsController } from './endpoints/endpoints.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
-import { kubelet } from './kubelet.ts'
+import { kubelet } from './kubelet/kubelet.ts'
+import type { SimulationOptions } from './kubelet/simulation.ts'
 import { namespaceController } from './namespace-controller.ts'
-import type { NodeOptions } from './node.ts'
-import { scheduler } from './scheduler.ts'
+import { nodeLifecycle } from './nodes/node-lifecycle.ts'
+import { nodeRegistration } from './nodes/node-registration.ts'
+import { podGarbageCollector } from './nodes/pod-garbage-collector.ts'
+import { taintEviction } from './nodes/taint-eviction.ts'
+import { scheduler } from './scheduler/scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { claimController } from './volumes/claims.ts'
+import { claimProtectionController, volumeProtectionController } from './volumes/protection.ts'
+import { volumeController } from './volumes/volumes.ts'
+import { cronJobController } from './workloads/cron-job/cron-job.ts'
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
@@ -28,26 +39,37 @@ export interface ControllersOptions {
   readonly source: TypeSource
   /** The CA certificate of the embedded API server as PEM. */
   readonly ca: string
-  readonly nodes: readonly NodeOptions[]
+  /** The version of the simulated kubelets. */
+  readonly version: string
+  readonly simulation: SimulationOptions
   readonly logger: Logger
   readonly clock: Clock
 }
 
 /** Runs all controllers until the signal is aborted. Resolves when all controllers have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
-  const { client, source, clock } = options
+  const { client, source, clock, simulation, version } = options
   const logger = quiet(options.logger)
   const metrics = new Metrics()
   const cache = new Cache(client, { logger, clock })
-  const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
-  const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
-    const events = eventsOf(component, instance)
+  const nextNumber = counter()
+  const eventsOf = (component: string, node?: string): EventRecorder => {
+    const place = node === undefined ? { instance: '' } : { instance: node, host: node }
+    return createEventRecorder(client, { component, ...place, nextNumber, logger, clock })
+  }
+  const kubeletEvents = { eventsOf: (node: string) => eventsOf('kubelet', node) }
+  const start = (definition: ControllerDefinition, component: string): Promise<void> => {
+    const events = eventsOf(component)
     // The cluster stops as a whole, so running reconciles get no grace period.
     return runController(definition, { client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([
-    start(scheduler(cache), 'default-scheduler'),
-    start(kubelet(options.nodes), 'kubelet', options.nodes[0]?.name),
+    start(scheduler(simulation), 'default-scheduler'),
+    start(kubelet({ simulation, ...kubeletEvents }), 'kubelet'),
+    start(nodeRegistration({ version, ...kubeletEvents }), 'kubelet'),
+    start(nodeLifecycle(simulation.nodeGraceMs), 'node-controller'),
+    start(taintEviction(), 'taint-eviction-controller'),
+    start(podGarbageCollector(), 'pod-garbage-collector'),
     start(namespaceController(source), 'namespace-controller'),
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
     start(deploymentController(), 'deployment-controller'),
@@ -57,6 +79,14 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(jobController(), 'job-controller'),
     start(orphanedPodController(), 'job-controller'),
     start(timeToLiveController(), 'ttl-after-finished-controller'),
+    start(cronJobController(), 'cronjob-controller'),
+    start(endpointSliceController(), 'endpoint-slice-controller'),
+    start(endpointsController(), 'endpoint-controller'),
+    start(disruptionController(source), 'controllermanager'),
+    start(claimController(), 'persistentvolume-controller'),
+    start(volumeController(), 'persistentvolume-controller'),
+    start(claimProtectionController(), 'persistentvolumeclaim-protection-controller'),
+    start(volumeProtectionController(), 'persistentvolume-protection-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

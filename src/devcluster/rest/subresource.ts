@@ -39,7 +39,7 @@ export interface SubresourceInfo {
   /** Returns the response to a POST. Default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
   /**
-   * For a POST that deletes the object, such as an eviction: returns the `DeleteOptions` that the body contains. Throws a `StatusError` to
+   * For a POST that evicts the object: returns the `DeleteOptions` that the body contains. Throws a `StatusError` to
    * reject the request.
    */
   readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject

@@ -51,6 +51,8 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = mergeR
 const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
+/** JSON that server-side apply treats as atomic, such as the data of a ControllerRevision. */
+const rawExtension: GoType = { kind: 'special', special: 'any' }
 
 /** Go types of the messages whose JSON differs from their protobuf fields, keyed by message name. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
@@ -67,7 +69,7 @@ const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'meta.v1.MicroTime': { kind: 'special', special: 'microTime' },
   'meta.v1.Time': { kind: 'special', special: 'time' },
   'resource.Quantity': { kind: 'special', special: 'quantity' },
-  'runtime.RawExtension': anything,
+  'runtime.RawExtension': rawExtension,
 }
 
 function schemaOr(): GoType {
@@ -159,7 +161,7 @@ function merging(
     strategy: mergeKey !== undefined || rule.includes('merge') ? 'merge' : rule.includes('replace') ? 'replace' : '',
     mergeKey: mergeKey ?? '',
     keys: rule.includes('set') ? [] : keys?.split(','),
-    atomic: rule.includes('atomic'),
+    atomic: rule.includes('atomic') || type === rawExtension,
     keyDefault: value === undefined ? (dropsEmpty ? undefined : zeroOf(type)) : (JSON.parse(value) as JsonValue),
   }
 }

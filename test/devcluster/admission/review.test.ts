@@ -484,5 +484,12 @@ t.test('a mapped Service resolves to its address, and another one is a failed ca
   t.throws(() => mappedServices(() => ({})).resolve({ namespace: 'a', name: 'toString', port: 1 }), {
     message: 'no endpoints available for service "toString"',
   })
+  const all = mappedServices(
+    () => services,
+    () => true,
+    ({ name }) => `https://endpoint-of-${name}`,
+  )
+  const resolved = ['b', 'd'].map((name) => all.resolve({ namespace: 'a', name, port: 443 }))
+  t.strictSame(resolved, ['https://1', 'https://endpoint-of-d'], 'the mapped address comes before the endpoints')
   t.end()
 })

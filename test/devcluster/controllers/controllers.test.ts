@@ -8,17 +8,17 @@ import { resourceType } from '../../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import { deepFreeze } from '../../../src/api/json.ts'
 import { failure } from '../../../src/api/status.ts'
-import type { Cache } from '../../../src/cache/cache.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import { runController } from '../../../src/controller/run-controller.ts'
 import type { ControllerDefinition } from '../../../src/controller/builder.ts'
-import { kubelet } from '../../../src/devcluster/controllers/kubelet.ts'
+import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
 import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
-import { scheduler } from '../../../src/devcluster/controllers/scheduler.ts'
+import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
 import type { ControllerWorld } from '../../support/controller/fakes.ts'
 import { controllerWorld } from '../../support/controller/fakes.ts'
+import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
 import { until } from '../../../src/testing/until.ts'
 
 const time = '2026-01-01T00:00:00Z'
@@ -35,7 +35,7 @@ function objectOf(name: string, fields: object = {}, metadata: object = {}): Kub
   const own = { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(++version), ...metadata }
   return deepFreeze({ metadata: own, ...fields }) as unknown as KubernetesObject
 }
-const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } }
+const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '10' } } }
 const nodeOf = (name: string, fields: object = ready): KubernetesObject => objectOf(name, fields, { namespace: undefined })
 
 type Answer = (method: string, ...given: never[]) => unknown
@@ -51,7 +51,7 @@ interface Running extends ControllerWorld {
 }
 
 /** Runs a controller. `answer` returns the response of the API server to each request. */
-function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, answer: Answer = () => ({})): Running {
+function run(t: Test, make: (world: ControllerWorld, events: EventRecorder) => ControllerDefinition, answer: Answer = () => ({})): Running {
   const asked: unknown[][] = []
   const events: string[] = []
   const methods = ['create', 'patch', 'patchStatus', 'delete', 'raw', 'list', 'get']
@@ -73,7 +73,7 @@ function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, an
         void events.push(`${object.metadata.name} ${type} ${reason}: ${message}`),
     },
   }
-  const definition = make(world)
+  const definition = make(world, environment.events)
   for (const type of definition.types) world.cache.of(type).sync()
   const running = runController(definition, environment as never, world.stop.signal)
   t.teardown(async () => {
@@ -106,7 +106,7 @@ async function quiet(): Promise<void> {
 }
 const podOf = (name: string, spec: object = {}, fields: object = {}, metadata: object = {}): KubernetesObject =>
   objectOf(name, { spec: { containers: [{ name: 'main', image: 'x:1' }], ...spec }, ...fields }, metadata)
-const schedule = ({ cache }: ControllerWorld): ControllerDefinition => scheduler(cache as unknown as Cache)
+const schedule = (): ControllerDefinition => scheduler()
 
 t.test('the scheduler binds a pending Pod to the node with the fewest Pods', async (t) => {
   const world = run(t, schedule)
@@ -205,10 +205,24 @@ t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
 })
 
 const onNode = { nodeName: 'n1' }
-const kubelets = (): ControllerDefinition => kubelet([{ name: 'n0' }, { name: 'n1' }])
+const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition => kubelet({ eventsOf: () => events })
+const addressed = (address: string): object => ({ status: { addresses: [{ type: 'InternalIP', address }] } })
+/** Responds to a patch of a status with the Pod. */
+const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
+  method === 'patchStatus' ? { ...(patch as object), metadata } : {}
+/** Runs the kubelets of two nodes. */
+function runKubelets(t: Test, answer: Answer = patched): Running {
+  const world = run(t, kubelets, answer)
+  world.set(nodeType, nodeOf('n0', addressed('10.0.0.1')), nodeOf('n1', addressed('10.0.0.2')))
+  return world
+}
+const runningStatus = {
+  phase: 'Running',
+  containerStatuses: [{ name: 'main', image: 'x:1', restartCount: 0, ready: true, state: { running: { startedAt: time } } }],
+}
 
 t.test('the kubelet runs the Pods on its nodes', async (t) => {
-  const world = run(t, kubelets)
+  const world = runKubelets(t)
   world.set(podType, podOf('elsewhere', { nodeName: 'other' }), podOf('unbound'))
   for (const phase of ['Succeeded', 'Failed']) world.set(podType, podOf(phase.toLowerCase(), onNode, { status: { phase } }))
   world.set(podType, podOf('a', onNode))
@@ -220,48 +234,58 @@ t.test('the kubelet runs the Pods on its nodes', async (t) => {
     status: { phase: 'Running', hostIP: '10.0.0.2', podIP: '10.244.0.2', startTime: time },
   })
   t.strictSame(world.events, [
-    'a Normal Pulled: Container image "x:1" already present on machine',
-    'a Normal Created: Created container: main',
-    'a Normal Started: Started container main',
+    'a Normal Pulling: Pulling image "x:1"',
+    'a Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
+    'a Normal Created: Container created',
+    'a Normal Started: Container started',
   ])
-  world.set(podType, podOf('b', onNode, { status: { podIP: '10.244.7.7' } }), podOf('c', onNode, { status: { phase: 'Running' } }))
+  world.set(
+    podType,
+    podOf('b', onNode, { status: { podIP: '10.244.7.7' } }),
+    podOf('c', onNode, { status: { phase: 'Pending' } }),
+    podOf('running', onNode, { status: runningStatus }),
+  )
   t.match(await world.take(2), [
-    ['patchStatus', 'pods', { name: 'b' }, { status: { podIP: '10.244.7.7' } }],
+    ['patchStatus', 'pods', { name: 'b' }, { status: { podIPs: [{ ip: '10.244.7.7' }] } }],
     ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],
   ])
-  t.equal(world.events.length, 6, 'a running Pod is not started again')
-  world.set(podType, podOf('d', { nodeName: 'n0' }, { status: { phase: 'Pending' } }), podOf('e', onNode, { status: { phase: 'Unknown' } }))
-  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'd' }, { status: { hostIP: '10.0.0.1', podIP: '10.244.0.4' } }]])
+  t.equal(world.events.length, 10, 'the image is pulled once, and a running Pod is not started again')
+  world.set(podType, podOf('d', { nodeName: 'n0' }, { status: { phase: 'Pending' } }))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'd' }, { status: { hostIP: '10.0.0.1', podIP: '10.244.0.5' } }]])
   await quiet()
   t.strictSame(world.asked, [])
-  t.strictSame(world.events.slice(6), [
-    'd Normal Pulled: Container image "x:1" already present on machine',
-    'd Normal Created: Created container: main',
-    'd Normal Started: Started container main',
+  t.strictSame(world.events.slice(10), [
+    'd Normal Pulling: Pulling image "x:1"',
+    'd Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
+    'd Normal Created: Container created',
+    'd Normal Started: Container started',
   ])
 })
 
 t.test('a change of a Pod that is being deleted does not delay its deletion', async (t) => {
-  const world = run(t, kubelets)
+  const world = runKubelets(t)
   const deleted = (annotations: object = {}): KubernetesObject =>
-    podOf('a', onNode, {}, { deletionTimestamp: time, deletionGracePeriodSeconds: 30, annotations })
+    podOf('a', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 30, annotations })
   world.set(podType, deleted())
   await until('it stops', () => world.clock.pending > 0)
   await world.clock.advance(60)
   world.set(podType, deleted({ x: 'y' }))
   await quiet()
   await world.clock.advance(40)
-  t.match(await world.take(1), [['delete', 'pods', { name: 'a' }, { gracePeriodSeconds: 0 }]])
+  t.match(await world.take(2), [
+    ['patchStatus', 'pods', { name: 'a' }, { status: { phase: 'Failed' } }],
+    ['delete', 'pods', { name: 'a' }, { gracePeriodSeconds: 0 }],
+  ])
   world.set(podType, podOf('b', onNode, {}, { deletionTimestamp: time }))
   t.match(
-    await world.take(1),
-    [['delete', 'pods', { name: 'b' }, { gracePeriodSeconds: 0 }]],
+    (await world.take(2))[1],
+    ['delete', 'pods', { name: 'b' }, { gracePeriodSeconds: 0 }],
     'without a grace period it is deleted at once',
   )
 })
 
 t.test('the address of a deleted or replaced Pod is reused', async (t) => {
-  const world = run(t, kubelets)
+  const world = runKubelets(t)
   const addressOf = async (): Promise<string> => {
     const [[, , , patch]] = (await world.take(1)) as [[string, string, object, { status: { podIP: string } }]]
     return patch.status.podIP
@@ -279,41 +303,43 @@ t.test('the address of a deleted or replaced Pod is reused', async (t) => {
 })
 
 t.test('the kubelet confirms a deletion after the containers have stopped', async (t) => {
-  const world = run(t, kubelets)
+  const world = runKubelets(t)
   const deleted = (name: string, deletionGracePeriodSeconds?: number) =>
     podOf(
       name,
       onNode,
-      {},
+      { status: runningStatus },
       { deletionTimestamp: time, ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }) },
     )
   world.set(podType, deleted('a', 30), deleted('short', 0.05), deleted('held', 0))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'held' }, { status: { phase: 'Failed' } }]])
   await until('they stop', () => world.clock.pending > 0)
   await quiet()
   t.strictSame(world.asked, [], 'a deletion without a grace period needs no confirmation')
   const confirmed = (name: string) => [
+    ['patchStatus', 'pods', { name }, { status: { phase: 'Failed' } }],
     ['delete', 'pods', { name, namespace: 'ns' }, { gracePeriodSeconds: 0, preconditions: { uid: `uid-${name}` } }],
   ]
   await world.clock.advance(50)
-  t.match(await world.take(1), confirmed('short'))
+  t.match(await world.take(2), confirmed('short'))
   await world.clock.advance(49)
   await quiet()
   t.strictSame(world.asked, [])
   await world.clock.advance(1)
-  t.match(await world.take(1), confirmed('a'))
+  t.match(await world.take(2), confirmed('a'))
 })
 
 t.test('the kubelet ignores that a Pod was changed or deleted meanwhile', async (t) => {
   for (const error of [notFound, conflict]) {
-    const world = run(t, kubelets, () => Promise.reject(error))
+    const world = runKubelets(t, () => Promise.reject(error))
     world.set(podType, podOf('a', onNode))
     await world.take(1)
-    world.set(podType, podOf('b', onNode, {}, { deletionTimestamp: time, deletionGracePeriodSeconds: 1 }))
+    world.set(podType, podOf('b', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 1 }))
     await until('it stops', () => world.clock.pending > 0)
     await world.clock.advance(100)
     await world.take(1)
     await quiet()
-    t.strictSame([world.events, world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], [], 0])
+    t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
   }
 })
 

@@ -5,7 +5,7 @@ import { resourceType } from '../../../src/api/group-version-kind.ts'
 import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client } from '../../../src/client/client.ts'
-import { defaultNodes, nodeAddress, registerNodes } from '../../../src/devcluster/controllers/node.ts'
+import { defaultNodes, nodeAddress, numberedNodes, registerNodes } from '../../../src/devcluster/controllers/nodes/node.ts'
 import type { ReadonlyObject } from '../../../src/devcluster/controllers/owners.ts'
 import { findOwners, isBeingDeleted, isOrphaning, isWaitingForDependents } from '../../../src/devcluster/controllers/owners.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
@@ -185,5 +185,12 @@ t.test('nodes are registered as ready, and existing ones are updated', async (t)
   })
   await t.rejects(registerNodes(client, [{ name: 'bad' }], options), { message: 'boom' })
   t.strictSame([nodeAddress(0), nodeAddress(254), nodeAddress(256), nodeAddress(513)], ['10.0.0.1', '10.0.0.255', '10.0.1.1', '10.0.2.2'])
-  t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: { project: 'test' } }])
+  const region = { project: 'test', 'topology.kubernetes.io/region': 'local' }
+  const zoned = (zone: string): object => ({ ...region, 'topology.kubernetes.io/zone': zone })
+  t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: zoned('zone-a') }])
+  t.strictSame(numberedNodes(4).slice(1), [
+    { name: 'proreus-node-2', labels: zoned('zone-b') },
+    { name: 'proreus-node-3', labels: zoned('zone-c') },
+    { name: 'proreus-node-4', labels: zoned('zone-a') },
+  ])
 })

@@ -57,13 +57,14 @@ t.test('a Pod is bound to a matching node, gets an address and runs', async (t) 
   t.not((await running(client, 'b')).status?.podIP, '10.244.0.2')
   const events = await until('all events are there', async () => {
     const { items } = await client.list(event, { namespace: 'default', fieldSelector: 'involvedObject.name=a' })
-    return items.length === 4 && items
+    return items.length === 5 && items
   })
   t.strictSame(events.map(({ reason, source, reportingInstance }) => `${reason} ${source?.component} ${reportingInstance}`).sort(), [
-    'Created kubelet n1',
-    'Pulled kubelet n1',
+    'Created kubelet n2',
+    'Pulled kubelet n2',
+    'Pulling kubelet n2',
     'Scheduled default-scheduler ',
-    'Started kubelet n1',
+    'Started kubelet n2',
   ])
 })
 

@@ -145,8 +145,14 @@ export class FakeCache implements ControllerCache {
     return this.of(type).objects.get(formatKey(key)) as DeepReadonly<ObjectOf<R>> | undefined
   }
 
-  list<R extends ResourceType>(type: R): readonly DeepReadonly<ObjectOf<R>>[] {
-    return [...this.of(type).objects.values()] as unknown as readonly DeepReadonly<ObjectOf<R>>[]
+  list<R extends ResourceType>(
+    type: R,
+    options: { readonly index?: readonly [CacheIndex, string] } = {},
+  ): readonly DeepReadonly<ObjectOf<R>>[] {
+    const objects = [...this.of(type).objects.values()]
+    const { index: [index, key = ''] = [] } = options
+    const found = index === undefined ? objects : objects.filter((object) => [index.keysOf(object as never)].flat().includes(key))
+    return found as unknown as readonly DeepReadonly<ObjectOf<R>>[]
   }
 }
 

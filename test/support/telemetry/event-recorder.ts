@@ -3,6 +3,7 @@ import type { Event } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey } from '../../../src/api/object.ts'
 import type { Status } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
+import type { EventRecorderOptions } from '../../../src/telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../../src/telemetry/event-recorder.ts'
 import type { EventWriter } from '../../../src/telemetry/event-writes.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
@@ -13,6 +14,8 @@ export type Write = { verb: 'create'; object: ObjectInput<Event> } | { verb: 'pa
 export function setUp(fail: (write: Write) => Error | undefined = () => undefined): {
   clock: FakeClock
   writes: Write[]
+  client: EventWriter
+  options: EventRecorderOptions
   recorder: ReturnType<typeof createEventRecorder>
   lines: string[]
   entries: Record<string, unknown>[]
@@ -29,13 +32,8 @@ export function setUp(fail: (write: Write) => Error | undefined = () => undefine
     patch: (_type: unknown, key: ObjectKey, patch: object) => accept({ verb: 'patch', key, patch }),
   } as unknown as EventWriter
   const { logger, lines, entries } = recordingLogger('debug')
-  return {
-    clock,
-    writes,
-    lines,
-    entries,
-    recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger, clock, random: () => 0.5 }),
-  }
+  const options = { component: 'proreus', instance: 'pod-1', logger, clock, random: () => 0.5 }
+  return { clock, writes, lines, entries, client, options, recorder: createEventRecorder(client, options) }
 }
 
 export function apiError(code: number): ApiError {

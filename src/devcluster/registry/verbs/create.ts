@@ -8,8 +8,8 @@ import type { UnstoredRequest } from '../../rest/subresource.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import { kindType } from '../../types/go-types.ts'
 import { checkNamespace, decodeBody, decodeSubresource, typeOfSubresource } from '../decode.ts'
-import { deleteBySubresource } from './delete.ts'
 import type { Environment } from '../environment.ts'
+import { evict } from './evict.ts'
 import { managedFieldsAfter, writerOf } from '../field-managers.ts'
 import { metadataText, withMetadata } from '../metadata.ts'
 import { writeObject } from '../write/pipeline.ts'
@@ -40,7 +40,7 @@ export async function createSubresource(
   const body = decodeSubresource(info, subresource, decoded, context)
   checkNamespace(info, body, key.namespace)
   if (deletes !== undefined) {
-    const object = await deleteBySubresource(environment, info, key, subresource, body, context, deletes)
+    const object = await evict(environment, info, key, subresource, body, context, deletes)
     return created?.(object) ?? object
   }
   if (unstored !== undefined) return carryOut(environment, info, key, subresource, body, context, unstored)

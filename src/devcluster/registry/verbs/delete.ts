@@ -3,9 +3,7 @@ import { formatTime } from '../../../api/conditions.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
-import { admitAll } from '../../admission/admission.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import type { SubresourceInfo } from '../../rest/subresource.ts'
 import { validateDeleteOptions } from './delete-options.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import type { Environment } from '../environment.ts'
@@ -80,28 +78,6 @@ export async function deleteObject(
   }
 }
 
-/**
- * Handles a POST to a subresource that deletes the object, such as an eviction. Webhooks are called for the CREATE of the subresource, but
- * not for a DELETE.
- */
-export async function deleteBySubresource(
-  environment: Environment,
-  info: ResourceInfo,
-  key: ObjectKey,
-  subresource: string,
-  object: JsonObject,
-  context: RequestContext,
-  optionsOf: NonNullable<SubresourceInfo['deletes']>,
-): Promise<JsonObject> {
-  const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
-  const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
-  const admitted = (await environment.admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
-  const options = optionsOf(key.name, admitted, context)
-  await environment.admission.validate({ ...attributes, object: admitted })
-  const dryRun = context.dryRun || (Array.isArray(options.dryRun) && options.dryRun.length > 0)
-  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, { ...context, dryRun })).object
-}
-
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
   if (!gone || info.strategy.returnsDeleted === true) return { object: inGoOrder(last, info.goType), accepted: !gone }
   const details = {
@@ -154,7 +130,8 @@ function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObje
   return wanted === undefined ? others : [...others, wanted]
 }
 
-function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
+/** Throws 409 when the object does not have the uid or the resourceVersion in the preconditions of the `DeleteOptions`. */
+export function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')

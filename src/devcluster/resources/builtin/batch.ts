@@ -6,18 +6,27 @@ import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, humanAge, integerColumn, nameColumn, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
-import { changeObjectField, withDefaults } from '../defaulting.ts'
+import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { immutable, nonNegative, validateEnum, validateOptionalEnum } from './container-validation.ts'
+import { immutable, nonNegative, validateEnum } from './container-validation.ts'
 import { scheduleProblem } from './cron-schedule.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validateTimeZone } from './time-zone.ts'
+import { validateJobSpec } from './job-validation.ts'
 import { templateColumns } from './workloads.ts'
 
 const group = 'batch'
-const restartPolicies = ['OnFailure', 'Never']
 const maxInt32 = 2 ** 31 - 1
+
+/** Sets the status that a condition of a Pod must have. */
+function defaultFailurePolicy(spec: JsonObject): JsonObject {
+  return changeObjectField(spec, 'podFailurePolicy', (policy) =>
+    changeItems(policy, 'rules', (rule) =>
+      changeItems(rule, 'onPodConditions', (pattern) => (textAt(pattern, 'status') === '' ? { ...pattern, status: 'True' } : pattern)),
+    ),
+  )
+}
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, {
@@ -30,7 +39,7 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   // Without `completions` and `parallelism`, the Job runs one Pod. With only `parallelism`, the Job is a work queue: `completions` stays
   // unset, and the success of any Pod counts as the success of all Pods.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
-  return changeObjectField(sized, 'template', defaultPodTemplate)
+  return changeObjectField(defaultFailurePolicy(sized), 'template', defaultPodTemplate)
 }
 
 /** Copies the labels of the Pod template to a Job without labels. */
@@ -68,42 +77,6 @@ function withOwnSelector(job: JsonObject): JsonObject {
   }
 }
 
-const nonNegativeFields = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-  'backoffLimitPerIndex',
-  'maxFailedIndexes',
-]
-
-function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
-  const errors = nonNegativeFields.flatMap((field) => nonNegative(spec[field], `${path}.${field}`))
-  const { completionMode, completions: wanted } = spec
-  errors.push(...validateOptionalEnum(spec, 'completionMode', path, ['NonIndexed', 'Indexed']))
-  if (completionMode === 'Indexed' && (wanted === undefined || wanted === null))
-    errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
-  const replacement = isObject(spec.podFailurePolicy) ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
-  errors.push(...validateOptionalEnum(spec, 'podReplacementPolicy', path, replacement))
-  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'])
-    if (typeof spec[field] === 'number' && completionMode !== 'Indexed')
-      errors.push(invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'))
-  if (typeof spec.maxFailedIndexes === 'number' && typeof spec.backoffLimitPerIndex !== 'number')
-    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
-  errors.push(...validatePodTemplateSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
-  const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
-  if (!restartPolicies.includes(policy)) {
-    const unset = policy === 'Always' || policy === ''
-    errors.push(
-      unset
-        ? required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')
-        : notSupported(`${path}.template.spec.restartPolicy`, policy, restartPolicies),
-    )
-  }
-  return errors
-}
-
 function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = isObject(job.spec) ? job.spec : {}
   const errors = validateJobSpec(spec, 'spec')
@@ -112,6 +85,8 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
+  else if (spec.completions !== before.completions && typeof spec.completions === 'number' && spec.completions !== spec.parallelism)
+    errors.push(invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'))
   // The Pod template of a suspended Job is mutable, because controllers set scheduling directives in it.
   if (before.suspend !== true) fixed.push('template')
   return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
@@ -129,7 +104,8 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
       errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
   }
   errors.push(...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'))
-  if (typeof spec.timeZone === 'string' && spec.timeZone !== at(old, 'spec', 'timeZone')) errors.push(...validateTimeZone(spec.timeZone))
+  if (typeof spec.timeZone === 'string' && spec.timeZone !== at(old, 'spec', 'timeZone'))
+    errors.push(...validateTimeZone(spec.timeZone, 'spec.timeZone'))
   errors.push(...validateEnum(spec, 'concurrencyPolicy', 'spec', policies))
   const template = at(spec, 'jobTemplate', 'spec')
   errors.push(...validateJobSpec(isObject(template) ? template : {}, 'spec.jobTemplate.spec'))
@@ -141,19 +117,6 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
   // The names of a CronJob's Jobs have at most 63 characters, and end with a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
-}
-
-function validateTimeZone(zone: string): FieldError[] {
-  const path = 'spec.timeZone'
-  if (zone === '') return [invalid(path, zone, 'timeZone must be nil or non-empty string')]
-  if (zone.toLowerCase() === 'local')
-    return [invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')]
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return []
-  } catch {
-    return [invalid(path, zone, `unknown time zone ${zone}`)]
-  }
 }
 
 function jobDuration(job: JsonObject, now: number): string {
@@ -241,7 +204,9 @@ const cronJobs = builtinResource({
         })
         return changeObjectField(filled, 'jobTemplate', (template) =>
           changeObjectField(withDefaults(template, { metadata: {} }), 'spec', (jobSpec) =>
-            changeObjectField(jobSpec, 'template', (pods) => withDefaults(defaultPodTemplate(pods), { metadata: {} })),
+            changeObjectField(defaultFailurePolicy(jobSpec), 'template', (pods) =>
+              withDefaults(defaultPodTemplate(pods), { metadata: {} }),
+            ),
           ),
         )
       }),

@@ -69,10 +69,18 @@ const endpointSlices = builtinResource({
         'ports',
         (port) => withDefaults(port, { name: '', protocol: 'TCP' }),
       ),
+    prepareForCreate: withoutEmptyLists,
+    prepareForUpdate: withoutEmptyLists,
     warnings: (slice) => (slice.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     validate: validateSlice,
   },
 })
+
+/** Replaces empty lists with null: etcd stores EndpointSlices as protobuf, which does not distinguish an empty list from a missing one. */
+function withoutEmptyLists(slice: JsonObject): JsonObject {
+  const orNull = (field: string): JsonValue => (listAt(slice, field).length === 0 ? null : slice[field]!)
+  return { ...slice, endpoints: orNull('endpoints'), ports: orNull('ports') }
+}
 
 function validateSlice(slice: JsonObject, old: JsonObject | undefined): FieldError[] {
   const type = textAt(slice, 'addressType')

@@ -43,7 +43,7 @@ export const pods: ResourceInfo = builtinResource({
       version: 'v1',
       otherApiVersion: 'policy/v1beta1',
       verbs: ['create'],
-      deletes: evict,
+      deletes: evictionOptions,
       created: () => success,
     },
   },
@@ -138,10 +138,8 @@ function bindingErrors(binding: JsonObject): FieldError[] {
   ]
 }
 
-/**
- * Handles a POST to `pods/eviction`. PodDisruptionBudgets are ignored, because no controller of the embedded cluster updates their status.
- */
-function evict(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
+/** Returns the `DeleteOptions` of a POST to `pods/eviction`. */
+function evictionOptions(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
   checkName(name, eviction, 'Eviction')
   const given = isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
   if (given.ignoreStoreReadErrorWithClusterBreakingPotential === true) {

@@ -1,6 +1,7 @@
 /** Decides on which nodes a DaemonSet has a Pod (k8s.io/kubernetes/pkg/controller/daemon: NodeShouldRunDaemonPod). */
-import type { ReadonlyNode } from '../../place-pod.ts'
-import { isTolerated, matchesNodeSelector } from '../../place-pod.ts'
+import { matchesNodeSelector } from '../../scheduler/node-affinity.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../../scheduler/place-pod.ts'
+import { tolerates } from '../../scheduler/taints.ts'
 import type { DaemonSet } from './pods.ts'
 import { tolerationsOf } from './pods.ts'
 
@@ -14,9 +15,9 @@ export interface NodeFit {
 export function fitOf(set: DaemonSet, node: ReadonlyNode): NodeFit {
   const { spec } = set.spec?.template ?? {}
   const isNamed = !spec?.nodeName || spec.nodeName === node.metadata.name
-  if (!isNamed || !matchesNodeSelector({ spec }, node)) return { shouldRun: false, shouldContinue: false }
+  if (!isNamed || !matchesNodeSelector({ spec } as ReadonlyPod, node)) return { shouldRun: false, shouldContinue: false }
   const tolerations = tolerationsOf(set)
-  const untolerated = (node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations))
+  const untolerated = (node.spec?.taints ?? []).filter((taint) => !tolerations.some((one) => tolerates(one, taint)))
   const has = (effect: string): boolean => untolerated.some((taint) => taint.effect === effect)
   return { shouldRun: !has('NoSchedule') && !has('NoExecute'), shouldContinue: !has('NoExecute') }
 }

@@ -6,7 +6,9 @@
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import { formatIndexes, indexOf, parseIndexes } from './indexes.ts'
+import { newlyFailedIndexes } from './failed-indexes.ts'
+import { formatIndexes, parseIndexes, validIndexOf } from './indexes.ts'
+import { countsAsFailure } from './pod-failure-policy.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked } from './pods.ts'
 
 type Job = DeepReadonly<batch.Job>
@@ -19,16 +21,20 @@ export interface Counts {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
   readonly indexes: ReadonlySet<number> | undefined
+  /** The indexes that are not tried again; undefined for a Job without `backoffLimitPerIndex`. */
+  readonly failedIndexes: ReadonlySet<number> | undefined
 }
 
 /** Returns the counters in the status of a Job. */
 export function countsOf(job: Job): Counts {
-  const { succeeded = 0, failed = 0, uncountedTerminatedPods, completedIndexes } = job.status ?? {}
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods, completedIndexes, failedIndexes } = job.status ?? {}
+  const { completions = 0, backoffLimitPerIndex } = job.spec ?? {}
   return {
     succeeded,
     failed,
     uncounted: { succeeded: uncountedTerminatedPods?.succeeded ?? [], failed: uncountedTerminatedPods?.failed ?? [] },
-    indexes: isIndexed(job) ? parseIndexes(completedIndexes, job.spec?.completions ?? 0) : undefined,
+    indexes: isIndexed(job) ? parseIndexes(completedIndexes, completions) : undefined,
+    failedIndexes: backoffLimitPerIndex === undefined ? undefined : parseIndexes(failedIndexes, completions),
   }
 }
 
@@ -43,6 +49,7 @@ export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
     failed: counts.failed + uncounted.failed.length - failed.length,
     uncounted: { succeeded, failed },
     indexes,
+    failedIndexes: counts.failedIndexes,
   }
 }
 
@@ -57,35 +64,62 @@ export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Count
   return { succeeded: ended.filter(hasSucceeded), failed: ended.filter((pod) => hasFailed(pod, job)) }
 }
 
+/** Adds the indexes that have succeeded or failed because of these Pods. */
+export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts): Counts {
+  const { indexes, failedIndexes } = counts
+  if (indexes === undefined) return counts
+  const { succeeded } = newlyEnded(job, pods, counts)
+  const all = new Set([...indexes, ...succeeded.flatMap((pod) => validIndexOf(pod, job) ?? [])])
+  const failed = failedIndexes && new Set([...failedIndexes, ...newlyFailedIndexes(job, pods)])
+  return { ...counts, succeeded: all.size, indexes: all, failedIndexes: failed }
+}
+
+/** Returns the indexes that have succeeded or failed. */
+export function endedIndexes({ indexes, failedIndexes }: Counts): ReadonlySet<number> {
+  return new Set([...(indexes ?? []), ...(failedIndexes ?? [])])
+}
+
+/** Returns the Pods of `newlyEnded` that count as failed. Pods without a valid index do not, nor those that the failure policy ignores. */
+export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly ReadonlyPod[] {
+  return failed.filter((pod) => countsAsFailure(job, pod) && (!isIndexed(job) || validIndexOf(pod, job) !== undefined))
+}
+
 /**
  * Returns the counters with the Pods of `newlyEnded`. Their UIDs are added to `uncounted`. In an Indexed Job, however, a succeeded Pod adds
  * only its index to `indexes`.
  *
  * @param countsAll true when the Job has failed: Pods that have not ended count as failed, too.
+ * @param isHeld returns true for failed Pods that do not count yet.
  */
-export function counted(job: Job, pods: readonly ReadonlyPod[], counts: Counts, countsAll: boolean): Counts {
+export function counted(
+  job: Job,
+  pods: readonly ReadonlyPod[],
+  counts: Counts,
+  countsAll: boolean,
+  isHeld: (pod: ReadonlyPod) => boolean = () => false,
+): Counts {
   const { succeeded, failed } = newlyEnded(job, pods, counts)
   const rest = countsAll ? pods.filter((pod) => isTracked(pod) && !isCounted(pod, counts) && !hasSucceeded(pod)) : failed
   const uids = (some: readonly ReadonlyPod[]): string[] => some.map(({ metadata }) => metadata.uid)
-  const { completions = 0 } = job.spec ?? {}
-  const { uncounted, indexes } = counts
-  if (indexes === undefined) {
-    const all = { succeeded: [...uncounted.succeeded, ...uids(succeeded)], failed: [...uncounted.failed, ...uids(rest)] }
-    return { ...counts, uncounted: all }
+  const { uncounted } = counts
+  return {
+    ...withEndedIndexes(job, pods, counts),
+    uncounted: {
+      // The index of a succeeded Pod is enough to count it once.
+      succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(succeeded)] : uncounted.succeeded,
+      failed: [...uncounted.failed, ...uids(failures(job, rest).filter((pod) => !isHeld(pod)))],
+    },
   }
-  const isValid = (pod: ReadonlyPod): boolean => (indexOf(pod) ?? completions) < completions
-  const all = new Set([...indexes, ...succeeded.filter(isValid).map((pod) => indexOf(pod)!)])
-  const failures = [...uncounted.failed, ...uids(rest.filter(isValid))]
-  return { ...counts, succeeded: all.size, indexes: all, uncounted: { ...uncounted, failed: failures } }
 }
 
 /** Returns the counters as fields of the Job's status. The value null removes a field. */
-export function countFields({ succeeded, failed, uncounted, indexes }: Counts): Readonly<Record<string, unknown>> {
+export function countFields({ succeeded, failed, uncounted, indexes, failedIndexes }: Counts): Readonly<Record<string, unknown>> {
   const listed = (uids: readonly string[]): readonly string[] | null => (uids.length === 0 ? null : uids)
   return {
     succeeded,
     failed,
     uncountedTerminatedPods: { succeeded: listed(uncounted.succeeded), failed: listed(uncounted.failed) },
     ...(indexes !== undefined && { completedIndexes: indexes.size === 0 ? null : formatIndexes(indexes) }),
+    ...(failedIndexes !== undefined && { failedIndexes: formatIndexes(failedIndexes) }),
   }
 }

@@ -1,5 +1,6 @@
 /** The completion indexes of an Indexed Job (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils). */
 import type { Pod } from '../../../../api/builtin.ts'
+import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 
 /** The name of the annotation, and of the label, with the index of a Pod. */
@@ -9,6 +10,12 @@ export const indexAnnotation = 'batch.kubernetes.io/job-completion-index'
 export function indexOf({ metadata }: DeepReadonly<Pod>): number | undefined {
   const text = metadata.annotations?.[indexAnnotation] ?? ''
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined
+}
+
+/** Returns the index of a Pod, if the Job has such an index; otherwise undefined. */
+export function validIndexOf(pod: DeepReadonly<Pod>, { spec }: DeepReadonly<batch.Job>): number | undefined {
+  const index = indexOf(pod)
+  return index !== undefined && index < (spec?.completions ?? 0) ? index : undefined
 }
 
 /** Parses `status.completedIndexes`, e.g. `"0-2,5"`. Only indexes below `completions` are returned. */

@@ -11,11 +11,13 @@ import { claimDependents, controlledBy, mayAdopt, podsByController } from '../de
 import { createPod, deletePods, slowStart } from '../pod-control.ts'
 import { isActive, isTerminating } from '../pod-state.ts'
 import { retryRefused } from '../retry-refused.ts'
-import { counted, countsOf, newlyEnded, settled } from './counts.ts'
+import type { Counts } from './counts.ts'
+import { countsOf, endedIndexes, failures, newlyEnded, settled, withEndedIndexes } from './counts.ts'
+import { failureCounts, podsToReplace, replacementDelayMs } from './failed-indexes.ts'
 import { indexOf, pendingIndexes } from './indexes.ts'
-import { deadlineInMs, earlierOutcome, failureOf, isFinished, successOf } from './outcome.ts'
+import { deadlineInMs, earlierOutcome, earlySuccessOf, failureOf, isFinished, successOf } from './outcome.ts'
 import { podsToRemove } from './pods-to-remove.ts'
-import { podOf, replacesOnlyFailed } from './pods.ts'
+import { podOf, removeFinalizer, replacesOnlyFailed } from './pods.ts'
 import { ReplacementDelays } from './replacement-delays.ts'
 import { writeProgress } from './status.ts'
 
@@ -55,25 +57,25 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   const now = context.clock.now()
   const before = settled(countsOf(job), pods)
   const ended = newlyEnded(job, pods, before)
-  delays.record(key, ended.succeeded, ended.failed)
-  const counts = counted(job, pods, before, false)
-  const failed = counts.failed + counts.uncounted.failed.length
-  const succeeded = counts.indexes?.size ?? counts.succeeded + counts.uncounted.succeeded.length
-  let outcome = earlierOutcome(job) ?? failureOf(job, pods, failed, now)
+  if (job.spec?.backoffLimitPerIndex === undefined) delays.record(key, ended.succeeded, ended.failed)
+  const counts = withEndedIndexes(job, pods, before)
+  const failed = before.failed + before.uncounted.failed.length + failures(job, ended.failed).length
+  const succeeded = counts.indexes?.size ?? before.succeeded + before.uncounted.succeeded.length + ended.succeeded.length
+  let outcome = earlierOutcome(job) ?? failureOf(job, pods, failed, counts, now) ?? earlySuccessOf(job, counts)
+  let waitMs = 0
   let error: Error | undefined
   try {
     if (outcome !== undefined) await deletePods(pods.filter(isActive), job, context)
-    else if (deletionTimestamp === undefined) await manage(job, { pods, succeeded, indexes: counts.indexes, delays }, context)
+    else if (deletionTimestamp === undefined) waitMs = await manage(job, { pods, succeeded, counts, delays }, context)
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown
     error = thrown
   }
-  const current = controlledBy(podsByController, job, context)
-  const active = current.filter(isActive).length
+  const active = controlledBy(podsByController, job, context).filter(isActive).length
   outcome = outcome === undefined ? successOf(job, succeeded, active) : active > 0 ? undefined : outcome
-  await writeProgress(job, outcome, context)
+  await writeProgress(job, pods, outcome, context)
   if (error !== undefined) throw error
-  const waits = [deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now) ?? 0, delays.remainingMs(key, now)]
+  const waits = [deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now) ?? 0, waitMs]
   const next = Math.min(...waits.filter((ms) => ms > 0))
   return Number.isFinite(next) && outcome === undefined ? { requeueAfterMs: next } : undefined
 }
@@ -81,24 +83,46 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
 interface Progress {
   readonly pods: readonly ReadonlyPod[]
   readonly succeeded: number
-  readonly indexes: ReadonlySet<number> | undefined
+  readonly counts: Counts
   readonly delays: ReplacementDelays
 }
 
-/** Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). */
-async function manage(job: Job, { pods, succeeded, indexes, delays }: Progress, context: ReconcileContext): Promise<void> {
-  const { parallelism = 1, completions, suspend } = job.spec ?? {}
+/**
+ * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). Resolves with the time in milliseconds
+ * after which failed Pods may be replaced; 0 when none waits for it.
+ */
+async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
+  const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}
+  const now = context.clock.now()
   const active = pods.filter(isActive)
   let wanted = Math.max(0, Math.min(parallelism, (completions ?? Infinity) - succeeded))
   if (completions === undefined && succeeded > 0) wanted = active.length
   if (suspend === true) wanted = 0
-  const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), context.clock.now()).slice(0, maxPods)
-  if (surplus.length > 0) return deletePods(surplus, job, context)
+  const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), now).slice(0, maxPods)
+  if (surplus.length > 0) {
+    // Without the finalizer, these Pods do not count as failed.
+    await Promise.all(surplus.map((pod) => removeFinalizer(pod, context)))
+    await deletePods(surplus, job, context)
+    return 0
+  }
   const terminating = replacesOnlyFailed(job) ? pods.filter(isTerminating) : []
   const missing = Math.min(maxPods, wanted - terminating.length - active.length)
-  if (missing <= 0 || delays.remainingMs(formatKey(job.metadata), context.clock.now()) > 0) return
-  if (indexes === undefined) return slowStart(missing, () => createPod(podOf(job), job, context))
+  if (missing <= 0) return 0
+  const delayMs = backoffLimitPerIndex === undefined ? delays.remainingMs(formatKey(job.metadata), now) : 0
+  if (delayMs > 0) return delayMs
+  if (counts.indexes === undefined) {
+    await slowStart(missing, () => createPod(podOf(job), job, context))
+    return 0
+  }
   const taken = new Set([...active, ...terminating].map((pod) => indexOf(pod) ?? -1))
-  const pending = pendingIndexes(missing, completions ?? 0, indexes, taken)
-  return slowStart(pending.length, (each) => createPod(podOf(job, pending[each]), job, context))
+  const ended = endedIndexes(counts)
+  const replaced = podsToReplace(job, pods, ended, pods)
+  const pending = pendingIndexes(missing, completions ?? 0, ended, taken)
+  const delayOf = (index: number): number => replacementDelayMs(replaced.get(index), now)
+  const ready = pending.filter((index) => delayOf(index) === 0)
+  await slowStart(ready.length, (each) => {
+    const index = ready[each]!
+    return createPod(podOf(job, index, failureCounts(job, replaced.get(index))), job, context)
+  })
+  return ready.length === pending.length ? 0 : Math.min(...pending.map(delayOf).filter((ms) => ms > 0))
 }

@@ -3,6 +3,10 @@ import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { Counts } from './counts.ts'
+import { failJobMessage } from './pod-failure-policy.ts'
+import { hasFailed } from './pods.ts'
+import { satisfiedRule } from './success-policy.ts'
 
 type Job = DeepReadonly<batch.Job>
 type ReadonlyPod = DeepReadonly<Pod>
@@ -31,14 +35,38 @@ export function earlierOutcome({ status }: Job): Outcome | undefined {
   return undefined
 }
 
-/** Returns the failure of the Job: too many failed Pods or restarts, or a passed deadline. Undefined if the Job has not failed. */
-export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number, now: number): Outcome | undefined {
-  const { backoffLimit = 6 } = job.spec ?? {}
+/**
+ * Returns the failure of the Job: a failed Pod that its failure policy does not tolerate, too many failed Pods, restarts or indexes, or a
+ * passed deadline. Undefined if the Job has not failed.
+ *
+ * @param failed the number of failed Pods that count.
+ */
+export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number, counts: Counts, now: number): Outcome | undefined {
+  const { backoffLimit = 6, maxFailedIndexes = Infinity, completions = 0 } = job.spec ?? {}
+  const failure = (reason: string, message: string): Outcome => ({ target: 'FailureTarget', reason, message })
+  const message = failJobMessage(
+    job,
+    pods.filter((pod) => hasFailed(pod, job)),
+  )
+  if (message !== undefined) return failure('PodFailurePolicy', message)
   if (failed > backoffLimit || hasTooManyRestarts(job, pods))
-    return { target: 'FailureTarget', reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+    return failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
   const left = deadlineInMs(job, now)
-  if (left === undefined || left > 0) return undefined
-  return { target: 'FailureTarget', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
+  if (left !== undefined && left <= 0) return failure('DeadlineExceeded', 'Job was active longer than specified deadline')
+  const { indexes, failedIndexes } = counts
+  if (indexes === undefined || failedIndexes === undefined) return undefined
+  if (failedIndexes.size > maxFailedIndexes)
+    return failure('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes')
+  const isEnd = failedIndexes.size > 0 && failedIndexes.size + indexes.size >= completions
+  return isEnd ? failure('FailedIndexes', 'Job has failed indexes') : undefined
+}
+
+/** Returns the early success of an Indexed Job whose success policy is satisfied. */
+export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefined {
+  const rule = indexes === undefined ? undefined : satisfiedRule(job, indexes)
+  return rule === undefined
+    ? undefined
+    : { target: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` }
 }
 
 /** Returns the success of the Job if enough Pods have succeeded and no Pod is active; undefined otherwise. */

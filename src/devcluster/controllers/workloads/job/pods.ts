@@ -51,8 +51,8 @@ export function hasSucceeded({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded'
 }
 
-/** Returns the Pod that a Job creates. `index` is the index of the Pod in an Indexed Job. */
-export function podOf(job: Job, index?: number): ObjectInput<Pod> {
+/** Returns the Pod that a Job creates. In an Indexed Job, the Pod has the index `index`, and these annotations in addition. */
+export function podOf(job: Job, index?: number, annotations?: Readonly<Record<string, string>>): ObjectInput<Pod> {
   const { name } = job.metadata
   const template = job.spec?.template
   const { metadata, spec } = podFromTemplate(template, job)
@@ -67,7 +67,7 @@ export function podOf(job: Job, index?: number): ObjectInput<Pod> {
     metadata: {
       ...tracked,
       generateName: name.slice(0, maxPrefixLength - suffix.length) + suffix,
-      annotations: { ...metadata.annotations, ...mark },
+      annotations: { ...metadata.annotations, ...mark, ...annotations },
       labels: { ...metadata.labels, ...mark },
     },
     spec: {

@@ -34,8 +34,7 @@ export class ReplacementDelays {
   /** Returns the time in milliseconds until the Job may replace failed Pods; 0 when the Job need not wait. */
   remainingMs(key: string, now: number): number {
     const { count, last } = this.#failures.get(key) ?? none
-    if (count === 0) return 0
-    return Math.max(0, last + Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1)) - now)
+    return remainingDelayMs(count, last, now)
   }
 
   forget(key: string): void {
@@ -43,11 +42,16 @@ export class ReplacementDelays {
   }
 }
 
+/** Returns the time in milliseconds until a Pod may be replaced, after `count` failures of which the last was at `last`. */
+export function remainingDelayMs(count: number, last: number, now: number): number {
+  return count === 0 ? 0 : Math.max(0, last + Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1)) - now)
+}
+
 /**
  * Returns the time at which the containers of a Pod ended. If this time is unknown, returns the time when the Pod became unready, or else
  * when it was deleted or created.
  */
-function endOf({ metadata, status }: ReadonlyPod): number {
+export function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
   const known = ends.filter((end) => !Number.isNaN(end))
   if (known.length > 0) return Math.max(...known)

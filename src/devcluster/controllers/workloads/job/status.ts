@@ -8,7 +8,8 @@ import { controlledBy, podsByController } from '../dependents.ts'
 import { isActive, isReady, isTerminating } from '../pod-state.ts'
 import { writeStatus } from '../workload-status.ts'
 import type { Counts } from './counts.ts'
-import { countFields, counted, countsOf, settled } from './counts.ts'
+import { countFields, counted, countsOf, endedIndexes, settled, withEndedIndexes } from './counts.ts'
+import { podsToReplace } from './failed-indexes.ts'
 import type { Outcome } from './outcome.ts'
 import { hasFailed, hasSucceeded, isTracked, removeFinalizer } from './pods.ts'
 
@@ -20,30 +21,49 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  * Writes the status in two steps. The first request contains the UIDs of the ended Pods, and the decided outcome. Then the finalizers of
  * the counted Pods are removed. The second request contains the incremented counters. The second request also contains the final condition,
  * if an outcome is decided, all Pods are counted, and no Pod is terminating.
+ *
+ * @param seen the Pods as they were when the reconcile began. Changes since then do not count yet: Pods that the reconcile has deleted have
+ * not failed, and those that have ended meanwhile cause another reconcile.
  */
-export async function writeProgress(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
-  const pods = controlledBy(podsByController, job, context)
+export async function writeProgress(
+  job: Job,
+  seen: readonly ReadonlyPod[],
+  outcome: Outcome | undefined,
+  context: ReconcileContext,
+): Promise<void> {
+  const current = controlledBy(podsByController, job, context)
   const now = context.clock.now()
   const isFailure = outcome?.target === 'FailureTarget'
-  const counts = counted(job, pods, settled(countsOf(job), pods), isFailure)
+  const before = settled(countsOf(job), seen)
+  const ended = endedIndexes(withEndedIndexes(job, seen, before))
+  const held = new Set(outcome === undefined ? podsToReplace(job, seen, ended, current).values() : [])
+  const counts = counted(job, seen, before, isFailure, (pod) => held.has(pod))
   const conditions = withOutcome(suspension(job, outcome, context), outcome, now)
-  await write(job, pods, counts, { conditions, startTime: startTimeOf(job, outcome, now) }, context)
+  await write(job, current, counts, { conditions, startTime: startTimeOf(job, outcome, now) }, context)
   const isDeleted = job.metadata.deletionTimestamp !== undefined
-  const done = pods.filter((pod) => isTracked(pod) && (isDeleted || outcome !== undefined || hasSucceeded(pod) || hasFailed(pod, job)))
-  await Promise.all(done.map((pod) => removeFinalizer(pod, context)))
+  const isDone = (pod: ReadonlyPod): boolean =>
+    isDeleted || outcome !== undefined || hasSucceeded(pod) || (hasFailed(pod, job) && !held.has(pod))
+  const done = new Set(seen.filter(isDone).map(({ metadata }) => metadata.uid))
+  const released = current.filter((pod) => isTracked(pod) && done.has(pod.metadata.uid))
+  await Promise.all(released.map((pod) => removeFinalizer(pod, context)))
   const left = controlledBy(podsByController, job, context)
   const final = settled(counts, left)
-  const isDone =
-    outcome !== undefined && final.uncounted.succeeded.length + final.uncounted.failed.length === 0 && !left.some(isTerminating)
+  const isEnd = outcome !== undefined && final.uncounted.succeeded.length + final.uncounted.failed.length === 0 && !left.some(isTerminating)
   const stored = context.cache.get(batch.job, job.metadata)
-  if (stored === undefined || (done.length === 0 && !isDone)) return
-  if (!isDone) return write(stored, left, final, {}, context)
+  if (stored === undefined || (released.length === 0 && !isEnd)) return
+  if (!isEnd) return write(stored, left, final, {}, context)
   const type = isFailure ? 'Failed' : 'Complete'
   const { reason, message } = outcome
   const ends = [...conditions, conditionOf(type, reason, message, now)]
   await write(stored, left, final, { conditions: ends, ...(!isFailure && { completionTime: formatTime(now) }) }, context)
-  if (isFailure) context.events.event(job, 'Warning', reason, message)
-  else context.events.event(job, 'Normal', 'Completed', 'Job completed')
+  reportEnd(job, outcome, final, context)
+}
+
+function reportEnd(job: Job, { target, reason, message }: Outcome, { succeeded }: Counts, { events }: ReconcileContext): void {
+  if (target === 'FailureTarget') return events.event(job, 'Warning', reason, message)
+  if (succeeded > (job.spec?.completions ?? Infinity))
+    events.event(job, 'Warning', 'TooManySucceededPods', 'Too many succeeded pods running after completion count reached')
+  events.event(job, 'Normal', 'Completed', 'Job completed')
 }
 
 function write(

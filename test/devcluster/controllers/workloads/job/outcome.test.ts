@@ -1,4 +1,5 @@
 import t from 'tap'
+import { countsOf } from '../../../../../src/devcluster/controllers/workloads/job/counts.ts'
 import {
   deadlineInMs,
   earlierOutcome,
@@ -9,14 +10,16 @@ import {
 import { jobWith, podWith } from '../../../../support/workloads/objects.ts'
 
 t.test('a Job fails with more failed Pods than its back-off limit', async (t) => {
-  const reason = (failed: number): string | undefined => failureOf(jobWith({ backoffLimit: 2 }), [], failed, 0)?.reason
+  const reason = (failed: number): string | undefined =>
+    failureOf(jobWith({ backoffLimit: 2 }), [], failed, countsOf(jobWith({})), 0)?.reason
   t.strictSame([reason(2), reason(3)], [undefined, 'BackoffLimitExceeded'])
 })
 
 t.test('restarts count when the containers are restarted', async (t) => {
   const reason = (backoffLimit: number, restarts: number, restartPolicy = 'OnFailure', phase = 'Running'): string | undefined => {
     const job = jobWith({ backoffLimit, template: { spec: { restartPolicy } } })
-    return failureOf(job, [podWith({ name: 'a', restarts, phase }), podWith({ name: 'b', restarts: 1 })], 0, 0)?.reason
+    const pods = [podWith({ name: 'a', restarts, phase }), podWith({ name: 'b', restarts: 1 })]
+    return failureOf(job, pods, 0, countsOf(job), 0)?.reason
   }
   t.equal(reason(4, 2), undefined)
   t.equal(reason(4, 3), 'BackoffLimitExceeded')
@@ -28,8 +31,8 @@ t.test('restarts count when the containers are restarted', async (t) => {
 t.test('the deadline runs from the start, but not while the Job is suspended', async (t) => {
   const status = { startTime: new Date(10_000).toISOString() }
   t.equal(deadlineInMs(jobWith({ activeDeadlineSeconds: 5 }, status), 12_000), 3000)
-  t.equal(failureOf(jobWith({ activeDeadlineSeconds: 5 }, status), [], 0, 14_999), undefined)
-  t.equal(failureOf(jobWith({ activeDeadlineSeconds: 5 }, status), [], 0, 15_000)?.reason, 'DeadlineExceeded')
+  t.equal(failureOf(jobWith({ activeDeadlineSeconds: 5 }, status), [], 0, countsOf(jobWith({})), 14_999), undefined)
+  t.equal(failureOf(jobWith({ activeDeadlineSeconds: 5 }, status), [], 0, countsOf(jobWith({})), 15_000)?.reason, 'DeadlineExceeded')
   t.equal(deadlineInMs(jobWith({ activeDeadlineSeconds: 5, suspend: true }, status), 90_000), undefined)
   t.equal(deadlineInMs(jobWith({ activeDeadlineSeconds: 5 }), 90_000), undefined)
   t.equal(deadlineInMs(jobWith({}, status), 90_000), undefined)

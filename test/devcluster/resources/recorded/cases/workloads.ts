@@ -245,6 +245,51 @@ const controllerRevision: Group = {
 
 const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'x' }] } }
 const policy = { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }] }
+const indexed = { 'spec.completionMode': 'Indexed', 'spec.completions': 5 }
+/** Policies of Jobs, which an Indexed Job with a back-off limit per index may have. */
+const exitCodes = { operator: 'In', values: [1, 2] }
+const onExitCodes = (changes: JsonObject): JsonObject => ({ rules: [{ action: 'FailJob', onExitCodes: { ...exitCodes, ...changes } }] })
+const onPodConditions = (...patterns: JsonObject[]): JsonObject => ({ rules: [{ action: 'Ignore', onPodConditions: patterns }] })
+const jobPolicies: readonly Change[] = [
+  ...each({
+    'spec.podFailurePolicy': [
+      { rules: [{ action: 'FailIndex', onExitCodes: exitCodes }] },
+      { rules: [{ action: 'Other', onExitCodes: exitCodes }] },
+      { rules: [{ onExitCodes: exitCodes }] },
+      { rules: [{ action: 'Count' }] },
+      { rules: [{ action: 'Count', onExitCodes: exitCodes, onPodConditions: [{ type: 'DisruptionTarget' }] }] },
+      { rules: Array.from({ length: 21 }, () => ({ action: 'Count', onExitCodes: exitCodes })) },
+      ...[{ operator: 'Exists' }, { operator: '' }, { containerName: 'main' }, { containerName: 'other' }].map(onExitCodes),
+      ...[[], [0], [2, 1, 2], [-1], Array.from({ length: 256 }, (_, index) => index + 1)].map((values) => onExitCodes({ values })),
+      onExitCodes({ operator: 'NotIn', values: [0, 1] }),
+      onPodConditions({ type: 'DisruptionTarget' }, { type: 'example.com/Own', status: 'Unknown' }),
+      onPodConditions({ type: 'no name' }, { type: 'A', status: 'Maybe' }, { status: 'False' }),
+      onPodConditions(...Array.from({ length: 21 }, () => ({ type: 'A' }))),
+    ],
+    'spec.successPolicy': [
+      {},
+      { rules: [] },
+      { rules: [{}] },
+      { rules: Array.from({ length: 21 }, () => ({ succeededCount: 1 })) },
+      ...[-1, 0, 5, 6].map((succeededCount) => ({ rules: [{ succeededCount }] })),
+      ...['', '0', '0-2,4', '5', '0-5', '2-1', '1-1', '1,0', '0-2,2', '0-1-2', 'a', '1-', '-1', '0,,1', ' 1'].map((succeededIndexes) => ({
+        rules: [{ succeededIndexes }],
+      })),
+      { rules: [{ succeededIndexes: '0-2', succeededCount: 4 }] },
+      { rules: [{ succeededIndexes: '0-2', succeededCount: 3 }] },
+    ],
+    'spec.maxFailedIndexes': [5, 6, 100_001],
+    'spec.parallelism': [100_000, 100_001],
+    'spec.completions': [100_001],
+  }).map((change) => ({ ...indexed, 'spec.backoffLimitPerIndex': 1, ...change })),
+  { ...indexed, 'spec.completions': 100_001, 'spec.parallelism': 10_001, 'spec.maxFailedIndexes': 10_001, 'spec.backoffLimitPerIndex': 1 },
+  { 'spec.podFailurePolicy': { rules: [{ action: 'FailIndex', onExitCodes: exitCodes }] } },
+  { 'spec.podFailurePolicy': policy, 'spec.template.spec.restartPolicy': 'OnFailure' },
+  { 'spec.successPolicy': { rules: [{ succeededCount: 1 }] } },
+  { 'spec.backoffLimitPerIndex': 1 },
+  { ...indexed, 'spec.maxFailedIndexes': 1 },
+  ...each({ 'spec.managedBy': ['', 'a', 'a/', '/a', 'example.com/jobs', 'A/b', 'a/ ', `a/${'b'.repeat(62)}`] }),
+]
 const jobChanges: readonly Change[] = each({
   'spec.parallelism': [-1, 0, 2],
   'spec.completions': [-1, 0, 3],
@@ -268,6 +313,7 @@ const job: Group = {
   full: fullOf('Job'),
   create: [
     ...jobChanges,
+    ...jobPolicies,
     { 'spec.completionMode': 'Indexed', 'spec.completions': 2, 'spec.backoffLimitPerIndex': -1 },
     { 'spec.completionMode': 'Indexed', 'spec.completions': 2, 'spec.backoffLimitPerIndex': 1 },
     { 'spec.completionMode': 'Indexed', 'spec.completions': 2, 'spec.backoffLimitPerIndex': 1, 'spec.maxFailedIndexes': -1 },

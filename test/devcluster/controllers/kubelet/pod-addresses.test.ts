@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PodAddresses } from '../../../src/devcluster/controllers/pod-addresses.ts'
+import { PodAddresses } from '../../../../src/devcluster/controllers/kubelet/pod-addresses.ts'
 
 t.test('a Pod keeps its unique address, which is reused after the Pod is gone', async (t) => {
   const addresses = new PodAddresses()

@@ -1,0 +1,65 @@
+/** Reads the flags of `proreus dev` for the simulated nodes and for the delays of simulated Pods. */
+import { InvalidArgumentError } from 'commander'
+import { labelValue, dns1123Subdomain, qualifiedName } from '../api/name-syntax.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
+import { parseDuration, parseList } from './configuration.ts'
+
+/** Maximum number of nodes. Each Pod is compared with each of them. */
+const maxNodes = 1000
+const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] satisfies NodeTaint['effect'][]
+
+/** Parses a number of nodes. */
+export function parseNodeCount(text: string): number {
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || count > maxNodes) throw new InvalidArgumentError(`a number from 0 to ${maxNodes}.`)
+  return count
+}
+
+/**
+ * Parses a node: its name, and its labels and taints in the notation of `kubectl label` and `kubectl taint`, such as
+ * `gpu-1,disk=ssd,gpu=true:NoSchedule`.
+ */
+export function parseNode(text: string): NodeOptions {
+  const [name = '', ...parts] = parseList(text)
+  refuse(dns1123Subdomain(name), `the name ${JSON.stringify(name)}`)
+  const labels: Record<string, string> = {}
+  const taints: NodeTaint[] = []
+  for (const part of parts) {
+    const [, key = '', value = '', effect] = /^([^=:]+)(?:=([^:]*))?(?::(.*))?$/.exec(part) ?? []
+    refuse([...qualifiedName(key), ...labelValue(value)], part)
+    if (effect === undefined) labels[key] = value
+    else taints.push({ key, ...(value !== '' && { value }), effect: effectOf(effect, part) })
+  }
+  return { name, labels, taints }
+}
+
+function effectOf(text: string, part: string): NodeTaint['effect'] {
+  if (!effects.includes(text)) throw new InvalidArgumentError(`${part}: the effect of a taint is one of ${effects.join(', ')}.`)
+  return text as NodeTaint['effect']
+}
+
+function refuse(problems: readonly string[], what: string): void {
+  if (problems.length > 0) throw new InvalidArgumentError(`${what}: ${problems.join('; ')}.`)
+}
+
+const delays: Readonly<Record<string, keyof SimulationOptions>> = {
+  schedule: 'scheduleMs',
+  pull: 'pullMs',
+  start: 'startMs',
+  ready: 'readyMs',
+  stop: 'stopMs',
+  'node-grace': 'nodeGraceMs',
+}
+
+/** Parses delays such as `pull=2s,ready=500ms`. */
+export function parseDelays(text: string): SimulationOptions {
+  const entries = parseList(text).map((part) => {
+    const [name = '', duration = ''] = part.split('=')
+    const option = Object.hasOwn(delays, name) ? delays[name] : undefined
+    if (option === undefined)
+      throw new InvalidArgumentError(`${part}: it is written as STEP=DURATION; the steps are ${Object.keys(delays).join(', ')}.`)
+    return [option, parseDuration(duration)] as const
+  })
+  return Object.fromEntries(entries)
+}

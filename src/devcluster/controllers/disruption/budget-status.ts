@@ -1,0 +1,70 @@
+/** Computes the status of a PodDisruptionBudget (k8s.io/kubernetes/pkg/controller/disruption). */
+import type { core } from '../../../api/kubernetes/core.ts'
+import type { policy } from '../../../api/kubernetes/policy.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import { deletionTimeoutMs } from '../../resources/disruption-budget.ts'
+import { scaledNumber } from '../workloads/int-or-percent.ts'
+import { isReady } from '../workloads/pod-state.ts'
+
+export type Budget = DeepReadonly<policy.PodDisruptionBudget>
+export type ReadonlyPod = DeepReadonly<core.Pod>
+
+/** Returns true when the status depends on how many Pods their controllers want. */
+export function needsScale({ spec }: Budget): boolean {
+  return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
+}
+
+/**
+ * Returns the number of Pods that must be healthy (DisruptionController.getExpectedPodCount).
+ *
+ * @param expected the number of Pods that should exist.
+ */
+export function desiredHealthy({ spec }: Budget, expected: number): number {
+  if (spec?.maxUnavailable !== undefined) return Math.max(0, expected - scaledNumber(spec.maxUnavailable, expected, { roundsUp: true }))
+  return scaledNumber(spec?.minAvailable, expected, { roundsUp: true })
+}
+
+export interface DisruptedPods {
+  /** The times of the evictions of Pods that still have time to be deleted, keyed by the name of the Pod. */
+  readonly pending: Readonly<Record<string, string>>
+  /** The Pods that should have been deleted but were not. */
+  readonly overdue: readonly ReadonlyPod[]
+  /** The time in milliseconds until the next Pod is overdue; undefined when none is pending. */
+  readonly nextInMs: number | undefined
+}
+
+/** Returns which evicted Pods still exist and are not being deleted (DisruptionController.buildDisruptedPodMap). */
+export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], now: number): DisruptedPods {
+  const pending: Record<string, string> = {}
+  const overdue: ReadonlyPod[] = []
+  const waits: number[] = []
+  const recorded = new Map(Object.entries(status?.disruptedPods ?? {}))
+  for (const pod of pods) {
+    const { name, deletionTimestamp } = pod.metadata
+    const time = recorded.get(name)
+    if (time === undefined || deletionTimestamp !== undefined) continue
+    const remainingMs = Date.parse(time) + deletionTimeoutMs - now
+    if (remainingMs < 0) overdue.push(pod)
+    else {
+      pending[name] = time
+      waits.push(Math.max(1, remainingMs))
+    }
+  }
+  return { pending, overdue, nextInMs: waits.length === 0 ? undefined : Math.min(...waits) }
+}
+
+/** Returns the number of ready Pods that are not being deleted and will not be deleted soon (countHealthyPods). */
+export function healthyPods(pods: readonly ReadonlyPod[], pending: Readonly<Record<string, string>>): number {
+  return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(pending, pod.metadata.name) && isReady(pod))
+    .length
+}
+
+/** Returns a selector as Go prints it in the Event `UnmanagedPods`. */
+export function goSelector(selector: DeepReadonly<NonNullable<policy.PodDisruptionBudget['spec']>>['selector']): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const expressions = (selector?.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],}`,
+  )
+  const [matchLabels, matchExpressions] = [labels.map(([key, value]) => `${key}: ${value},`), expressions.map((text) => `${text},`)]
+  return `&LabelSelector{MatchLabels:map[string]string{${matchLabels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${matchExpressions.join('')}},}`
+}

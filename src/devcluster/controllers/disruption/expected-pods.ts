@@ -1,0 +1,82 @@
+/** Finds how many Pods the controllers of some Pods want (k8s.io/kubernetes/pkg/controller/disruption: getExpectedScale). */
+import { apps } from '../../../api/kubernetes/apps.ts'
+import type { core } from '../../../api/kubernetes/core.ts'
+import { groupResourceOf, parseApiVersion, resourceType } from '../../../api/group-version-kind.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import type { KubernetesObject, OwnerReference } from '../../../api/object.ts'
+import { controllerOf, refersTo } from '../../../api/owner-reference.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import { objectPath } from '../../../client/resource-path.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { TypeSource } from '../type-source.ts'
+
+type ReadonlyPod = DeepReadonly<core.Pod>
+type Reference = DeepReadonly<OwnerReference>
+
+export interface ExpectedPods {
+  /** The sum of the replicas of all controllers. */
+  readonly count: number
+  /** True when a Pod has no controller. */
+  readonly hasUnmanaged: boolean
+}
+
+interface Scale {
+  readonly uid: string
+  readonly replicas: number
+}
+
+/** A controller of some Pods that does not exist, or whose scale is unknown. */
+export class UnknownScale extends Error {
+  override readonly name = 'UnknownScale'
+}
+
+/** Returns the number of Pods that the controllers of these Pods want. The Deployment of a ReplicaSet counts instead of the ReplicaSet. */
+export async function expectedPods(pods: readonly ReadonlyPod[], source: TypeSource, context: ReconcileContext): Promise<ExpectedPods> {
+  const scales = new Map<string, number>()
+  const known = new Set<string>()
+  let hasUnmanaged = false
+  for (const pod of pods) {
+    const reference = controllerOf(pod)
+    if (reference === undefined) hasUnmanaged = true
+    if (reference === undefined || known.has(reference.uid)) continue
+    const scale = await scaleOf(reference, pod.metadata.namespace!, source, context)
+    if (scale === undefined) throw new UnknownScale(`found no controllers for pod "${pod.metadata.name}"`)
+    known.add(reference.uid)
+    scales.set(scale.uid, scale.replicas)
+  }
+  return { count: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0), hasUnmanaged }
+}
+
+async function scaleOf(reference: Reference, namespace: string, source: TypeSource, context: ReconcileContext): Promise<Scale | undefined> {
+  if (!refersTo(reference, apps.replicaSet)) return scaleSubresource(reference, namespace, source, context)
+  const key = { namespace, name: reference.name }
+  const replicaSet = context.cache.get(apps.replicaSet, key)
+  if (replicaSet?.metadata.uid !== reference.uid) return scaleSubresource(reference, namespace, source, context)
+  const owner = controllerOf(replicaSet)
+  if (owner === undefined || !refersTo(owner, apps.deployment)) return { uid: reference.uid, replicas: replicaSet.spec?.replicas ?? 1 }
+  const deployment = context.cache.get(apps.deployment, { namespace, name: owner.name })
+  if (deployment?.metadata.uid !== owner.uid) return scaleSubresource(reference, namespace, source, context)
+  return { uid: owner.uid, replicas: deployment.spec?.replicas ?? 1 }
+}
+
+/** Reads the replicas of any type from its scale subresource. Resolves with undefined when the object does not exist. */
+async function scaleSubresource(
+  { apiVersion, kind, name, uid }: Reference,
+  namespace: string,
+  source: TypeSource,
+  { client }: ReconcileContext,
+): Promise<Scale | undefined> {
+  const { group, version } = parseApiVersion(apiVersion)
+  const served = source.byKind(group, kind)
+  if (served === undefined) throw new UnknownScale(`no matches for kind "${kind}" in version "${apiVersion}"`)
+  const type = resourceType({ ...served, version })
+  try {
+    const scale = (await client.raw(objectPath(type, { namespace, name }, 'scale'))) as KubernetesObject & { spec?: { replicas?: number } }
+    return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    if (error.status.details?.name === undefined)
+      throw new UnknownScale(`${groupResourceOf(type)} does not implement the scale subresource`)
+    return undefined
+  }
+}

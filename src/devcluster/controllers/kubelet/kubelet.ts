@@ -1,0 +1,156 @@
+/**
+ * The simulated kubelets of all nodes. The containers of each Pod that is bound to a node are pulled, started and become ready, without
+ * delay unless the options or annotations of the Pod say otherwise. The containers of a Job's Pod end with success after a moment. All
+ * other containers run until their Pod is deleted.
+ */
+import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
+import { effectiveMergePatch } from '../../../api/merge-patch.ts'
+import { formatKey } from '../../../api/object.ts'
+import { isConflict, isNotFound } from '../../../client/api-error.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
+import { addressOf, hasKubelet } from '../nodes/node.ts'
+import { podsByNode } from '../nodes/pods-by-node.ts'
+import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import { requeueAt } from '../requeue-at.ts'
+import { PodAddresses } from './pod-addresses.ts'
+import { podStatus } from './pod-status.ts'
+import { SimulatedPod } from './simulated-pod.ts'
+import type { SimulationOptions } from './simulation.ts'
+import { planOf } from './simulation.ts'
+
+export interface KubeletOptions {
+  readonly simulation?: SimulationOptions
+  /** Returns the recorder of the Events of a node's kubelet. */
+  eventsOf(node: string): EventRecorder
+}
+
+interface Entry {
+  readonly pod: SimulatedPod
+  /** The errors in annotations for which the kubelet has recorded an Event. */
+  problems: string
+  /** True when the kubelet of the node was stopped. Other controllers may have changed the status of the Pod since then. */
+  wasAway: boolean
+}
+
+export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDefinition {
+  const addresses = new PodAddresses()
+  /** The images on each node. */
+  const images = new Map<string, Set<string>>()
+  const recorders = new Map<string, EventRecorder>()
+  /** The Pods on all nodes, keyed by namespace and name. */
+  const entries = new Map<string, Entry>()
+
+  const forget = (key: string): void => {
+    const entry = entries.get(key)
+    if (entry !== undefined) addresses.release(entry.pod.uid)
+    entries.delete(key)
+  }
+  const valueOf = <T>(map: Map<string, T>, key: string, make: () => T): T => {
+    const value = map.get(key) ?? make()
+    map.set(key, value)
+    return value
+  }
+
+  return defineController(podType, {
+    name: 'kubelet',
+    resyncPeriodMs: 0,
+    workers: 4,
+    indexes: [podsByNode],
+    watches: [{ type: nodeType, map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map(keyOf) }],
+    async reconcile(pod, context) {
+      const nodeName = pod.spec?.nodeName ?? ''
+      const node = nodeName === '' ? undefined : context.cache.get(nodeType, { name: nodeName })
+      if (node === undefined) return undefined
+      const key = formatKey(pod.metadata)
+      let entry = entries.get(key)
+      if (!hasKubelet(node)) {
+        if (entry !== undefined) entry.wasAway = true
+        return undefined
+      }
+      const { uid, deletionTimestamp } = pod.metadata
+      const now = context.clock.now()
+      const plan = planOf(pod, simulation)
+      if (entry?.pod.uid !== uid) {
+        forget(key)
+        if (isTerminal(pod)) return removeStopped(pod, context)
+        entry = {
+          pod: new SimulatedPod(pod, plan, { images: valueOf(images, nodeName, () => new Set()), now }),
+          problems: '',
+          wasAway: false,
+        }
+        entries.set(key, entry)
+      }
+      const simulated = entry.pod
+      const events = valueOf(recorders, nodeName, () => eventsOf(nodeName))
+      reportProblems(pod, entry, plan.problems, events)
+      if (isTerminal(pod) && simulated.end === undefined) {
+        // Another client has ended the Pod.
+        return removeStopped(pod, context)
+      }
+      const place = { hostIP: addressOf(node), podIP: addresses.addressOf(uid, pod.status?.podIP) }
+      const hasGates = (pod.spec?.readinessGates ?? []).length > 0
+      let current = pod
+      // On an injected clock, much time may pass during a write. The steps that have become due by then are taken at once.
+      do {
+        for (const { type, reason, message, fieldPath } of simulated.advance(current, plan, context.clock.now()))
+          events.event(current, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
+        if (!simulated.isChanged && !entry.wasAway && !hasGates) break
+        const written = await writeStatus(current, podStatus(simulated, current, place), context)
+        if (written === undefined) return undefined
+        current = written
+        simulated.isChanged = false
+        entry.wasAway = false
+      } while (simulated.due <= context.clock.now())
+      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
+      return Number.isFinite(simulated.due) ? requeueAt(simulated.due, context) : undefined
+    },
+    deleted(key) {
+      forget(formatKey(key))
+      return Promise.resolve()
+    },
+  })
+}
+
+function keyOf({ metadata }: ReadonlyPod): { readonly name: string; readonly namespace?: string } {
+  return metadata
+}
+
+function isTerminal({ status }: ReadonlyPod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+/** Records an Event for the errors in the annotations of a Pod, once for the same errors. */
+function reportProblems(pod: ReadonlyPod, entry: Entry, problems: readonly string[], events: EventRecorder): void {
+  const text = problems.join('; ')
+  if (text !== '' && text !== entry.problems) events.event(pod, 'Warning', 'InvalidSimulation', text)
+  entry.problems = text
+}
+
+/**
+ * Writes the status of a Pod, unless it is up to date, and resolves with the Pod. Resolves with undefined when the Pod in the cache is
+ * outdated: the watch event of the newer Pod triggers another reconcile.
+ */
+async function writeStatus(pod: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<ReadonlyPod | undefined> {
+  const { metadata } = pod
+  const patch = effectiveMergePatch(pod.status, status)
+  if (patch === undefined) return pod
+  try {
+    return await client.patchStatus(podType, metadata, { status: patch as object, metadata: { resourceVersion: metadata.resourceVersion } })
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return undefined
+    throw error
+  }
+}
+
+/** Deletes a Pod with grace period 0 after its containers have stopped. Finalizers may still keep the object. */
+async function removeStopped({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<undefined> {
+  if (metadata.deletionTimestamp === undefined || metadata.deletionGracePeriodSeconds === 0) return
+  try {
+    await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}

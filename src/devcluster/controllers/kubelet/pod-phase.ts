@@ -1,0 +1,28 @@
+/** The phase of a Pod, as it follows from the states of its containers (k8s.io/kubernetes/pkg/kubelet: getPhase). */
+import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import { restartsContainer } from './restart-policy.ts'
+import type { SimulatedContainer } from './simulated-container.ts'
+import { isSidecar, succeeded, type SimulatedPod } from './simulated-pod.ts'
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
+
+export function phaseOf(simulated: SimulatedPod, pod: ReadonlyPod): PodPhase {
+  const { init, regular, end } = simulated
+  if (end !== undefined) return end.reason === undefined && regular.every(({ state }) => succeeded(state)) ? 'Succeeded' : 'Failed'
+  const isFinal = ({ spec }: SimulatedContainer, exitCode: number): boolean => !restartsContainer(spec, pod, exitCode)
+  const failed = init.some((one) => !isSidecar(one.spec) && exitCodeOf(one) > 0 && isFinal(one, exitCodeOf(one)))
+  if (failed) return 'Failed'
+  const hasStarted = regular.some((one) => one.isRunning || exitCodeOf(one) >= 0)
+  const pendingInit = init.some(({ spec, state, last }) => {
+    if (!isSidecar(spec)) return state.kind === 'running' || (state.kind === 'waiting' && last === undefined)
+    return state.kind === 'waiting' && last === undefined && !hasStarted
+  })
+  const waiting = regular.some(({ state, last }) => state.kind === 'waiting' && last === undefined)
+  return pendingInit || waiting ? 'Pending' : 'Running'
+}
+
+/** Returns the code with which the container has ended the last time, also while it waits for its restart; -1 when it has not ended. */
+function exitCodeOf({ state, last }: SimulatedContainer): number {
+  if (state.kind === 'terminated') return state.exitCode
+  return state.kind === 'waiting' ? (last?.exitCode ?? -1) : -1
+}

@@ -1,0 +1,66 @@
+/** Builds the status of a Pod from its simulated containers (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus). */
+import { createHash } from 'node:crypto'
+import { formatTime } from '../../../api/conditions.ts'
+import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import { podConditions } from './pod-conditions.ts'
+import { phaseOf } from './pod-phase.ts'
+import type { SimulatedContainer } from './simulated-container.ts'
+import { endedJson, stateJson } from './simulated-container.ts'
+import type { SimulatedPod } from './simulated-pod.ts'
+import { succeeded } from './simulated-pod.ts'
+
+export interface PodPlace {
+  readonly hostIP: string
+  readonly podIP: string
+}
+
+/** Returns the status of a Pod. */
+export function podStatus(simulated: SimulatedPod, pod: ReadonlyPod, place: PodPlace): object {
+  const phase = phaseOf(simulated, pod)
+  const podIP = pod.spec?.hostNetwork === true ? place.hostIP : place.podIP
+  const { end, ephemeral } = simulated
+  return {
+    phase,
+    observedGeneration: pod.metadata.generation,
+    ...(end?.reason !== undefined && { reason: end.reason, message: end.message }),
+    conditions: podConditions(simulated, pod, phase),
+    hostIP: place.hostIP,
+    hostIPs: [{ ip: place.hostIP }],
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime: pod.status?.startTime ?? formatTime(simulated.startedAt),
+    initContainerStatuses: simulated.init.map((one) => initStatus(pod, one)),
+    containerStatuses: sorted(simulated.regular).map((one) => containerStatus(pod, one)),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: sorted(ephemeral).map((one) => containerStatus(pod, one)) }),
+  }
+}
+
+function sorted(containers: readonly SimulatedContainer[]): readonly SimulatedContainer[] {
+  return [...containers].sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
+}
+
+/** An init container is ready when it has succeeded; a sidecar is ready like a regular container. */
+function initStatus(pod: ReadonlyPod, container: SimulatedContainer): object {
+  return { ...containerStatus(pod, container), ready: container.isReady || succeeded(container.state) }
+}
+
+function containerStatus(pod: ReadonlyPod, { spec, state, last, restartCount, isReady, isRunning }: SimulatedContainer): object {
+  const { name, image = '' } = spec
+  const id = (restarts: number): string => `simulated://${digest(`${pod.metadata.uid}/${name}/${restarts}`)}`
+  const hasRun = state.kind !== 'waiting' || last !== undefined
+  return {
+    name,
+    image,
+    imageID: hasRun ? `${image.replace(/[:@][^/]*$/, '')}@sha256:${digest(image)}` : '',
+    ...(hasRun && { containerID: id(restartCount) }),
+    ready: isReady,
+    started: isRunning,
+    restartCount,
+    lastState: last === undefined ? {} : { terminated: endedJson(last, id(state.kind === 'waiting' ? restartCount : restartCount - 1)) },
+    state: stateJson(state, id(restartCount)),
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

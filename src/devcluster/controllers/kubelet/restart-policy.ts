@@ -1,0 +1,23 @@
+/** Decides whether an ended container is restarted (k8s.io/kubernetes/pkg/api/v1/pod: ContainerShouldRestart). */
+import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import type { ContainerSpec } from './simulated-container.ts'
+
+/** Returns true when the kubelet restarts a container that has ended with this code. */
+export function restartsContainer(container: ContainerSpec, { spec }: ReadonlyPod, exitCode: number): boolean {
+  const { restartPolicy, restartPolicyRules = [], name } = container
+  if (restartPolicy !== undefined) {
+    const matches = restartPolicyRules.some(({ exitCodes }) => {
+      const isListed = exitCodes?.values?.includes(exitCode) === true
+      return exitCodes !== undefined && (exitCodes.operator === 'In' ? isListed : !isListed)
+    })
+    return matches || restarts(restartPolicy, exitCode)
+  }
+  if ((spec?.ephemeralContainers ?? []).some((one) => one.name === name)) return false
+  // An init container that has succeeded is never started again.
+  if (exitCode === 0 && (spec?.initContainers ?? []).some((one) => one.name === name)) return false
+  return restarts(spec?.restartPolicy ?? 'Always', exitCode)
+}
+
+function restarts(policy: string, exitCode: number): boolean {
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
+}

@@ -1,0 +1,166 @@
+/**
+ * The behaviour of simulated Pods: delays that hold for all Pods, and annotations with which a Pod fails, crashes or becomes ready late.
+ */
+import type { Pod } from '../../../api/builtin.ts'
+import { quote } from '../../../api/field-error.ts'
+import type { DeepReadonly } from '../../../api/json.ts'
+import { parseGoDuration } from '../../../formats/go-duration.ts'
+import { isOfJob } from '../workloads/job/pods.ts'
+
+/** How long the steps of simulated Pods take, in milliseconds. Annotations of a Pod take precedence. */
+export interface SimulationOptions {
+  /** Time from the first sight of a Pod until it is bound to a node. Default 0. */
+  readonly scheduleMs?: number
+  /** Time that the pull of an image takes. Default 0. */
+  readonly pullMs?: number
+  /** Time from the pull of the image until the container runs. Default 0. */
+  readonly startMs?: number
+  /** Time from the start of a container until it is ready. Default 0. */
+  readonly readyMs?: number
+  /** Time that a container takes to stop, at most the grace period of its Pod. Default 100. */
+  readonly stopMs?: number
+  /** Time without a kubelet after which a node counts as unreachable. Default 50 s, as in kube-controller-manager. */
+  readonly nodeGraceMs?: number
+}
+
+/** The prefix of the annotations. `NAME.simulate.proreus.dev` is the prefix of annotations for the container NAME. */
+export const simulationPrefix = 'simulate.proreus.dev'
+
+/** The role of a container in its Pod. A sidecar is an init container that keeps running. */
+export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral'
+
+/** The behaviour of one container. */
+export interface ContainerPlan {
+  readonly pullMs: number
+  readonly startMs: number
+  /** Infinity for a container that never becomes ready. */
+  readonly readyMs: number
+  readonly stopMs: number
+  /** The time after which the container ends; undefined for a container that runs until it is stopped. */
+  readonly runMs: number | undefined
+  /** The time after which the container ends with success when it has failed `failures` times. */
+  readonly healthyRunMs: number | undefined
+  readonly exitCode: number
+  readonly isOomKilled: boolean
+  /** The number of runs that end as described by `runMs` and `exitCode`. */
+  readonly failures: number
+  /** The error of each pull of the image; undefined when the image can be pulled. */
+  readonly pullError: string | undefined
+}
+
+export interface PodPlan {
+  readonly scheduleMs: number
+  /** The time after the start of the Pod at which the kubelet evicts it; undefined for never. */
+  readonly evictMs: number | undefined
+  /** Returns the behaviour of a container. Annotations without the name of a container hold for regular containers only. */
+  of(container: string, role: ContainerRole): ContainerPlan
+  /** The errors in the annotations. Annotations with errors have no effect. */
+  readonly problems: readonly string[]
+}
+
+const defaultStopMs = 100
+/** The time that the containers of a Job's Pod run. */
+const jobRunMs = 100
+/** The time that a container runs which fails according to its annotations. */
+const failingRunMs = 1000
+const defaultPullError = 'rpc error: code = NotFound desc = failed to pull and unpack image: not found'
+
+type Reader = (text: string) => number | undefined
+
+const duration: Reader = (text) => {
+  const nanos = parseGoDuration(text)
+  return nanos === undefined || nanos < 0n ? undefined : Number(nanos / 1_000_000n)
+}
+const number =
+  (from: number, to: number): Reader =>
+  (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
+const [aDuration, aNumber] = ['must be a duration such as 10s or 1m30s', 'must be a whole number from']
+
+type Readers = Readonly<Record<string, readonly [read: Reader, expected: string]>>
+
+/** The annotations with a number or a duration that a container may have, with the description of valid values. */
+const containerReaders: Readers = {
+  'pull-delay': [duration, aDuration],
+  'start-delay': [duration, aDuration],
+  'ready-delay': [(text) => (text === 'never' ? Number.POSITIVE_INFINITY : duration(text)), `${aDuration}, or never`],
+  'stop-delay': [duration, aDuration],
+  'run-for': [duration, aDuration],
+  'exit-code': [number(0, 255), `${aNumber} 0 to 255`],
+  'oom-killed': [(text) => (text === 'true' ? 1 : text === 'false' ? 0 : undefined), 'must be true or false'],
+  failures: [number(1, 1_000_000), `${aNumber} 1 to 1000000`],
+}
+/** The annotations that only a Pod may have. */
+const podReaders: Readers = {
+  'schedule-delay': [duration, aDuration],
+  'evict-after': [duration, aDuration],
+}
+/** The annotation with the error of pulls, which is any text. */
+const pullError = 'pull-error'
+
+interface Values {
+  readonly numbers: Readonly<Record<string, number>>
+  readonly pullError?: string
+}
+const noValues: Values = { numbers: {} }
+
+/** Returns the behaviour of a Pod. */
+export function planOf(pod: DeepReadonly<Pod>, options: SimulationOptions = {}): PodPlan {
+  const { byContainer, problems } = readAnnotations(pod)
+  const own = byContainer.get('') ?? noValues
+  const isJob = isOfJob(pod)
+  return {
+    scheduleMs: own.numbers['schedule-delay'] ?? options.scheduleMs ?? 0,
+    evictMs: own.numbers['evict-after'],
+    of(container, role) {
+      const named = byContainer.get(container) ?? noValues
+      if (role !== 'regular') return containerPlan(named, options, role === 'init' ? 0 : undefined)
+      const numbers = { ...own.numbers, ...named.numbers }
+      return containerPlan({ ...own, ...named, numbers }, options, isJob ? jobRunMs : undefined)
+    },
+    problems,
+  }
+}
+
+function containerPlan({ numbers, pullError: error }: Values, options: SimulationOptions, healthyRunMs: number | undefined): ContainerPlan {
+  const isOomKilled = numbers['oom-killed'] === 1
+  const exitCode = isOomKilled ? 137 : (numbers['exit-code'] ?? 0)
+  const ends = isOomKilled || numbers['exit-code'] !== undefined
+  return {
+    pullMs: numbers['pull-delay'] ?? options.pullMs ?? 0,
+    startMs: numbers['start-delay'] ?? options.startMs ?? 0,
+    readyMs: numbers['ready-delay'] ?? options.readyMs ?? 0,
+    stopMs: numbers['stop-delay'] ?? options.stopMs ?? defaultStopMs,
+    runMs: numbers['run-for'] ?? (ends ? failingRunMs : healthyRunMs),
+    healthyRunMs,
+    exitCode,
+    isOomKilled,
+    failures: numbers['failures'] ?? Number.POSITIVE_INFINITY,
+    pullError: error,
+  }
+}
+
+/** Returns the valid annotations by the name of the container, which is empty for those of the Pod. */
+function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
+  const byContainer = new Map<string, Values>()
+  const problems: string[] = []
+  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name }) => name)
+  for (const [key, text] of Object.entries(metadata.annotations ?? {})) {
+    const [domain = '', name = ''] = key.split('/')
+    if (domain !== simulationPrefix && !domain.endsWith(`.${simulationPrefix}`)) continue
+    const container = domain.slice(0, -simulationPrefix.length - 1)
+    const known = container === '' ? { ...containerReaders, ...podReaders } : containerReaders
+    const before = byContainer.get(container) ?? noValues
+    if (container !== '' && !containers.includes(container)) problems.push(`${key}: the Pod has no container ${quote(container)}`)
+    else if (name === pullError) byContainer.set(container, { ...before, pullError: text || defaultPullError })
+    else if (!Object.hasOwn(known, name))
+      problems.push(`${key}: unknown annotation: there are ${[...Object.keys(known), pullError].join(', ')}`)
+    else {
+      const [read, expected] = known[name]!
+      const value = read(text)
+      if (value === undefined) problems.push(`${key}: Invalid value: ${quote(text)}: ${expected}`)
+      else byContainer.set(container, { ...before, numbers: { ...before.numbers, [name]: value } })
+    }
+  }
+  return { byContainer, problems }
+}

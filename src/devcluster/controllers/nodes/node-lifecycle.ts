@@ -1,0 +1,157 @@
+/**
+ * The node lifecycle controller: marks a node whose kubelet is stopped as unreachable, its Pods as not ready, and keeps the taints of nodes
+ * up to date (k8s.io/kubernetes/pkg/controller/nodelifecycle). The simulated kubelets send no heartbeats: the controller sees the same
+ * annotation as they do.
+ */
+import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
+import { findCondition, formatTime } from '../../../api/conditions.ts'
+import type { ObjectKey } from '../../../api/object.ts'
+import type { CacheReader } from '../../../cache/cache.ts'
+import { isConflict, isNotFound } from '../../../client/api-error.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { requeueAt } from '../requeue-at.ts'
+import { isReady as isReadyPod } from '../workloads/pod-state.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
+import { changedTaints } from './node-taints.ts'
+import { hasKubelet } from './node.ts'
+import { podsByNode } from './pods-by-node.ts'
+import { evictsPods, isReady } from './zone-state.ts'
+
+/** The default of kube-controller-manager's flag `--node-monitor-grace-period`. */
+const defaultGraceMs = 50_000
+
+const postedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
+
+interface Seen {
+  readonly uid: string
+  /** The time since which the kubelet has been stopped. */
+  awaySince: number | undefined
+}
+
+export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefinition {
+  const seen = new Map<string, Seen>()
+  return defineController(nodeType, {
+    name: 'node-lifecycle',
+    resyncPeriodMs: 0,
+    indexes: [podsByNode],
+    watches: [
+      // A Pod may be written after its node has become unreachable.
+      { type: podType, map: unreachableNodeOf },
+      // The state of a node decides whether Pods are evicted from other nodes.
+      {
+        type: nodeType,
+        map: ({ metadata }, { cache }) =>
+          cache
+            .list(nodeType)
+            .filter((node) => node.metadata.name !== metadata.name && !isReady(node))
+            .map((node) => ({ name: node.metadata.name })),
+      },
+    ],
+    async reconcile(node, context) {
+      const { name, uid } = node.metadata
+      const { clock, events } = context
+      const now = clock.now()
+      let entry = seen.get(name)
+      if (entry?.uid !== uid) {
+        entry = { uid, awaySince: undefined }
+        seen.set(name, entry)
+        events.event(node, 'Normal', 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`)
+      }
+      if (hasKubelet(node)) entry.awaySince = undefined
+      else entry.awaySince ??= now
+      const due = entry.awaySince === undefined ? Number.POSITIVE_INFINITY : entry.awaySince + graceMs
+      const current = due > now ? node : await markUnknown(node, context)
+      if (current === undefined) return undefined
+      await updateTaints(current, context)
+      if (due <= now) await markPodsNotReady(name, context)
+      return due > now && Number.isFinite(due) ? requeueAt(due, context) : undefined
+    },
+    deleted({ name }) {
+      seen.delete(name)
+      return Promise.resolve()
+    },
+  })
+}
+
+/** Returns the node of a ready Pod whose kubelet is stopped. */
+function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
+  const name = pod.spec?.nodeName
+  const node = name === undefined || !isReadyPod(pod) ? undefined : cache.get(nodeType, { name })
+  return node === undefined || hasKubelet(node) ? [] : [{ name: node.metadata.name }]
+}
+
+/**
+ * Sets the conditions of the kubelet to Unknown. Resolves with the changed node; with undefined when the node has changed in the meantime.
+ */
+async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode | undefined> {
+  const conditions = node.status?.conditions ?? []
+  if (findCondition(conditions, 'Ready')?.status === 'Unknown') return node
+  const time = formatTime(context.clock.now())
+  const { name, resourceVersion, creationTimestamp } = node.metadata
+  const changed = [
+    ...conditions.map((condition) =>
+      postedConditions.includes(condition.type) && condition.status !== 'Unknown'
+        ? {
+            ...condition,
+            status: 'Unknown',
+            reason: 'NodeStatusUnknown',
+            message: 'Kubelet stopped posting node status.',
+            lastTransitionTime: time,
+          }
+        : condition,
+    ),
+    ...postedConditions
+      .filter((type) => findCondition(conditions, type) === undefined)
+      .map((type) => ({
+        type,
+        status: 'Unknown',
+        reason: 'NodeStatusNeverUpdated',
+        message: 'Kubelet never posted node status.',
+        lastHeartbeatTime: creationTimestamp,
+        lastTransitionTime: time,
+      })),
+  ]
+  try {
+    await context.client.patchStatus(nodeType, { name }, { metadata: { resourceVersion }, status: { conditions: changed } as object })
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return undefined
+    throw error
+  }
+  if (isReady(node)) context.events.event(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+  return { ...node, status: { ...node.status, conditions: changed } }
+}
+
+/** Sets the condition Ready of a node's Pods to False (k8s.io/kubernetes/pkg/controller/util/node: MarkPodsNotReady). */
+async function markPodsNotReady(node: string, context: ReconcileContext): Promise<void> {
+  const pods = context.cache.list(podType, { index: [podsByNode, node] })
+  await Promise.all(pods.filter(isReadyPod).map((pod) => markNotReady(pod, context)))
+}
+
+async function markNotReady(pod: ReadonlyPod, { client, clock, events }: ReconcileContext): Promise<void> {
+  const conditions = pod.status?.conditions ?? []
+  const lastTransitionTime = formatTime(clock.now())
+  const changed = conditions.map((condition) =>
+    condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
+  )
+  try {
+    await client.patchStatus(podType, pod.metadata, { status: { conditions: changed } as object })
+  } catch (error) {
+    if (isNotFound(error)) return
+    throw error
+  }
+  events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
+}
+
+async function updateTaints(node: ReadonlyNode, { client, cache, clock }: ReconcileContext): Promise<void> {
+  const { name, resourceVersion, uid } = node.metadata
+  const nodes = cache.list(nodeType).map((one) => (one.metadata.uid === uid ? node : one))
+  const taints = changedTaints(node, { evicts: evictsPods(node, nodes), now: clock.now() })
+  if (taints === undefined) return
+  const current = cache.get(nodeType, { name })?.metadata.resourceVersion ?? resourceVersion
+  const patch: object = { metadata: { resourceVersion: current }, spec: { taints } }
+  await client.patch(nodeType, { name }, patch).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
+}

@@ -1,0 +1,42 @@
+/** The taints that follow from the conditions of a node (k8s.io/kubernetes/pkg/controller/nodelifecycle: nodeConditionToTaintKeyStatusMap). */
+import { formatTime } from '../../../api/conditions.ts'
+import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+
+type Taint = NonNullable<NonNullable<ReadonlyNode['spec']>['taints']>[number]
+
+const prefix = 'node.kubernetes.io/'
+const [notReady, unreachable, unschedulable] = [`${prefix}not-ready`, `${prefix}unreachable`, `${prefix}unschedulable`]
+const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Ready: { False: notReady, Unknown: unreachable },
+  MemoryPressure: { True: `${prefix}memory-pressure` },
+  DiskPressure: { True: `${prefix}disk-pressure` },
+  NetworkUnavailable: { True: `${prefix}network-unavailable` },
+  PIDPressure: { True: `${prefix}pid-pressure` },
+}
+const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => Object.values(keys))]
+
+/**
+ * Returns the taints that the node should have; undefined when it has them. Taints of users are kept.
+ *
+ * @param evicts true when Pods are evicted from the node while it is not ready.
+ */
+export function changedTaints(
+  node: ReadonlyNode,
+  { evicts, now }: { readonly evicts: boolean; readonly now: number },
+): Taint[] | undefined {
+  const present = node.spec?.taints ?? []
+  const keys = new Map((node.status?.conditions ?? []).map(({ type, status }) => [type, byCondition[type]?.[status]]))
+  const execute = keys.get('Ready')
+  const wanted = [
+    ...[...keys.values()].filter((key) => key !== undefined).map((key) => ({ key, effect: 'NoSchedule' })),
+    ...(node.spec?.unschedulable === true ? [{ key: unschedulable, effect: 'NoSchedule' }] : []),
+    ...(execute !== undefined && evicts ? [{ key: execute, effect: 'NoExecute' }] : []),
+  ]
+  const isSame = (a: Pick<Taint, 'key' | 'effect'>, b: Pick<Taint, 'key' | 'effect'>): boolean => a.key === b.key && a.effect === b.effect
+  const isOwn = ({ key, effect }: Taint): boolean =>
+    effect === 'NoSchedule' ? ownKeys.includes(key) : effect === 'NoExecute' && (key === notReady || key === unreachable)
+  const kept = present.filter((taint) => !isOwn(taint) || wanted.some((one) => isSame(one, taint)))
+  const added = wanted.filter((taint) => !present.some((one) => isSame(one, taint)))
+  if (kept.length === present.length && added.length === 0) return undefined
+  return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: formatTime(now) }))]
+}

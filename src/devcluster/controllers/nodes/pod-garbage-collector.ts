@@ -1,0 +1,64 @@
+/** Deletes the Pods of nodes that no longer exist (k8s.io/kubernetes/pkg/controller/podgc: gcOrphaned). */
+import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
+import { formatTime } from '../../../api/conditions.ts'
+import { formatKey } from '../../../api/object.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import { requeueAt } from '../requeue-at.ts'
+import { podsByNode } from './pods-by-node.ts'
+
+/** The time after which a missing node counts as deleted (k8s.io/kubernetes/pkg/controller/podgc: quarantineTime). */
+const quarantineMs = 40_000
+
+export function podGarbageCollector(): ControllerDefinition {
+  /** The time since which the node of each Pod has been missing. */
+  const missing = new Map<string, number>()
+  return defineController(podType, {
+    name: 'pod-garbage-collector',
+    resyncPeriodMs: 0,
+    indexes: [podsByNode],
+    watches: [
+      {
+        type: nodeType,
+        map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map((pod) => pod.metadata),
+      },
+    ],
+    async reconcile(pod, context) {
+      const { client, cache, clock } = context
+      const { metadata, status, spec } = pod
+      const key = formatKey(metadata)
+      if (!spec?.nodeName || cache.get(nodeType, { name: spec.nodeName }) !== undefined) {
+        missing.delete(key)
+        return undefined
+      }
+      const now = clock.now()
+      const since = missing.get(key) ?? now
+      missing.set(key, since)
+      if (since + quarantineMs > now) return requeueAt(since + quarantineMs, context)
+      const condition = {
+        type: 'DisruptionTarget',
+        observedGeneration: metadata.generation,
+        status: 'True',
+        reason: 'DeletionByPodGC',
+        message: 'PodGC: node no longer exists',
+        lastProbeTime: null,
+        lastTransitionTime: formatTime(now),
+      }
+      try {
+        if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed') {
+          const others = (status?.conditions ?? []).filter(({ type }) => type !== condition.type)
+          await client.patchStatus(podType, metadata, { status: { phase: 'Failed', conditions: [...others, condition] } as object })
+        }
+        await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+      return undefined
+    },
+    deleted(key) {
+      missing.delete(formatKey(key))
+      return Promise.resolve()
+    },
+  })
+}

@@ -1,0 +1,89 @@
+/**
+ * The taint eviction controller: deletes Pods that do not tolerate a taint NoExecute of their node, or no longer tolerate it
+ * (k8s.io/kubernetes/pkg/controller/tainteviction).
+ */
+import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
+import { findCondition, formatTime } from '../../../api/conditions.ts'
+import { formatKey } from '../../../api/object.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { requeueAt } from '../requeue-at.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
+import { tolerates } from '../scheduler/taints.ts'
+import { podsByNode } from './pods-by-node.ts'
+
+export function taintEviction(): ControllerDefinition {
+  /** The time since which the deletion of each Pod has been scheduled. */
+  const scheduled = new Map<string, number>()
+  return defineController(podType, {
+    name: 'taint-eviction',
+    resyncPeriodMs: 0,
+    indexes: [podsByNode],
+    watches: [
+      {
+        type: nodeType,
+        map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map((pod) => pod.metadata),
+      },
+    ],
+    async reconcile(pod, context) {
+      const { deletionTimestamp, namespace, name } = pod.metadata
+      const nodeName = pod.spec?.nodeName
+      const node = nodeName === undefined ? undefined : context.cache.get(nodeType, { name: nodeName })
+      if (node === undefined || deletionTimestamp !== undefined) return undefined
+      const key = formatKey(pod.metadata)
+      const now = context.clock.now()
+      const tolerated = toleratedMs(pod, node)
+      if (tolerated === Number.POSITIVE_INFINITY) {
+        if (scheduled.delete(key))
+          context.events.event(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${namespace}/${name}`)
+        return undefined
+      }
+      const since = scheduled.get(key) ?? now
+      scheduled.set(key, since)
+      if (since + tolerated > now) return requeueAt(since + tolerated, context)
+      scheduled.delete(key)
+      await evict(pod, context)
+      return undefined
+    },
+    deleted(key) {
+      scheduled.delete(formatKey(key))
+      return Promise.resolve()
+    },
+  })
+}
+
+/**
+ * Returns how long the Pod tolerates the taints NoExecute of its node, in milliseconds: 0 when it does not tolerate one of them, and
+ * Infinity when it tolerates all of them for ever.
+ */
+function toleratedMs({ spec }: ReadonlyPod, node: ReadonlyNode): number {
+  const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
+  const used = taints.map((taint) => (spec?.tolerations ?? []).find((toleration) => tolerates(toleration, taint)))
+  if (used.includes(undefined)) return 0
+  return Math.min(...used.map((toleration) => Math.max(0, toleration?.tolerationSeconds ?? Number.POSITIVE_INFINITY) * 1000))
+}
+
+async function evict(pod: ReadonlyPod, { client, clock, events }: ReconcileContext): Promise<void> {
+  const { namespace, name, generation, uid } = pod.metadata
+  events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
+  const condition = {
+    type: 'DisruptionTarget',
+    observedGeneration: generation,
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(clock.now()),
+  }
+  const conditions = pod.status?.conditions ?? []
+  const others = conditions.filter(({ type }) => type !== condition.type)
+  try {
+    if (findCondition(conditions, condition.type)?.reason !== condition.reason)
+      await client.patchStatus(podType, pod.metadata, { status: { conditions: [...others, condition] } as object })
+    await client.delete(podType, pod.metadata, { preconditions: { uid } })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

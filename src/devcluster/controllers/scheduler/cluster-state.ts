@@ -1,0 +1,12 @@
+/** The part of the cluster's state on which the placement of a Pod depends. */
+import type { DeepReadonly } from '../../../api/json.ts'
+import type { KubernetesObject } from '../../../api/object.ts'
+import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
+
+export interface ClusterState {
+  readonly nodes: readonly ReadonlyNode[]
+  /** Returns the Pods that are bound to a node and have not ended. */
+  podsOn(node: string): readonly ReadonlyPod[]
+  /** Returns a namespace; undefined when it is not known yet. */
+  namespace(name: string): DeepReadonly<KubernetesObject> | undefined
+}

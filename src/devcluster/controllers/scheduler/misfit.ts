@@ -1,0 +1,7 @@
+/** The reason for which a Pod does not fit on a node. */
+export interface Misfit {
+  /** The message of the scheduler's plugin. */
+  readonly reason: string
+  /** True when the Pod would not fit even if other Pods were removed from the node (UnschedulableAndUnresolvable). */
+  readonly isFinal: boolean
+}

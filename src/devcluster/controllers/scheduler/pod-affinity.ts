@@ -1,0 +1,67 @@
+/** Required affinity and anti-affinity between Pods (k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity). */
+import { selects } from '../workloads/dependents.ts'
+import type { ClusterState } from './cluster-state.ts'
+import type { Misfit } from './misfit.ts'
+import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
+
+type Affinity = NonNullable<NonNullable<ReadonlyPod['spec']>['affinity']>
+type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]
+
+/** A topology domain: the key and the value of a label of nodes. */
+const domainOf = (key: string, value: string): string => `${key}\0${value}`
+
+/** Returns a function that checks the affinity between a Pod and the Pods on the nodes. */
+export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => Misfit | undefined {
+  const attracting = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  const repelling = repellingTerms(pod)
+  /** The domains with a Pod that matches all terms of the Pod's affinity, that the Pod's anti-affinity avoids, and that avoid the Pod. */
+  const [attracted, avoided, closed] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const node of state.nodes) {
+    const add = (domains: Set<string>, { topologyKey }: Term): void => {
+      const value = node.metadata.labels?.[topologyKey]
+      if (value !== undefined) domains.add(domainOf(topologyKey, value))
+    }
+    for (const other of state.podsOn(node.metadata.name)) {
+      if (matchesAll(attracting, pod, other, state)) for (const term of attracting) add(attracted, term)
+      for (const term of repelling) if (matches(term, pod, other, state)) add(avoided, term)
+      for (const term of repellingTerms(other)) if (matches(term, other, pod, state)) add(closed, term)
+    }
+  }
+  return (node) => {
+    const labels = node.metadata.labels ?? {}
+    const isIn = (domains: ReadonlySet<string>, { topologyKey }: Term): boolean =>
+      Object.hasOwn(labels, topologyKey) && domains.has(domainOf(topologyKey, labels[topologyKey]!))
+    const hasKeys = attracting.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))
+    // The first Pod of a group whose Pods attract each other may run on any node.
+    const isFirst = attracted.size === 0 && matchesAll(attracting, pod, pod, state)
+    if (!hasKeys || !(attracting.every((term) => isIn(attracted, term)) || isFirst))
+      return { reason: "node(s) didn't match pod affinity rules", isFinal: true }
+    if (repelling.some((term) => isIn(avoided, term))) return { reason: "node(s) didn't match pod anti-affinity rules", isFinal: false }
+    if (Object.entries(labels).some(([key, value]) => closed.has(domainOf(key, value))))
+      return { reason: "node(s) didn't satisfy existing pods anti-affinity rules", isFinal: false }
+    return undefined
+  }
+}
+
+function repellingTerms({ spec }: ReadonlyPod): readonly Term[] {
+  return spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+}
+
+function matchesAll(terms: readonly Term[], owner: ReadonlyPod, pod: ReadonlyPod, state: ClusterState): boolean {
+  return terms.length > 0 && terms.every((term) => matches(term, owner, pod, state))
+}
+
+/** Returns true when a term of `owner` selects a Pod. Without namespaces and a selector of namespaces, it selects in its own namespace. */
+function matches(term: Term, owner: ReadonlyPod, pod: ReadonlyPod, state: ClusterState): boolean {
+  const { namespaces = [], namespaceSelector, labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
+  const namespace = pod.metadata.namespace ?? ''
+  const isOwn = namespaces.length === 0 && namespaceSelector === undefined && namespace === owner.metadata.namespace
+  const known = state.namespace(namespace)
+  const isSelected = known !== undefined && selects(namespaceSelector, known)
+  if (!(isOwn || isSelected || namespaces.includes(namespace)) || !selects(labelSelector, pod)) return false
+  const [own, others] = [owner.metadata.labels ?? {}, pod.metadata.labels ?? {}]
+  return (
+    matchLabelKeys.every((key) => !Object.hasOwn(own, key) || others[key] === own[key]) &&
+    mismatchLabelKeys.every((key) => !Object.hasOwn(own, key) || others[key] !== own[key])
+  )
+}

@@ -1,0 +1,60 @@
+/** What `spec.podFailurePolicy` of a Job decides about a failed Pod (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
+import type { Pod } from '../../../../api/builtin.ts'
+import type { batch } from '../../../../api/kubernetes/batch.ts'
+import type { models } from '../../../../api/kubernetes/models.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+
+type Job = DeepReadonly<batch.Job>
+type ReadonlyPod = DeepReadonly<Pod>
+type ExitCodes = DeepReadonly<models.V1PodFailurePolicyOnExitCodesRequirement>
+
+/** The action of the first rule that matches a failed Pod. */
+interface Decision {
+  readonly action: string
+  /** The message of the Job that fails because of it. */
+  readonly message: string
+}
+
+function decisionOn(job: Job, pod: ReadonlyPod): Decision | undefined {
+  const { namespace, name } = pod.metadata
+  for (const [index, { action, onExitCodes, onPodConditions = [] }] of (job.spec?.podFailurePolicy?.rules ?? []).entries()) {
+    const rule = `matching ${action} rule at index ${index}`
+    if (onExitCodes !== undefined) {
+      const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
+      const container = [...containerStatuses, ...initContainerStatuses].find((one) => hasExitCode(one, onExitCodes))
+      if (container === undefined) continue
+      const { exitCode } = container.state?.terminated ?? {}
+      return { action, message: `Container ${container.name} for pod ${namespace}/${name} failed with exit code ${exitCode} ${rule}` }
+    }
+    const isMatch = (condition: { readonly type: string; readonly status: string }): boolean =>
+      onPodConditions.some(({ type, status = 'True' }) => type === condition.type && status === condition.status)
+    const condition = pod.status?.conditions?.find(isMatch)
+    if (condition !== undefined) return { action, message: `Pod ${namespace}/${name} has condition ${condition.type} ${rule}` }
+  }
+  return undefined
+}
+
+function hasExitCode(
+  { name, state }: { readonly name: string; readonly state?: { readonly terminated?: { readonly exitCode: number } } },
+  { containerName, operator, values }: ExitCodes,
+): boolean {
+  const { exitCode } = state?.terminated ?? {}
+  if (exitCode === undefined || exitCode === 0 || (containerName ?? name) !== name) return false
+  return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode)
+}
+
+/** Returns false for a failed Pod that does not count towards the back-off limits. */
+export function countsAsFailure(job: Job, pod: ReadonlyPod): boolean {
+  return decisionOn(job, pod)?.action !== 'Ignore'
+}
+
+/** Returns true for a failed Pod whose index is not tried again. */
+export function failsIndex(job: Job, pod: ReadonlyPod): boolean {
+  return decisionOn(job, pod)?.action === 'FailIndex'
+}
+
+/** Returns the message of a Job that fails because of one of these failed Pods; undefined when it does not fail. */
+export function failJobMessage(job: Job, failed: readonly ReadonlyPod[]): string | undefined {
+  const decisions = failed.map((pod) => decisionOn(job, pod))
+  return decisions.find((decision) => decision?.action === 'FailJob')?.message
+}

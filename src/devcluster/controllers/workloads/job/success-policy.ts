@@ -1,0 +1,22 @@
+/** The rules with which an Indexed Job succeeds early (k8s.io/kubernetes/pkg/controller/job: matchSuccessPolicy). */
+import type { batch } from '../../../../api/kubernetes/batch.ts'
+import type { DeepReadonly } from '../../../../api/json.ts'
+import { parseIndexes } from './indexes.ts'
+
+/** Returns the first rule of `spec.successPolicy` that the succeeded indexes satisfy; undefined when there is none. */
+export function satisfiedRule({ spec }: DeepReadonly<batch.Job>, succeeded: ReadonlySet<number>): number | undefined {
+  if (succeeded.size === 0) return undefined
+  const isSatisfied = ({ succeededIndexes, succeededCount = Infinity }: Rule): boolean => {
+    if (succeededIndexes === undefined) return succeeded.size >= succeededCount
+    const required = parseIndexes(succeededIndexes, spec?.completions ?? 0)
+    const count = [...required].filter((index) => succeeded.has(index)).length
+    return required.size > 0 && (count === required.size || count >= succeededCount)
+  }
+  const index = spec?.successPolicy?.rules.findIndex(isSatisfied) ?? -1
+  return index === -1 ? undefined : index
+}
+
+interface Rule {
+  readonly succeededIndexes?: string
+  readonly succeededCount?: number
+}

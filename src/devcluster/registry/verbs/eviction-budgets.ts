@@ -1,0 +1,102 @@
+/** Decides whether a PodDisruptionBudget allows an eviction (k8s.io/kubernetes/pkg/registry/core/pod/storage: EvictionREST). */
+import type { Condition } from '../../../api/conditions.ts'
+import { findCondition, formatTime } from '../../../api/conditions.ts'
+import type { JsonObject } from '../../../api/json.ts'
+import { isObject } from '../../../api/json.ts'
+import type { LabelSelector } from '../../../api/label-selector.ts'
+import { matchesLabels, requirementsOf } from '../../../api/label-selector.ts'
+import { failure } from '../../../api/status.ts'
+import { forbidden, StatusError } from '../../apimachinery/status-error.ts'
+import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
+import { withDisruptionAllowed } from '../../resources/disruption-budget.ts'
+import { metadataText } from '../metadata.ts'
+
+/** Maximum number of evicted Pods in the status of a budget that the controller has not confirmed (MaxDisruptedPodSize). */
+const maxDisruptedPods = 2000
+
+/** The type of a budget as error messages name it. */
+const subject = { group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudget' }
+
+/** Returns true when a Pod may be deleted whatever its budgets say: it has not started, has ended, or is being deleted. */
+export function isUnprotected(pod: JsonObject): boolean {
+  return ['Pending', 'Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) || isBeingDeleted(pod)
+}
+
+/** Returns true when the Pod may still become ready. It is then deleted only in the version that was checked. */
+export function mayBecomeReady(pod: JsonObject): boolean {
+  return !['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) && !isBeingDeleted(pod)
+}
+
+function isBeingDeleted(pod: JsonObject): boolean {
+  return at(pod, 'metadata', 'deletionTimestamp') !== undefined
+}
+
+/** Returns the budgets whose selector matches the Pod. An absent selector matches nothing. */
+export function budgetsOf(pod: JsonObject, budgets: readonly JsonObject[]): readonly JsonObject[] {
+  const labels = at(pod, 'metadata', 'labels') as Readonly<Record<string, string>> | undefined
+  return budgets.filter((budget) => {
+    const selector = at(budget, 'spec', 'selector')
+    return isObject(selector) && matchesLabels(requirementsOf(selector as LabelSelector), labels)
+  })
+}
+
+/** Returns true when the budget allows the eviction of a Pod that is not ready without counting it as a disruption. */
+export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
+  const isReady = listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True')
+  if (isReady) return false
+  const desired = numberAt(budget, 'status', 'desiredHealthy')
+  const isHealthy = desired > 0 && numberAt(budget, 'status', 'currentHealthy') >= desired
+  return isHealthy || textAt(budget, 'spec', 'unhealthyPodEvictionPolicy') === 'AlwaysAllow'
+}
+
+/**
+ * Returns the budget after one more disruption: that of the Pod.
+ *
+ * @throws {StatusError} 429 when the budget allows no disruption, 403 when its status is invalid.
+ */
+export function decremented(budget: JsonObject, podName: string, now: number): JsonObject {
+  const name = metadataText(budget, 'name')
+  const observed = numberAt(budget, 'status', 'observedGeneration')
+  if (observed < numberAt(budget, 'metadata', 'generation')) throw stillProcessed(name)
+  const allowed = numberAt(budget, 'status', 'disruptionsAllowed')
+  if (allowed < 0) throw forbidden(subject, name, 'pdb disruptions allowed is negative')
+  if (sizeAt(budget, 'status', 'disruptedPods') > maxDisruptedPods)
+    throw forbidden(subject, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (allowed === 0) throw refused(`The disruption budget ${name} ${whyRefused(budget)}`)
+  const conditions = conditionsOf(budget)
+  const disruptedPods = at(budget, 'status', 'disruptedPods')
+  const status = {
+    ...(isObject(budget.status) ? budget.status : {}),
+    disruptionsAllowed: allowed - 1,
+    disruptedPods: { ...(isObject(disruptedPods) ? disruptedPods : {}), [podName]: formatTime(now) },
+    ...(allowed === 1 && { conditions: withDisruptionAllowed(conditions, 0, { now, generation: observed }) }),
+  }
+  return { ...budget, status: status as unknown as JsonObject }
+}
+
+/** Returns the 429 error for a budget whose controller has not seen the latest changes. */
+export function stillProcessed(budgetName: string): StatusError {
+  return refused(`The disruption budget ${budgetName} is still being processed by the server.`, 10)
+}
+
+function refused(cause: string, retryAfterSeconds?: number): StatusError {
+  const message = "Cannot evict pod as it would violate the pod's disruption budget."
+  const causes = [{ reason: 'DisruptionBudget', message: cause }]
+  return new StatusError(
+    failure(429, 'TooManyRequests', message, { causes, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }),
+  )
+}
+
+function whyRefused(budget: JsonObject): string {
+  const condition = findCondition(conditionsOf(budget), 'DisruptionAllowed')
+  const { reason = '', message = '' } = condition?.status === 'False' ? condition : {}
+  const refusal = 'does not allow evicting pods currently'
+  if (message !== '' && reason === 'SyncFailed') return `${refusal} because it failed sync: ${message}`
+  const [desired, current] = [numberAt(budget, 'status', 'desiredHealthy'), numberAt(budget, 'status', 'currentHealthy')]
+  if (current <= desired) return `needs ${desired} healthy pods and has ${current} currently`
+  return message === '' ? refusal : `${refusal} (${reason}): ${message}`
+}
+
+function conditionsOf(budget: JsonObject): readonly Condition[] {
+  return listAt(budget, 'status', 'conditions').filter(isObject) as unknown as readonly Condition[]
+}

@@ -1,0 +1,44 @@
+/** The status of a PodDisruptionBudget, as the eviction of a Pod and the controller of budgets write it. */
+import type { Condition, ConditionInput } from '../../api/conditions.ts'
+import { mergeConditions } from '../../api/conditions.ts'
+
+/**
+ * Time in milliseconds after which an evicted Pod that still exists counts as not disrupted
+ * (k8s.io/kubernetes/pkg/controller/disruption: DeletionTimeout).
+ */
+export const deletionTimeoutMs = 120_000
+
+const conditionType = 'DisruptionAllowed'
+
+/**
+ * Returns the conditions of a budget that allows `allowed` disruptions (k8s.io/component-helpers/apps/poddisruptionbudget:
+ * UpdateDisruptionAllowedCondition).
+ *
+ * @param at the time, and the generation of the budget that the status is about.
+ */
+export function withDisruptionAllowed(
+  conditions: readonly Condition[] | undefined,
+  allowed: number,
+  at: { readonly now: number; readonly generation: number | undefined },
+): Condition[] {
+  const isAllowed = allowed > 0
+  const reason = isAllowed ? 'SufficientPods' : 'InsufficientPods'
+  return withCondition(conditions, { type: conditionType, status: isAllowed ? 'True' : 'False', reason, message: '' }, at)
+}
+
+/** Returns the conditions of a budget whose status could not be computed. */
+export function withSyncFailed(
+  conditions: readonly Condition[] | undefined,
+  message: string,
+  at: { readonly now: number; readonly generation: number | undefined },
+): Condition[] {
+  return withCondition(conditions, { type: conditionType, status: 'False', reason: 'SyncFailed', message }, at)
+}
+
+function withCondition(
+  conditions: readonly Condition[] | undefined,
+  condition: ConditionInput,
+  at: { readonly now: number; readonly generation: number | undefined },
+): Condition[] {
+  return mergeConditions(conditions, [condition], at)
+}

@@ -1,0 +1,151 @@
+/** A year of CronJobs, their Jobs and Pods, on a fake clock. */
+import t from 'tap'
+import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../../../src/api/builtin.ts'
+import { batch } from '../../../../../src/api/kubernetes/batch.ts'
+import { controllerOf } from '../../../../../src/api/owner-reference.ts'
+import { Cache } from '../../../../../src/cache/cache.ts'
+import { runController } from '../../../../../src/controller/run-controller.ts'
+import { runGarbageCollector } from '../../../../../src/devcluster/controllers/garbage-collector.ts'
+import { kubelet } from '../../../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import { registerNodes } from '../../../../../src/devcluster/controllers/nodes/node.ts'
+import { scheduler } from '../../../../../src/devcluster/controllers/scheduler/scheduler.ts'
+import { cronJobController } from '../../../../../src/devcluster/controllers/workloads/cron-job/cron-job.ts'
+import { jobController } from '../../../../../src/devcluster/controllers/workloads/job/job.ts'
+import { orphanedPodController } from '../../../../../src/devcluster/controllers/workloads/job/orphaned-pods.ts'
+import { timeToLiveController } from '../../../../../src/devcluster/controllers/workloads/job/time-to-live.ts'
+import type { EventRecorder } from '../../../../../src/telemetry/event-recorder.ts'
+import { silentLogger } from '../../../../../src/telemetry/logger.ts'
+import { Metrics } from '../../../../../src/telemetry/metrics.ts'
+import { FakeClock } from '../../../../../src/testing/fake-clock.ts'
+import { inProcessClient } from '../../../../support/devcluster/in-process-client.ts'
+import { fixture } from '../../../../support/devcluster/registry.ts'
+
+const namespace = 'default'
+const dayMs = 24 * 3600 * 1000
+const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/work:1' }] }
+const quick: batch.JobSpec = { template: { spec: pod } }
+/** The Pods of this Job are never scheduled. */
+const endless: batch.JobSpec = { template: { spec: { ...pod, nodeSelector: { never: 'there' } } } }
+
+/** The CronJobs, the number of their runs in 2026, and the number of Jobs that remain at the end. */
+const cronJobs: readonly { readonly name: string; readonly spec: batch.CronJobSpec; readonly runs: number; readonly left: number }[] = [
+  // 02:30 does not occur on March 29, and occurs twice on October 25.
+  {
+    name: 'nightly',
+    spec: { schedule: '30 2 * * *', timeZone: 'Europe/Berlin', successfulJobsHistoryLimit: 2, jobTemplate: { spec: quick } },
+    runs: 365,
+    left: 2,
+  },
+  // The Jobs are deleted after an hour.
+  { name: 'weekly', spec: { schedule: '@weekly', jobTemplate: { spec: { ...quick, ttlSecondsAfterFinished: 3600 } } }, runs: 52, left: 0 },
+  { name: 'last-days', spec: { schedule: '0 0 31 * *', jobTemplate: { spec: quick } }, runs: 7, left: 3 },
+  {
+    name: 'replaced',
+    spec: { schedule: '0 6 */3 * *', concurrencyPolicy: 'Replace', jobTemplate: { spec: endless } },
+    runs: 127,
+    left: 1,
+  },
+  { name: 'failing', spec: { schedule: '0 9 * * 1', jobTemplate: { spec: { ...endless, activeDeadlineSeconds: 60 } } }, runs: 52, left: 1 },
+  // Each Job runs for 36 hours, so that of Tuesday starts twelve hours late, and that of Wednesday a day.
+  {
+    name: 'forbidden',
+    spec: {
+      schedule: '0 0 * * 1-3',
+      concurrencyPolicy: 'Forbid',
+      failedJobsHistoryLimit: 0,
+      jobTemplate: { spec: { ...endless, activeDeadlineSeconds: 36 * 3600 } },
+    },
+    runs: 156,
+    left: 1,
+  },
+  { name: 'suspended', spec: { schedule: '* * * * *', suspend: true, jobTemplate: { spec: quick } }, runs: 0, left: 0 },
+]
+
+t.test('in a year, every run happens once, and no objects accumulate', async (t) => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z')
+  /** The clock of the watches, which would have to be renewed every few minutes. */
+  const still = new FakeClock()
+  const server = await fixture({ clock })
+  const client = inProcessClient(server)
+  const logger = silentLogger()
+  const stop = new AbortController()
+  const cache = new Cache(client, { logger, clock: still })
+  const reasons = new Map<string, number>()
+  const events: EventRecorder = {
+    event: ({ metadata }, _type, reason) => {
+      const key = `${metadata.name} ${reason}`
+      reasons.set(key, (reasons.get(key) ?? 0) + 1)
+    },
+  }
+  const nodes = [{ name: 'one' }]
+  await registerNodes(client, nodes, { now: clock.now(), version: 'v1' })
+  const definitions = [
+    scheduler(),
+    kubelet({ eventsOf: () => events }),
+    cronJobController(),
+    jobController(),
+    orphanedPodController(),
+    timeToLiveController(),
+  ]
+  const environment = { client, cache, logger, metrics: new Metrics(), clock, events, graceMs: 0 }
+  const types = [batch.cronJob, batch.job, podType, namespaceType, nodeType]
+  const source = {
+    types: () => types,
+    byKind: (group: string, kind: string) => types.find((type) => type.group === group && type.kind === kind),
+    onChange: () => () => undefined,
+  }
+  const running = [
+    ...definitions.map((definition) => runController(definition, environment, stop.signal)),
+    cache.start(stop.signal),
+    runGarbageCollector({ client, source, logger, clock: still, events }, stop.signal),
+  ]
+  t.teardown(() => {
+    stop.abort()
+    return Promise.allSettled(running)
+  })
+
+  for (const { name, spec } of cronJobs) await client.create(batch.cronJob, { metadata: { namespace, name }, spec })
+  const end = Date.parse('2027-01-01T00:00:00Z')
+  let [mostJobs, mostPods, mostTimers] = [0, 0, 0]
+  for (let midnight = clock.now() + dayMs; midnight < end; midnight += dayMs) {
+    await advanceTo(clock, midnight - 1)
+    await still.advance(1000)
+    mostJobs = Math.max(mostJobs, (await client.list(batch.job, { namespace })).items.length)
+    mostPods = Math.max(mostPods, (await client.list(podType, { namespace })).items.length)
+    mostTimers = Math.max(mostTimers, clock.pending)
+  }
+  await advanceTo(clock, end - 1)
+
+  const jobs = (await client.list(batch.job, { namespace })).items
+  const pods = (await client.list(podType, { namespace })).items
+  for (const { name, runs, left } of cronJobs) {
+    const { metadata, status = {} } = await client.get(batch.cronJob, { namespace, name })
+    const own = jobs.filter((job) => controllerOf(job)?.uid === metadata.uid)
+    t.equal(reasons.get(`${name} SuccessfulCreate`) ?? 0, runs, `${name}: all runs`)
+    t.equal(own.length, left, `${name}: the Jobs that remain`)
+    t.equal(status.active?.length ?? 0, name === 'replaced' || name === 'forbidden' ? 1 : 0, `${name}: the active Jobs`)
+    for (const reason of ['TooManyMissedTimes', 'MissingJob', 'UnexpectedJob', 'FailedCreate', 'FailedDelete'])
+      t.equal(reasons.get(`${name} ${reason}`), undefined, `${name}: ${reason}`)
+  }
+  const owners = new Set(jobs.map(({ metadata }) => metadata.uid))
+  t.strictSame(
+    pods.filter((one) => !owners.has(controllerOf(one)?.uid ?? '')).map(({ metadata }) => metadata.name),
+    [],
+    'every Pod has its Job',
+  )
+  t.ok(mostJobs <= 10, `at most ${mostJobs} Jobs`)
+  t.ok(mostPods <= 10, `at most ${mostPods} Pods`)
+  t.ok(mostTimers <= 10, `at most ${mostTimers} timers`)
+})
+
+/** Advances the clock, and lets the controllers finish their work at the time of each timer. */
+async function advanceTo(clock: FakeClock, time: number): Promise<void> {
+  const turns = 20
+  for (;;) {
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    const next = clock.nextDue
+    if (next === undefined || next > time) break
+    await clock.advance(next - clock.now())
+  }
+  await clock.advance(time - clock.now())
+}
