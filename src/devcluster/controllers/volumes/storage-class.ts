@@ -1,7 +1,6 @@
 /** Storage classes, and the built-in class whose volumes are simulated. */
 import type { DeepReadonly } from '../../../api/json.ts'
 import { storage } from '../../../api/kubernetes/storage.ts'
-import { isAlreadyExists } from '../../../client/api-error.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { Client } from '../../../client/client.ts'
 import { defaultClassAnnotation, defaultClassOf } from '../../resources/default-storage-class.ts'
@@ -13,19 +12,22 @@ export type StorageClass = DeepReadonly<storage.StorageClass>
 /** The provisioner of simulated volumes. A user's own class may name it, too. */
 export const simulatedProvisioner = 'proreus.dev/simulated'
 
+const standardName = 'standard'
+
 /** The provisioner of classes whose volumes are created by hand (NotSupportedProvisioner). */
 export const noProvisioner = 'kubernetes.io/no-provisioner'
 
-/** Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. */
+/**
+ * Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. No request is sent to
+ * create a class of an earlier run, because a webhook of that run could reject it.
+ */
 export async function createStandardClass(client: Client): Promise<void> {
-  try {
-    await client.create(storage.storageClass, {
-      metadata: { name: 'standard', annotations: { [defaultClassAnnotation]: 'true' } },
-      provisioner: simulatedProvisioner,
-    })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-  }
+  const { items } = await client.list(storage.storageClass)
+  if (items.some(({ metadata }) => metadata.name === standardName)) return
+  await client.create(storage.storageClass, {
+    metadata: { name: standardName, annotations: { [defaultClassAnnotation]: 'true' } },
+    provisioner: simulatedProvisioner,
+  })
 }
 
 /** Returns the storage class of a claim; undefined when the claim has none, or when it does not exist. */
