@@ -1,7 +1,7 @@
 /** Storage classes, and the built-in class whose volumes are simulated. */
 import type { DeepReadonly } from '../../../api/json.ts'
 import { storage } from '../../../api/kubernetes/storage.ts'
-import { isAlreadyExists } from '../../../client/api-error.ts'
+import { isNotFound } from '../../../client/api-error.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { Client } from '../../../client/client.ts'
 import { defaultClassAnnotation, defaultClassOf } from '../../resources/default-storage-class.ts'
@@ -18,13 +18,14 @@ export const noProvisioner = 'kubernetes.io/no-provisioner'
 
 /** Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. */
 export async function createStandardClass(client: Client): Promise<void> {
+  const name = 'standard'
   try {
-    await client.create(storage.storageClass, {
-      metadata: { name: 'standard', annotations: { [defaultClassAnnotation]: 'true' } },
-      provisioner: simulatedProvisioner,
-    })
+    // The class of an earlier run is kept without a request to create it, which a webhook of that run could reject.
+    await client.get(storage.storageClass, { name })
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error
+    if (!isNotFound(error)) throw error
+    const metadata = { name, annotations: { [defaultClassAnnotation]: 'true' } }
+    await client.create(storage.storageClass, { metadata, provisioner: simulatedProvisioner })
   }
 }
 
