@@ -120,8 +120,8 @@ t.test('nodes are registered as ready, and existing ones are updated', async (t)
       written.push(['create', object])
       return Promise.resolve(object)
     },
-    list: () => Promise.resolve({ items: [{ metadata: { name: 'old' } }] }),
-    patchStatus: (_type: unknown, key: unknown, patch: object) => {
+    patchStatus: (_type: unknown, key: { name: string }, patch: object) => {
+      if (key.name !== 'old') return Promise.reject(new ApiError(failure(404, 'NotFound', 'not there')))
       written.push(['patchStatus', { key, ...patch }])
       return Promise.resolve({})
     },

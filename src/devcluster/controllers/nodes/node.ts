@@ -3,6 +3,7 @@ import { node as nodeType } from '../../../api/builtin.ts'
 import type { Node } from '../../../api/builtin.ts'
 import { formatTime } from '../../../api/conditions.ts'
 import type { ObjectInput } from '../../../api/object.ts'
+import { isNotFound } from '../../../client/api-error.ts'
 import type { Client } from '../../../client/client.ts'
 import { simulationPrefix } from '../kubelet/simulation.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
@@ -62,15 +63,17 @@ export async function registerNodes(
   nodes: readonly NodeOptions[],
   options: { readonly now: number; readonly version: string },
 ): Promise<void> {
-  // No request is sent to create a node of an earlier run, because a webhook of that run could reject it.
-  const { items } = await client.list(nodeType)
-  const found = new Set(items.map(({ metadata }) => metadata.name))
   await Promise.all(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
-      if (found.has(node.name)) return client.patchStatus(nodeType, { name: node.name }, { status })
-      // The status is part of the create request: without the condition Ready, admission would add a taint that prevents scheduling.
-      return client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
+      try {
+        // A node of an earlier run is updated without a request to create it, which a webhook of that run could reject.
+        await client.patchStatus(nodeType, { name: node.name }, { status })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        // The status is part of the create request: without the condition Ready, admission would add a taint that prevents scheduling.
+        await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
+      }
     }),
   )
 }

@@ -1,6 +1,7 @@
 /** Storage classes, and the built-in class whose volumes are simulated. */
 import type { DeepReadonly } from '../../../api/json.ts'
 import { storage } from '../../../api/kubernetes/storage.ts'
+import { isNotFound } from '../../../client/api-error.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { Client } from '../../../client/client.ts'
 import { defaultClassAnnotation, defaultClassOf } from '../../resources/default-storage-class.ts'
@@ -12,22 +13,20 @@ export type StorageClass = DeepReadonly<storage.StorageClass>
 /** The provisioner of simulated volumes. A user's own class may name it, too. */
 export const simulatedProvisioner = 'proreus.dev/simulated'
 
-const standardName = 'standard'
-
 /** The provisioner of classes whose volumes are created by hand (NotSupportedProvisioner). */
 export const noProvisioner = 'kubernetes.io/no-provisioner'
 
-/**
- * Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. No request is sent to
- * create a class of an earlier run, because a webhook of that run could reject it.
- */
+/** Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. */
 export async function createStandardClass(client: Client): Promise<void> {
-  const { items } = await client.list(storage.storageClass)
-  if (items.some(({ metadata }) => metadata.name === standardName)) return
-  await client.create(storage.storageClass, {
-    metadata: { name: standardName, annotations: { [defaultClassAnnotation]: 'true' } },
-    provisioner: simulatedProvisioner,
-  })
+  const name = 'standard'
+  try {
+    // The class of an earlier run is kept without a request to create it, which a webhook of that run could reject.
+    await client.get(storage.storageClass, { name })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    const metadata = { name, annotations: { [defaultClassAnnotation]: 'true' } }
+    await client.create(storage.storageClass, { metadata, provisioner: simulatedProvisioner })
+  }
 }
 
 /** Returns the storage class of a claim; undefined when the claim has none, or when it does not exist. */
