@@ -3,7 +3,7 @@ import { node as nodeType } from '../../../api/builtin.ts'
 import type { Node } from '../../../api/builtin.ts'
 import { formatTime } from '../../../api/conditions.ts'
 import type { ObjectInput } from '../../../api/object.ts'
-import { isAlreadyExists } from '../../../client/api-error.ts'
+import { isNotFound } from '../../../client/api-error.ts'
 import type { Client } from '../../../client/client.ts'
 import { simulationPrefix } from '../kubelet/simulation.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
@@ -67,11 +67,12 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
+        // A node of an earlier run is updated without a request to create it, which a webhook of that run could reject.
+        await client.patchStatus(nodeType, { name: node.name }, { status })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
         // The status is part of the create request: without the condition Ready, admission would add a taint that prevents scheduling.
         await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error
-        await client.patchStatus(nodeType, { name: node.name }, { status })
       }
     }),
   )
