@@ -48,7 +48,7 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
   const notHelpful = 'Preemption is not helpful for scheduling'
   const noVictims = 'No preemption victims found for incoming pod'
   const nowhere = (reasons: string, preemption: string): string =>
-    `0/3 nodes are available: ${reasons}. preemption: 0/3 nodes are available: ${preemption}.`
+    `0/3 nodes are available: ${reasons}. no new claims to deallocate, preemption: 0/3 nodes are available: ${preemption}.`
   const tainted = '1 node(s) had untolerated taint(s)'
 
   await t.test('by node selector, node affinity, taints and resources', async (t) => {
