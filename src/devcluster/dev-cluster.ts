@@ -18,6 +18,7 @@ import type { SimulationOptions } from './controllers/kubelet/simulation.ts'
 import type { NodeOptions } from './controllers/nodes/node.ts'
 import { defaultNodes, registerNodes } from './controllers/nodes/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
+import { createStandardClass } from './controllers/volumes/storage-class.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { startDefinitionController } from './crd/definition-controller.ts'
 import type { TokenAuthenticator } from './access/authenticate.ts'
@@ -246,6 +247,7 @@ async function serve(
       const { simulation = {} } = options
       const version = serverVersion.gitVersion
       await registerNodes(client, nodes, { now: clock.now(), version })
+      await createStandardClass(client)
       running.push(
         runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, logger, clock }, stop.signal),
       )

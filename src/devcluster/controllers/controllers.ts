@@ -22,6 +22,9 @@ import { taintEviction } from './nodes/taint-eviction.ts'
 import { scheduler } from './scheduler/scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
+import { claimController } from './volumes/claims.ts'
+import { claimProtectionController, volumeProtectionController } from './volumes/protection.ts'
+import { volumeController } from './volumes/volumes.ts'
 import { cronJobController } from './workloads/cron-job/cron-job.ts'
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts'
 import { deploymentController } from './workloads/deployment/deployment.ts'
@@ -80,6 +83,10 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(endpointSliceController(), 'endpoint-slice-controller'),
     start(endpointsController(), 'endpoint-controller'),
     start(disruptionController(source), 'controllermanager'),
+    start(claimController(), 'persistentvolume-controller'),
+    start(volumeController(), 'persistentvolume-controller'),
+    start(claimProtectionController(), 'persistentvolumeclaim-protection-controller'),
+    start(volumeProtectionController(), 'persistentvolume-protection-controller'),
     cache.start(signal),
     runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])

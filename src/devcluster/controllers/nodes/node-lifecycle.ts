@@ -136,7 +136,9 @@ async function markNotReady(pod: ReadonlyPod, { client, clock, events }: Reconci
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   )
   try {
-    await client.patchStatus(podType, pod.metadata, { status: { conditions: changed } as object })
+    // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
+    const { resourceVersion } = pod.metadata
+    await client.patchStatus(podType, pod.metadata, { metadata: { resourceVersion }, status: { conditions: changed } as object })
   } catch (error) {
     if (isNotFound(error)) return
     throw error

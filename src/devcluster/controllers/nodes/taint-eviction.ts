@@ -81,7 +81,11 @@ async function evict(pod: ReadonlyPod, { client, clock, events }: ReconcileConte
   const others = conditions.filter(({ type }) => type !== condition.type)
   try {
     if (findCondition(conditions, condition.type)?.reason !== condition.reason)
-      await client.patchStatus(podType, pod.metadata, { status: { conditions: [...others, condition] } as object })
+      // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
+      await client.patchStatus(podType, pod.metadata, {
+        metadata: { resourceVersion: pod.metadata.resourceVersion },
+        status: { conditions: [...others, condition] } as object,
+      })
     await client.delete(podType, pod.metadata, { preconditions: { uid } })
   } catch (error) {
     if (!isNotFound(error)) throw error

@@ -18,7 +18,7 @@ export function matchesNodeSelector({ spec }: ReadonlyPod, node: ReadonlyNode): 
   const labels = node.metadata.labels ?? {}
   if (Object.entries(spec?.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(labels, key) || labels[key] !== value)) return false
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
-  return terms === undefined || terms.some((term) => matchesTerm(term, node))
+  return terms === undefined || matchesTerms(terms, node)
 }
 
 /** Returns the sum of the weights of the preferred terms that the node matches (nodeaffinity: PreferredSchedulingTerms.Score). */
@@ -27,8 +27,13 @@ export function preferredWeight({ spec }: ReadonlyPod, node: ReadonlyNode): numb
   return terms.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0)
 }
 
+/** Returns true when one of the terms matches a node. */
+export function matchesTerms(terms: readonly NodeTerm[], node: Pick<ReadonlyNode, 'metadata'>): boolean {
+  return terms.some((term) => matchesTerm(term, node))
+}
+
 /** A term without requirements matches no node. */
-function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeTerm, { metadata }: ReadonlyNode): boolean {
+function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeTerm, { metadata }: Pick<ReadonlyNode, 'metadata'>): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false
   return (
     matchExpressions.every((expression) => matchesExpression(expression, metadata.labels ?? {})) &&

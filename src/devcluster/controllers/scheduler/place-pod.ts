@@ -20,11 +20,17 @@ const unschedulable = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 /**
  * Returns the best node among those on which the Pod fits. If the Pod fits on no node, returns the scheduler's message in `problem`
  * (k8s.io/kubernetes/pkg/scheduler/framework: FitError.Error).
+ *
+ * @param volumeMisfit returns why a node cannot provide the volumes of the Pod; undefined if it can.
  */
-export function placePod(pod: ReadonlyPod, state: ClusterState): Placement {
+export function placePod(
+  pod: ReadonlyPod,
+  state: ClusterState,
+  volumeMisfit: (node: ReadonlyNode) => string | undefined = () => undefined,
+): Placement {
   const { nodes } = state
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }
-  const check = nodeCheck(pod, state)
+  const check = nodeCheck(pod, state, volumeMisfit)
   const found = nodes.map((node) => ({ node, misfits: check(node) }))
   const fitting = found.filter(({ misfits }) => misfits.length === 0).map(({ node }) => node)
   if (fitting.length > 0) return { node: bestNode(pod, fitting, state).metadata.name }
@@ -53,7 +59,11 @@ function counted(reasons: readonly string[]): string {
 }
 
 /** Returns a function that returns the reasons for which the Pod does not fit on a node. As in the scheduler, the first plugin decides. */
-function nodeCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => readonly Misfit[] {
+function nodeCheck(
+  pod: ReadonlyPod,
+  state: ClusterState,
+  volumeMisfit: (node: ReadonlyNode) => string | undefined,
+): (node: ReadonlyNode) => readonly Misfit[] {
   const spread = spreadCheck(pod, state)
   const affinity = podAffinityCheck(pod, state)
   const final = (reason: string): Misfit[] => [{ reason, isFinal: true }]
@@ -66,6 +76,8 @@ function nodeCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) 
     if (hasPortConflict(pod, others)) return [{ reason: "node(s) didn't have free ports for the requested pod ports", isFinal: false }]
     const resources = resourceMisfits(pod, node, others)
     if (resources.length > 0) return resources
+    const volumes = volumeMisfit(node)
+    if (volumes !== undefined) return final(volumes)
     const misfit = spread(node) ?? affinity(node)
     return misfit === undefined ? [] : [misfit]
   }

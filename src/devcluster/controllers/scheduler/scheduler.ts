@@ -1,6 +1,8 @@
 /** The scheduler: binds each Pod without a node to a node on which it fits. */
 import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatTime } from '../../../api/conditions.ts'
+import { core } from '../../../api/kubernetes/core.ts'
+import { storage } from '../../../api/kubernetes/storage.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import { formatKey } from '../../../api/object.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
@@ -16,6 +18,8 @@ import { requeueAt } from '../requeue-at.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { ReadonlyPod } from './place-pod.ts'
 import { placePod } from './place-pod.ts'
+import { claimNamesOf } from '../volumes/pod-claims.ts'
+import { bindDelayed, claimsOfPod, volumeMisfit } from '../volumes/schedule-volumes.ts'
 
 const schedulerName = 'default-scheduler'
 
@@ -30,11 +34,14 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
   const assumed = new Map<string, Assumed>()
   /** The time at which each waiting Pod was seen first. */
   const seen = new Map<string, { readonly uid: string; readonly at: number }>()
-  const waiting = (_object: unknown, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] =>
+  const keysOf = (cache: CacheReader, isAffected: (pod: ReadonlyPod) => boolean): readonly ObjectKey[] =>
     cache
       .list(podType, { index: [podsByNode, unbound] })
-      .filter(isWaiting)
+      .filter((pod) => isWaiting(pod) && isAffected(pod))
       .map(({ metadata }) => metadata)
+  const waiting = (_object: unknown, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] => keysOf(cache, () => true)
+  const withClaims = (_object: unknown, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] =>
+    keysOf(cache, (pod) => claimNamesOf(pod).length > 0)
   return defineController(podType, {
     name: 'scheduler',
     resyncPeriodMs: 0,
@@ -44,6 +51,13 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
       // A Pod that has been bound, has ended or is gone may make room for waiting Pods, or attract them.
       { type: podType, map: (pod, context) => (pod.spec?.nodeName === undefined ? [] : waiting(pod, context)) },
       { type: namespaceType, map: (): readonly ObjectKey[] => [] },
+      {
+        type: core.persistentVolumeClaim,
+        map: ({ metadata: { namespace, name } }, { cache }) =>
+          keysOf(cache, (pod) => pod.metadata.namespace === namespace && claimNamesOf(pod).includes(name)),
+      },
+      { type: core.persistentVolume, map: withClaims },
+      { type: storage.storageClass, map: withClaims },
     ],
     async reconcile(pod, context) {
       const { uid } = pod.metadata
@@ -59,10 +73,9 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
       seen.set(key, { uid, at: since })
       const due = since + planOf(pod, simulation).scheduleMs
       if (due > now) return requeueAt(due, context)
-      const placement = placePod(pod, stateOf(context.cache, assumed))
-      if (!('node' in placement)) await reportProblem(pod, placement.problem, context)
-      else if (await bind(pod, placement.node, context)) assumed.set(key, { pod, node: placement.node })
-      return undefined
+      const { node, requeue = false } = await nodeFor(pod, stateOf(context.cache, assumed), context)
+      if (node !== undefined && (await bind(pod, node, context))) assumed.set(key, { pod, node })
+      return requeue ? { requeue } : undefined
     },
     deleted(key) {
       assumed.delete(formatKey(key))
@@ -70,6 +83,40 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
       return Promise.resolve()
     },
   })
+}
+
+/**
+ * Returns the node of a Pod. Without a node, the Pod has to wait, e.g. for claims that are bound now that their node is known. `requeue` is
+ * true when another client has changed such a claim.
+ */
+async function nodeFor(
+  pod: ReadonlyPod,
+  state: ClusterState,
+  context: ReconcileContext,
+): Promise<{ readonly node?: string; readonly requeue?: boolean }> {
+  const claims = claimsOfPod(pod, context)
+  if ('problem' in claims) {
+    // The scheduler of Kubernetes reports this problem for all nodes at once, and preemption as "not found".
+    await reportProblem(pod, `0/${state.nodes.length} nodes are available: ${claims.problem}. not found`, context)
+    return {}
+  }
+  const placement = placePod(pod, state, (node) => volumeMisfit(claims, node, context))
+  if (!('node' in placement)) {
+    await reportProblem(pod, placement.problem, context)
+    return {}
+  }
+  if (claims.delayed.length === 0) return { node: placement.node }
+  try {
+    await bindDelayed(
+      claims.delayed,
+      state.nodes.find(({ metadata }) => metadata.name === placement.node)!,
+      context,
+    )
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    return { requeue: true }
+  }
+  return {}
 }
 
 function stateOf(cache: CacheReader, assumed: ReadonlyMap<string, Assumed>): ClusterState {

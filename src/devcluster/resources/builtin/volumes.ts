@@ -5,13 +5,17 @@ import { formatTime } from '../../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { dns1123Subdomain } from '../../../api/name-syntax.ts'
+import type { KubernetesObject } from '../../../api/object.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, nameColumn, textColumn } from '../columns.ts'
 import { at, listAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 import { parseQuantity } from '../../apimachinery/quantity.ts'
+import { defaultClassAnnotation, defaultClassOf } from '../default-storage-class.ts'
+import { claimProtection, volumeProtection, withProtection } from '../storage-protection.ts'
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { ClusterView } from '../../rest/strategy.ts'
 import { immutable, validateOptionalEnum } from './container-validation.ts'
 
 const modeNames: Readonly<Record<string, string>> = {
@@ -86,9 +90,17 @@ const claims = builtinResource({
     returnsDeleted: true,
     default: defaultClaim,
     prepareForCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
+    admit: (claim, cluster) => withProtection(withDefaultClass(claim, cluster), claimProtection),
     validate: (claim, _old, subresource) => (subresource === 'status' ? [] : validateClaimSpec(claim.spec, 'spec')),
   },
 })
+
+/** Sets the default class of a claim without a class (k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault). */
+function withDefaultClass(claim: JsonObject, { list }: ClusterView): JsonObject {
+  const isGiven = at(claim, 'spec', 'storageClassName') !== undefined || at(claim, 'metadata', 'annotations', classAnnotation) !== undefined
+  const found = isGiven ? undefined : defaultClassOf(list('storage.k8s.io/storageclasses') as unknown as readonly KubernetesObject[])
+  return found === undefined ? claim : changeObjectField(claim, 'spec', (spec) => ({ ...spec, storageClassName: found.metadata.name }))
+}
 
 function isBound(claim: JsonObject): boolean {
   return textAt(claim, 'spec', 'volumeName') !== ''
@@ -143,6 +155,7 @@ const volumes = builtinResource({
       const time = textAt(volume, 'metadata', 'creationTimestamp')
       return { ...volume, status: { phase: 'Pending', lastPhaseTransitionTime: time === '' ? formatTime(0) : time } }
     },
+    admit: (volume) => withProtection(volume, volumeProtection),
     warnings: (volume) => (textAt(volume, 'spec', 'persistentVolumeReclaimPolicy') === 'Recycle' ? [recyclingWarning] : []),
     validate: (volume, _old, subresource) => (subresource === 'status' ? [] : validateVolume(volume)),
   },
@@ -183,7 +196,6 @@ const otherFields = new Set([
   'volumeAttributesClassName',
 ])
 
-const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
 const classFields = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
 
 const storageClasses = builtinResource({
@@ -196,7 +208,8 @@ const storageClasses = builtinResource({
     {
       ...nameColumn,
       cell: (object) =>
-        textAt(object, 'metadata', 'name') + (textAt(object, 'metadata', 'annotations', isDefaultClass) === 'true' ? ' (default)' : ''),
+        textAt(object, 'metadata', 'name') +
+        (textAt(object, 'metadata', 'annotations', defaultClassAnnotation) === 'true' ? ' (default)' : ''),
     },
     textColumn('Provisioner', (object) => textAt(object, 'provisioner')),
     textColumn('ReclaimPolicy', (object) => textAt(object, 'reclaimPolicy')),

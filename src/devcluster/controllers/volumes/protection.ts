@@ -1,0 +1,62 @@
+/**
+ * The controllers that remove the protection finalizers of claims and volumes, when these are being deleted and no longer used
+ * (k8s.io/kubernetes/pkg/controller/volume/pvcprotection and pvprotection).
+ */
+import { core } from '../../../api/kubernetes/core.ts'
+import type { ResourceType } from '../../../api/group-version-kind.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import { claimProtection, volumeProtection } from '../../resources/storage-protection.ts'
+import { retryRefused } from '../workloads/retry-refused.ts'
+import { claimNamesOf } from './pod-claims.ts'
+import type { Claim, Volume } from './volume-match.ts'
+
+/** Returns the controller of claims. A claim is used while a Pod with a node names it, also after the Pod has ended. */
+export function claimProtectionController(): ControllerDefinition {
+  return defineController(core.persistentVolumeClaim, {
+    name: 'pvcprotection',
+    resyncPeriodMs: 0,
+    watches: [
+      { type: core.pod, map: ({ metadata, ...pod }) => claimNamesOf(pod).map((name) => ({ namespace: metadata.namespace, name })) },
+    ],
+    reconcile: retryRefused(async (claim: Claim, context: ReconcileContext) => {
+      const { namespace, name } = claim.metadata
+      const pods = context.cache.list(core.pod, { namespace })
+      const isUsed = pods.some((pod) => !!pod.spec?.nodeName && claimNamesOf(pod).includes(name))
+      await protect(core.persistentVolumeClaim, claim, { finalizer: claimProtection, isUsed }, context)
+    }),
+  })
+}
+
+/** Returns the controller of volumes. A volume is used while it is bound. */
+export function volumeProtectionController(): ControllerDefinition {
+  return defineController(core.persistentVolume, {
+    name: 'pvprotection',
+    resyncPeriodMs: 0,
+    reconcile: retryRefused((volume: Volume, context: ReconcileContext) =>
+      protect(core.persistentVolume, volume, { finalizer: volumeProtection, isUsed: volume.status?.phase === 'Bound' }, context),
+    ),
+  })
+}
+
+/** Removes the finalizer of an object that is being deleted and not used. Adds it to an object that lacks it. */
+async function protect(
+  type: ResourceType,
+  { metadata }: Claim | Volume,
+  { finalizer, isUsed }: { readonly finalizer: string; readonly isUsed: boolean },
+  { client }: ReconcileContext,
+): Promise<void> {
+  const { finalizers = [], deletionTimestamp, resourceVersion } = metadata
+  const isProtected = finalizers.includes(finalizer)
+  const isWanted = deletionTimestamp === undefined || (isProtected && isUsed)
+  if (isProtected === isWanted) return
+  const changed = isWanted ? [...finalizers, finalizer] : finalizers.filter((one) => one !== finalizer)
+  const patch: object = { metadata: { resourceVersion, finalizers: changed } }
+  try {
+    await client.patch(type, metadata, patch)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

@@ -1,0 +1,46 @@
+/** Storage classes, and the built-in class whose volumes are simulated. */
+import type { DeepReadonly } from '../../../api/json.ts'
+import { storage } from '../../../api/kubernetes/storage.ts'
+import { isNotFound } from '../../../client/api-error.ts'
+import type { CacheReader } from '../../../cache/cache.ts'
+import type { Client } from '../../../client/client.ts'
+import { defaultClassAnnotation, defaultClassOf } from '../../resources/default-storage-class.ts'
+import type { Claim } from './volume-match.ts'
+import { classOf } from './volume-match.ts'
+
+export type StorageClass = DeepReadonly<storage.StorageClass>
+
+/** The provisioner of simulated volumes. A user's own class may name it, too. */
+export const simulatedProvisioner = 'proreus.dev/simulated'
+
+/** The provisioner of classes whose volumes are created by hand (NotSupportedProvisioner). */
+export const noProvisioner = 'kubernetes.io/no-provisioner'
+
+/** Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. */
+export async function createStandardClass(client: Client): Promise<void> {
+  const name = 'standard'
+  try {
+    // The class of an earlier run is kept without a request to create it, which a webhook of that run could reject.
+    await client.get(storage.storageClass, { name })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    const metadata = { name, annotations: { [defaultClassAnnotation]: 'true' } }
+    await client.create(storage.storageClass, { metadata, provisioner: simulatedProvisioner })
+  }
+}
+
+/** Returns the storage class of a claim; undefined when the claim has none, or when it does not exist. */
+export function storageClassOf(claim: Claim, { cache }: { readonly cache: CacheReader }): StorageClass | undefined {
+  const name = classOf(claim)
+  return name === '' ? undefined : cache.get(storage.storageClass, { name })
+}
+
+/** Returns true when claims of the class are bound when a Pod needs them. */
+export function waitsForConsumer(storageClass: StorageClass | undefined): boolean {
+  return storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
+}
+
+/** Returns the name of the default storage class; undefined when there is none. */
+export function defaultClassName({ cache }: { readonly cache: CacheReader }): string | undefined {
+  return defaultClassOf(cache.list(storage.storageClass))?.metadata.name
+}
