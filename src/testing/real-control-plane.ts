@@ -178,6 +178,9 @@ async function start(
   }
 }
 
+/** The taint of a node that kube-controller-manager has not found to be ready yet. */
+const newNodeTaint = 'node.kubernetes.io/not-ready'
+
 /**
  * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run the Pod, a
  * node must be ready, and must not have the taint of new nodes.
@@ -191,7 +194,7 @@ async function controllersAreUp(client: Client, started: readonly StartedProgram
   if (options.nodes.length === 0) return
   await until(started, 'the nodes are ready', async () => {
     const { items } = await client.list(nodeType)
-    return items.every(({ spec }) => (spec?.taints ?? []).length === 0)
+    return items.every(({ spec }) => (spec?.taints ?? []).every(({ key }) => key !== newNodeTaint))
   })
 }
 

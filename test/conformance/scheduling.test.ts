@@ -48,7 +48,7 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
   const notHelpful = 'Preemption is not helpful for scheduling'
   const noVictims = 'No preemption victims found for incoming pod'
   const nowhere = (reasons: string, preemption: string): string =>
-    `0/3 nodes are available: ${reasons}. preemption: 0/3 nodes are available: ${preemption}.`
+    `0/3 nodes are available: ${reasons}. no new claims to deallocate, preemption: 0/3 nodes are available: ${preemption}.`
   const tainted = '1 node(s) had untolerated taint(s)'
 
   await t.test('by node selector, node affinity, taints and resources', async (t) => {
@@ -58,6 +58,9 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } }
     await create('affine', { affinity: { nodeAffinity } })
     t.equal(await placed('affine'), 'b')
+    t.strictSame((await client.get(pod, key('affine'))).metadata.labels, zone('y'), 'the Pod has the topology labels of its node')
+    const named = await create('named', { nodeName: 'a' }, { ...zone('other'), app: 'named' })
+    t.strictSame(named.metadata.labels, { ...zone('x'), app: 'named' })
     await create('tolerant', { tolerations: [{ key: 'gpu', operator: 'Exists' }], nodeName: undefined, ...requesting('1500m') })
     const big = await placed('tolerant')
     t.match(big, /^[abc]$/)
@@ -70,7 +73,7 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
       tolerations: [{ operator: 'Exists' }],
     })
     t.equal(full, nowhere("1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector", `1 ${noVictims}, 2 ${notHelpful}`))
-    for (const name of ['selected', 'affine', 'tolerant']) await client.delete(pod, key(name), { gracePeriodSeconds: 0 })
+    for (const name of ['selected', 'affine', 'named', 'tolerant']) await client.delete(pod, key(name), { gracePeriodSeconds: 0 })
   })
 
   await t.test('by anti-affinity and affinity of Pods', async (t) => {

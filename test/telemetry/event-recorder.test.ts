@@ -240,7 +240,7 @@ t.test('an Event may be about a part of an object, and is counted apart from tho
     recorder.event(object('pod', 'ns'), 'Normal', 'Started', 'x', { fieldPath: `spec.containers{${name}}` })
   recorder.event(object('pod', 'ns'), 'Normal', 'Started', 'x')
   await recorder.flush()
-  const paths = writes.map((write) => write.verb === 'create' && write.object.involvedObject.fieldPath)
+  const paths = writes.flatMap((write) => (write.verb === 'create' ? [write.object.involvedObject.fieldPath] : []))
   t.strictSame(paths, ['spec.containers{a}', 'spec.containers{b}', undefined])
 })
 

@@ -8,6 +8,7 @@ import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { autoscalerController } from './autoscaler/autoscaler.ts'
 import { disruptionController } from './disruption/disruption.ts'
 import { endpointSliceController } from './endpoints/endpoint-slices.ts'
 import { endpointsController } from './endpoints/endpoints.ts'
@@ -83,6 +84,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(endpointSliceController(), 'endpoint-slice-controller'),
     start(endpointsController(), 'endpoint-controller'),
     start(disruptionController(source), 'controllermanager'),
+    start(autoscalerController(source), 'horizontal-pod-autoscaler'),
     start(claimController(), 'persistentvolume-controller'),
     start(volumeController(), 'persistentvolume-controller'),
     start(claimProtectionController(), 'persistentvolumeclaim-protection-controller'),

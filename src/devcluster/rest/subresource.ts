@@ -1,6 +1,7 @@
 /** The verbs of a type, and its subresources. */
 import type { JsonObject } from '../../api/json.ts'
 import type { RequestContext } from '../apimachinery/request-context.ts'
+import type { ClusterView } from './strategy.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
@@ -12,6 +13,12 @@ export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollecti
  * scale subresource.
  */
 export type ReplicasPath = (apiVersion: string) => readonly string[] | null | undefined
+
+/** What a subresource may read when its body is merged into the stored object. */
+export interface SubresourceContext {
+  readonly now: number
+  readonly cluster: ClusterView
+}
 
 export interface SubresourceInfo {
   readonly kind: string
@@ -33,7 +40,7 @@ export interface SubresourceInfo {
    * Returns the stored object with the body of a PUT, PATCH or POST merged in. Not needed when the body is an object of the type, as for
    * `status`.
    */
-  readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
+  readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /** For a scale subresource: returns the path of the replicas field. */
   readonly replicasPath?: ReplicasPath
   /** Returns the response to a POST. Default: the written object. */

@@ -170,7 +170,7 @@ t.test('the scheduler ignores that a Pod was deleted or bound meanwhile', async 
 
 t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
   const message =
-    '0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
+    '0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
   const world = run(t, schedule)
   world.set(nodeType, nodeOf('n1', { spec: { unschedulable: true }, ...ready }))
   const other = { type: 'Other', status: 'True' }

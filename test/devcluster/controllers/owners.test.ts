@@ -187,8 +187,9 @@ t.test('nodes are registered as ready, and existing ones are updated', async (t)
   t.strictSame([nodeAddress(0), nodeAddress(254), nodeAddress(256), nodeAddress(513)], ['10.0.0.1', '10.0.0.255', '10.0.1.1', '10.0.2.2'])
   const region = { project: 'test', 'topology.kubernetes.io/region': 'local' }
   const zoned = (zone: string): object => ({ ...region, 'topology.kubernetes.io/zone': zone })
-  t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: zoned('zone-a') }])
-  t.strictSame(numberedNodes(4).slice(1), [
+  t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: { project: 'test' } }])
+  t.strictSame(numberedNodes(4), [
+    { name: 'proreus-node', labels: zoned('zone-a') },
     { name: 'proreus-node-2', labels: zoned('zone-b') },
     { name: 'proreus-node-3', labels: zoned('zone-c') },
     { name: 'proreus-node-4', labels: zoned('zone-a') },

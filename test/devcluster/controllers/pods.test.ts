@@ -72,7 +72,7 @@ t.test('a Pod that fits on no node stays Pending with a reason until a node matc
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers, nodeSelector: { zone: 'c' } } })
   const message =
-    "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+    "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
   const waiting = await until('it is said', async () => {
     const found = await client.get(pod, key('a'))
     return conditionsOf(found).length > 0 && found

@@ -207,7 +207,7 @@ t.test('a Scale has the replicas and the selector of the object, and reduced met
 
 t.test('a write of a Scale changes spec.replicas only', async (t) => {
   const write = (object: JsonObject, scale: JsonObject, path = '.spec.a.r'): unknown =>
-    scaleOf({ specReplicasPath: path }).subresources.scale!.write!(object, scale, { now: 0 })
+    scaleOf({ specReplicasPath: path }).subresources.scale!.write!(object, scale, { now: 0, cluster: undefined as never })
   t.strictSame(write({ spec: { b: 1, a: { c: 2 } } }, { spec: { replicas: 5 } }), { spec: { b: 1, a: { c: 2, r: 5 } } })
   t.strictSame(write({}, { spec: { replicas: 5 } }), { spec: { a: { r: 5 } } })
   t.strictSame(write({ spec: { a: { r: 5 } } }, { spec: {} }), { spec: { a: { r: 0 } } })

@@ -71,7 +71,7 @@ t.test('a custom resource has the columns, selectable fields and scale of its de
   t.strictSame(info.selectableFields(object), { 'spec.color': 'blue' })
   const scale = info.subresources.scale!
   t.match(scale.read?.(object), { kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 0 } })
-  t.match(scale.write?.(object, { spec: { replicas: 5 } }, { now }), { spec: { size: 5, color: 'blue' } })
+  t.match(scale.write?.(object, { spec: { replicas: 5 } }, { now, cluster: undefined as never }), { spec: { size: 5, color: 'blue' } })
   t.throws(() => scale.read?.({ metadata: {} }), {
     message: 'Internal error occurred: the spec replicas field ".spec.size" does not exist',
   })

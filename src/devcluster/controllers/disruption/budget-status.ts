@@ -58,13 +58,3 @@ export function healthyPods(pods: readonly ReadonlyPod[], pending: Readonly<Reco
   return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(pending, pod.metadata.name) && isReady(pod))
     .length
 }
-
-/** Returns a selector as Go prints it in the Event `UnmanagedPods`. */
-export function goSelector(selector: DeepReadonly<NonNullable<policy.PodDisruptionBudget['spec']>>['selector']): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-  const expressions = (selector?.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],}`,
-  )
-  const [matchLabels, matchExpressions] = [labels.map(([key, value]) => `${key}: ${value},`), expressions.map((text) => `${text},`)]
-  return `&LabelSelector{MatchLabels:map[string]string{${matchLabels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${matchExpressions.join('')}},}`
-}

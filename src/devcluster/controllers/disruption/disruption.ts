@@ -11,10 +11,11 @@ import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 import { withDisruptionAllowed, withSyncFailed } from '../../resources/disruption-budget.ts'
+import { goSelector } from '../go-selector.ts'
 import type { TypeSource } from '../type-source.ts'
 import { selects } from '../workloads/dependents.ts'
 import type { Budget, ReadonlyPod } from './budget-status.ts'
-import { desiredHealthy, disruptedPods, goSelector, healthyPods, needsScale } from './budget-status.ts'
+import { desiredHealthy, disruptedPods, healthyPods, needsScale } from './budget-status.ts'
 import { expectedPods } from './expected-pods.ts'
 
 type Status = NonNullable<policy.PodDisruptionBudget['status']>

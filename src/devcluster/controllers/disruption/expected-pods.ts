@@ -1,13 +1,12 @@
 /** Finds how many Pods the controllers of some Pods want (k8s.io/kubernetes/pkg/controller/disruption: getExpectedScale). */
 import { apps } from '../../../api/kubernetes/apps.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
-import { groupResourceOf, parseApiVersion, resourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
-import type { KubernetesObject, OwnerReference } from '../../../api/object.ts'
+import type { OwnerReference } from '../../../api/object.ts'
 import { controllerOf, refersTo } from '../../../api/owner-reference.ts'
 import { isNotFound } from '../../../client/api-error.ts'
-import { objectPath } from '../../../client/resource-path.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import { readScale, referencedType } from '../scale.ts'
 import type { TypeSource } from '../type-source.ts'
 
 type ReadonlyPod = DeepReadonly<core.Pod>
@@ -20,7 +19,7 @@ export interface ExpectedPods {
   readonly hasUnmanaged: boolean
 }
 
-interface Scale {
+interface Replicas {
   readonly uid: string
   readonly replicas: number
 }
@@ -47,7 +46,12 @@ export async function expectedPods(pods: readonly ReadonlyPod[], source: TypeSou
   return { count: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0), hasUnmanaged }
 }
 
-async function scaleOf(reference: Reference, namespace: string, source: TypeSource, context: ReconcileContext): Promise<Scale | undefined> {
+async function scaleOf(
+  reference: Reference,
+  namespace: string,
+  source: TypeSource,
+  context: ReconcileContext,
+): Promise<Replicas | undefined> {
   if (!refersTo(reference, apps.replicaSet)) return scaleSubresource(reference, namespace, source, context)
   const key = { namespace, name: reference.name }
   const replicaSet = context.cache.get(apps.replicaSet, key)
@@ -61,22 +65,19 @@ async function scaleOf(reference: Reference, namespace: string, source: TypeSour
 
 /** Reads the replicas of any type from its scale subresource. Resolves with undefined when the object does not exist. */
 async function scaleSubresource(
-  { apiVersion, kind, name, uid }: Reference,
+  reference: Reference,
   namespace: string,
   source: TypeSource,
   { client }: ReconcileContext,
-): Promise<Scale | undefined> {
-  const { group, version } = parseApiVersion(apiVersion)
-  const served = source.byKind(group, kind)
-  if (served === undefined) throw new UnknownScale(`no matches for kind "${kind}" in version "${apiVersion}"`)
-  const type = resourceType({ ...served, version })
+): Promise<Replicas | undefined> {
+  const { apiVersion, kind, name, uid } = reference
+  const type = referencedType(reference, source)
+  if (type === undefined) throw new UnknownScale(`no matches for kind "${kind}" in version "${apiVersion}"`)
   try {
-    const scale = (await client.raw(objectPath(type, { namespace, name }, 'scale'))) as KubernetesObject & { spec?: { replicas?: number } }
-    return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined
+    const { metadata, spec } = await readScale(client, type, { namespace, name })
+    return metadata.uid === uid ? { uid, replicas: spec?.replicas ?? 0 } : undefined
   } catch (error) {
-    if (!isNotFound(error)) throw error
-    if (error.status.details?.name === undefined)
-      throw new UnknownScale(`${groupResourceOf(type)} does not implement the scale subresource`)
-    return undefined
+    if (isNotFound(error)) return undefined
+    throw error
   }
 }

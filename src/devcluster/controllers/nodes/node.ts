@@ -25,15 +25,15 @@ export interface NodeTaint {
 const defaultName = 'proreus-node'
 const zones = ['zone-a', 'zone-b', 'zone-c']
 
-/** Returns `count` nodes with the label `project=test`, in three zones of one region. */
+/** Returns `count` nodes with the label `project=test`. Several nodes are in three zones of one region. */
 export function numberedNodes(count: number): readonly NodeOptions[] {
+  const topology = (index: number): Readonly<Record<string, string>> => ({
+    'topology.kubernetes.io/region': 'local',
+    'topology.kubernetes.io/zone': zones[index % zones.length]!,
+  })
   return Array.from({ length: count }, (_, index) => ({
     name: index === 0 ? defaultName : `${defaultName}-${index + 1}`,
-    labels: {
-      project: 'test',
-      'topology.kubernetes.io/region': 'local',
-      'topology.kubernetes.io/zone': zones[index % zones.length]!,
-    },
+    labels: { project: 'test', ...(count > 1 && topology(index)) },
   }))
 }
 

@@ -36,7 +36,8 @@ export function placePod(
   if (fitting.length > 0) return { node: bestNode(pod, fitting, state).metadata.name }
   const available = `0/${nodes.length} nodes are available:`
   const reasons = counted(found.flatMap(({ misfits }) => misfits.map(({ reason }) => reason)))
-  return { problem: `${available} ${reasons}. preemption: ${preemption(pod, available, found)}` }
+  // The scheduler's plugin for claims of devices reports first that it cannot make room (dynamicresources: PostFilter).
+  return { problem: `${available} ${reasons}. no new claims to deallocate, preemption: ${preemption(pod, available, found)}` }
 }
 
 /** Returns the reason for which no other Pod is removed to make room. The simulated scheduler never removes Pods. */

@@ -22,6 +22,7 @@ import {
   withFields,
   withMetadata,
 } from '../metadata.ts'
+import { clusterView } from './cluster-view.ts'
 import type { Write } from './description.ts'
 
 /** Maximum number of attempts to write an object that other requests change at the same time. */
@@ -102,7 +103,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     old,
     redefault: (mutated) => mutated,
     async prepare(mutated) {
-      const whole = prepare(writeInto(old, mutated, { now }))
+      const whole = prepare(writeInto(old, mutated, { now, cluster: clusterView(environment) }))
       if (oldScale !== undefined && replicasPath !== undefined) {
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)

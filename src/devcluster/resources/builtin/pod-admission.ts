@@ -6,6 +6,7 @@ import { forbidden } from '../../apimachinery/status-error.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
+import { topologyLabels } from './topology-labels.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
 
@@ -13,7 +14,18 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
   const accounted = cluster.hasServiceAccounts ? await withServiceAccount(pod, cluster) : pod
   const limited = withLimits(accounted, cluster.list('/limitranges', textAt(pod, 'metadata', 'namespace')))
   const ranked = withPriority(limited, cluster)
-  return changeObjectField(ranked, 'spec', withTolerations)
+  return withTopology(changeObjectField(ranked, 'spec', withTolerations), cluster)
+}
+
+/** Adds the topology labels of the node to a Pod that is created with a node. */
+function withTopology(pod: JsonObject, cluster: ClusterView): JsonObject {
+  const node = textAt(pod, 'spec', 'nodeName')
+  const labels = node === '' ? {} : topologyLabels(node, cluster)
+  if (Object.keys(labels).length === 0) return pod
+  return changeObjectField(pod, 'metadata', (metadata) => ({
+    ...metadata,
+    labels: { ...(isObject(metadata.labels) && metadata.labels), ...labels },
+  }))
 }
 
 const defaultAccount = 'default'

@@ -12,9 +12,11 @@ import { builtinResource } from '../builtin-resource.ts'
 import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { SubresourceContext } from '../../rest/subresource.ts'
 import { podColumns } from './pod-columns.ts'
 import { admitPod, withTolerations } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
+import { topologyLabels } from './topology-labels.ts'
 import { validatePodSpec, validatePodUpdate, validateTokenVolumes } from './pod-validation.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
@@ -106,8 +108,11 @@ function gracePeriodSeconds(pod: JsonObject): number {
   return seconds < 0 ? 1 : seconds
 }
 
-/** Handles a POST to `pods/binding`, usually from the scheduler. Returns the Pod with the node of the Binding. */
-function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
+/**
+ * Handles a POST to `pods/binding`, usually from the scheduler. Returns the Pod with the node of the Binding, and with the labels and
+ * annotations of the Binding (k8s.io/kubernetes/pkg/registry/core/pod/storage: BindingREST.setPodNodeAndMetadata).
+ */
+function bind(pod: JsonObject, binding: JsonObject, { now, cluster }: SubresourceContext): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')
   const node = textAt(binding, 'target', 'name')
@@ -122,11 +127,27 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   if (uid !== '' && uid !== textAt(pod, 'metadata', 'uid'))
     throw conflict(subject, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${textAt(pod, 'metadata', 'uid')}`)
   const conditions = mergeConditions(conditionsOf(pod), [{ type: 'PodScheduled', status: 'True', reason: '', message: '' }], { now })
+  const topology = textAt(binding, 'target', 'kind') === 'Node' ? topologyLabels(node, cluster) : {}
+  const bound = withEntries(withEntries(pod, 'annotations', objectAt(binding, 'metadata', 'annotations')), 'labels', {
+    ...objectAt(binding, 'metadata', 'labels'),
+    ...topology,
+  })
   return {
-    ...pod,
+    ...bound,
     spec: { ...specOf(pod), nodeName: node },
     status: { ...(isObject(pod.status) ? pod.status : {}), conditions: conditions.map(conditionJson) },
   }
+}
+
+/** Adds entries to the labels or annotations of a Pod. */
+function withEntries(pod: JsonObject, field: 'labels' | 'annotations', entries: JsonObject): JsonObject {
+  if (Object.keys(entries).length === 0) return pod
+  return changeObjectField(pod, 'metadata', (metadata) => ({ ...metadata, [field]: { ...objectAt(metadata, field), ...entries } }))
+}
+
+function objectAt(value: JsonObject, ...path: string[]): JsonObject {
+  const found = at(value, ...path)
+  return isObject(found) ? found : {}
 }
 
 /** Returns the errors of a Binding. kube-apiserver reports them in a message, and not as a 422 with causes. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Budget } from '../../../../src/devcluster/controllers/disruption/budget-status.ts'
-import { desiredHealthy, disruptedPods, goSelector, healthyPods } from '../../../../src/devcluster/controllers/disruption/budget-status.ts'
+import { desiredHealthy, disruptedPods, healthyPods } from '../../../../src/devcluster/controllers/disruption/budget-status.ts'
 import { podWith } from '../../../support/workloads/objects.ts'
 
 const budgetWith = (spec: object, status: object = {}): Budget => ({ metadata: { name: 'b' }, spec, status }) as unknown as Budget
@@ -37,16 +37,4 @@ t.test('an evicted Pod has two minutes to be deleted', async (t) => {
   )
   t.equal(nextInMs, 30_000)
   t.equal(healthyPods([...pods, deleted, podWith({ name: 'unready' })], pending), 2)
-})
-
-t.test('a selector is printed as Go prints it', async (t) => {
-  const matchExpressions = [
-    { key: 'a', operator: 'In', values: ['x', 'y'] },
-    { key: 'b', operator: 'Exists' },
-  ]
-  t.equal(
-    goSelector({ matchLabels: { tier: 'front', app: 'web' }, matchExpressions }),
-    '&LabelSelector{MatchLabels:map[string]string{app: web,tier: front,},MatchExpressions:[]LabelSelectorRequirement{' +
-      'LabelSelectorRequirement{Key:a,Operator:In,Values:[x y],},LabelSelectorRequirement{Key:b,Operator:Exists,Values:[],},},}',
-  )
 })

@@ -21,7 +21,7 @@ function state(nodes: readonly ReadonlyNode[], pods: Readonly<Record<string, rea
 }
 const place = (spec: object, ...nodes: ReadonlyNode[]): unknown => placePod(pod(spec), state(nodes))
 const nowhere = (reason: string): object => ({
-  problem: `0/1 nodes are available: 1 ${reason}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
+  problem: `0/1 nodes are available: 1 ${reason}. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
 })
 const mismatch = nowhere("node(s) didn't match Pod's node affinity/selector")
 
@@ -87,7 +87,7 @@ t.test('the problem counts the nodes of each reason', async (t) => {
   t.strictSame(place({ nodeSelector: { a: 'b' } }, node('a', cordoned), node('b'), node('c', cordoned)), {
     problem:
       "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) were unschedulable. " +
-      'preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+      'no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
   })
   t.strictSame(place({}, node('a', cordoned), node('b')), { node: 'b' })
 })
@@ -155,7 +155,7 @@ t.test('the node with the best score is preferred', (t) => {
 })
 
 const preempting = (reasons: string, total: number, victims: string): object => ({
-  problem: `0/${total} nodes are available: ${reasons}. preemption: 0/${total} nodes are available: ${victims}.`,
+  problem: `0/${total} nodes are available: ${reasons}. no new claims to deallocate, preemption: 0/${total} nodes are available: ${victims}.`,
 })
 const noVictims = 'No preemption victims found for incoming pod'
 const requesting = (requests: Record<string, string>): object => ({ containers: [{ name: 'main', resources: { requests } }] })
@@ -177,7 +177,8 @@ t.test('a node must have the resources that a Pod requests', (t) => {
   )
   t.strictSame(on({}, pod({}), pod({})), preempting('1 Too many pods', 1, `1 ${noVictims}`))
   t.strictSame(on({ ...requesting({ cpu: '2' }), preemptionPolicy: 'Never' }), {
-    problem: '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+    problem:
+      '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
   })
   t.end()
 })
