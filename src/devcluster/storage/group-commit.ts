@@ -70,13 +70,18 @@ export class GroupCommit {
       done.reject(internalError(`the write cannot be stored: ${messageOf(error)}`))
       return
     }
-    try {
-      for (const change of changes) this.#publish(change)
-      done.resolve()
-    } catch (error) {
-      // A watch has failed. As without a transaction, its error ends the requests that wrote.
-      done.reject(error)
+    const failures: unknown[] = []
+    for (const change of changes) {
+      try {
+        this.#publish(change)
+      } catch (error) {
+        // A watch has failed. The other changes are committed, too, so they must be published.
+        failures.push(error)
+      }
     }
+    // As without a transaction, the error of a watch ends the requests that wrote.
+    if (failures.length > 0) done.reject(failures[0])
+    else done.resolve()
   }
 }
 

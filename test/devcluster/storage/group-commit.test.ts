@@ -32,6 +32,24 @@ t.test('the writes of one turn of the event loop are one transaction', async (t)
   t.strictSame(transactions, [['ADDED a 2', 'ADDED b 3', 'ADDED c 4'], ['ADDED d 5']])
 })
 
+t.test('a watch that fails does not keep the other changes of the transaction from the store', async (t) => {
+  const { store, seen, create } = keptStore()
+  const failing = store.subscribe(type, {
+    change: ({ key }) => {
+      if (key === 'a') throw new Error('broken')
+    },
+    end: () => undefined,
+  })
+  const results = await Promise.allSettled(['a', 'b'].map(create))
+  t.match(results, [
+    { status: 'rejected', reason: { message: 'broken' } },
+    { status: 'rejected', reason: { message: 'broken' } },
+  ])
+  failing()
+  t.strictSame([store.snapshot(type).keys, store.revision, seen], [['a', 'b'], 3, ['ADDED a 2', 'ADDED b 3']])
+  t.equal(revisionOf(await create('c')), '4')
+})
+
 t.test('readers and watches see a write when it is committed, and writers at once', async (t) => {
   const { store, transactions, seen, create } = keptStore()
   const writing = create('a')
