@@ -84,7 +84,7 @@ export interface DevClusterOptions {
   readonly controllers?: boolean
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
-  /** How long the steps of simulated Pods take. By default, Pods run and are ready without delay. */
+  /** The durations of the steps of simulated Pods. By default, Pods run and are ready without delay. */
   readonly simulation?: SimulationOptions
   /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]

@@ -17,7 +17,7 @@ export interface OpenedStore {
   close(): Promise<void>
 }
 
-/** What an embedded cluster has found in its directory at the start. */
+/** The objects that an embedded cluster has found in its directory at the start. */
 export interface FoundObjects {
   readonly objects: number
   readonly types: number

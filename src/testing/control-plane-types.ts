@@ -34,7 +34,7 @@ export interface ControlPlaneOptions {
    */
   readonly nodes?: readonly NodeOptions[]
   /**
-   * How long the steps of simulated Pods take, for the backend `embedded`. By default, Pods run and are ready without delay. The option has
+   * The durations of the steps of simulated Pods, for the backend `embedded`. By default, Pods run and are ready without delay. The option has
    * no effect on other backends.
    */
   readonly simulation?: SimulationOptions

@@ -14,7 +14,7 @@ export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollecti
  */
 export type ReplicasPath = (apiVersion: string) => readonly string[] | null | undefined
 
-/** What a subresource may read when its body is merged into the stored object. */
+/** The data that a subresource may read when its body is merged into the stored object. */
 export interface SubresourceContext {
   readonly now: number
   readonly cluster: ClusterView

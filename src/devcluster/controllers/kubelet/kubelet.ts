@@ -12,7 +12,7 @@ import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
 import { addressOf, hasKubelet } from '../nodes/node.ts'
-import { podsByNode } from '../nodes/pods-by-node.ts'
+import { podsByNode, podsOfNode } from '../nodes/pods-by-node.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import { requeueAt } from '../requeue-at.ts'
 import { PodAddresses } from './pod-addresses.ts'
@@ -59,7 +59,7 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
     resyncPeriodMs: 0,
     workers: 4,
     indexes: [podsByNode],
-    watches: [{ type: nodeType, map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map(keyOf) }],
+    watches: [{ type: nodeType, map: podsOfNode }],
     async reconcile(pod, context) {
       const nodeName = pod.spec?.nodeName ?? ''
       const node = nodeName === '' ? undefined : context.cache.get(nodeType, { name: nodeName })

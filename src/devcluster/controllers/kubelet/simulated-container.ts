@@ -22,7 +22,7 @@ export type ContainerState =
   | { readonly kind: 'running'; readonly startedAt: number }
   | ({ readonly kind: 'terminated' } & Ended)
 
-/** What the kubelet does with the container at present. */
+/** The current activity of the kubelet for the container. */
 type Activity =
   /** Nothing: its turn has not come, it runs, or it is not restarted. */
   | { readonly kind: 'none' }

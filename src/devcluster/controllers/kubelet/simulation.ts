@@ -7,7 +7,7 @@ import type { DeepReadonly } from '../../../api/json.ts'
 import { parseGoDuration } from '../../../formats/go-duration.ts'
 import { isOfJob } from '../workloads/job/pods.ts'
 
-/** How long the steps of simulated Pods take, in milliseconds. Annotations of a Pod take precedence. */
+/** The durations of the steps of simulated Pods, in milliseconds. Annotations of a Pod take precedence. */
 export interface SimulationOptions {
   /** Time from the first sight of a Pod until it is bound to a node. Default 0. */
   readonly scheduleMs?: number

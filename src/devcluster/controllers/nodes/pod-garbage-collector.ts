@@ -1,12 +1,12 @@
 /** Deletes the Pods of nodes that no longer exist (k8s.io/kubernetes/pkg/controller/podgc: gcOrphaned). */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
-import { formatTime } from '../../../api/conditions.ts'
 import { formatKey } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import { requeueAt } from '../requeue-at.ts'
-import { podsByNode } from './pods-by-node.ts'
+import { markDisrupted } from './disruption-target.ts'
+import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
 /** The time after which a missing node counts as deleted (k8s.io/kubernetes/pkg/controller/podgc: quarantineTime). */
 const quarantineMs = 40_000
@@ -18,12 +18,7 @@ export function podGarbageCollector(): ControllerDefinition {
     name: 'pod-garbage-collector',
     resyncPeriodMs: 0,
     indexes: [podsByNode],
-    watches: [
-      {
-        type: nodeType,
-        map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map((pod) => pod.metadata),
-      },
-    ],
+    watches: [{ type: nodeType, map: podsOfNode }],
     async reconcile(pod, context) {
       const { client, cache, clock } = context
       const { metadata, status, spec } = pod
@@ -36,20 +31,9 @@ export function podGarbageCollector(): ControllerDefinition {
       const since = missing.get(key) ?? now
       missing.set(key, since)
       if (since + quarantineMs > now) return requeueAt(since + quarantineMs, context)
-      const condition = {
-        type: 'DisruptionTarget',
-        observedGeneration: metadata.generation,
-        status: 'True',
-        reason: 'DeletionByPodGC',
-        message: 'PodGC: node no longer exists',
-        lastProbeTime: null,
-        lastTransitionTime: formatTime(now),
-      }
       try {
-        if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed') {
-          const others = (status?.conditions ?? []).filter(({ type }) => type !== condition.type)
-          await client.patchStatus(podType, metadata, { status: { phase: 'Failed', conditions: [...others, condition] } as object })
-        }
+        if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+          await markDisrupted(pod, { phase: 'Failed', reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }, context)
         await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
       } catch (error) {
         if (!isNotFound(error)) throw error

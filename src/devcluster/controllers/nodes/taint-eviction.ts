@@ -3,7 +3,6 @@
  * (k8s.io/kubernetes/pkg/controller/tainteviction).
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
-import { findCondition, formatTime } from '../../../api/conditions.ts'
 import { formatKey } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
@@ -12,7 +11,8 @@ import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import { requeueAt } from '../requeue-at.ts'
 import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
 import { tolerates } from '../scheduler/taints.ts'
-import { podsByNode } from './pods-by-node.ts'
+import { markDisrupted } from './disruption-target.ts'
+import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
 export function taintEviction(): ControllerDefinition {
   /** The time since which the deletion of each Pod has been scheduled. */
@@ -21,12 +21,7 @@ export function taintEviction(): ControllerDefinition {
     name: 'taint-eviction',
     resyncPeriodMs: 0,
     indexes: [podsByNode],
-    watches: [
-      {
-        type: nodeType,
-        map: ({ metadata }, { cache }) => cache.list(podType, { index: [podsByNode, metadata.name] }).map((pod) => pod.metadata),
-      },
-    ],
+    watches: [{ type: nodeType, map: podsOfNode }],
     async reconcile(pod, context) {
       const { deletionTimestamp, namespace, name } = pod.metadata
       const nodeName = pod.spec?.nodeName
@@ -65,27 +60,12 @@ function toleratedMs({ spec }: ReadonlyPod, node: ReadonlyNode): number {
   return Math.min(...used.map((toleration) => Math.max(0, toleration?.tolerationSeconds ?? Number.POSITIVE_INFINITY) * 1000))
 }
 
-async function evict(pod: ReadonlyPod, { client, clock, events }: ReconcileContext): Promise<void> {
-  const { namespace, name, generation, uid } = pod.metadata
+async function evict(pod: ReadonlyPod, context: ReconcileContext): Promise<void> {
+  const { client, events } = context
+  const { namespace, name, uid } = pod.metadata
   events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
-  const condition = {
-    type: 'DisruptionTarget',
-    observedGeneration: generation,
-    status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
-    lastProbeTime: null,
-    lastTransitionTime: formatTime(clock.now()),
-  }
-  const conditions = pod.status?.conditions ?? []
-  const others = conditions.filter(({ type }) => type !== condition.type)
   try {
-    if (findCondition(conditions, condition.type)?.reason !== condition.reason)
-      // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
-      await client.patchStatus(podType, pod.metadata, {
-        metadata: { resourceVersion: pod.metadata.resourceVersion },
-        status: { conditions: [...others, condition] } as object,
-      })
+    await markDisrupted(pod, { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }, context)
     await client.delete(podType, pod.metadata, { preconditions: { uid } })
   } catch (error) {
     if (!isNotFound(error)) throw error

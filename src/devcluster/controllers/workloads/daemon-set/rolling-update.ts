@@ -18,7 +18,7 @@ export interface UpdateStep {
 export interface UpdateState {
   readonly set: DaemonSet
   readonly pods: PodsByNode
-  /** Whether each node shall have a Pod, by its name. */
+  /** True for each node that shall have a Pod, by the node's name. */
   readonly fits: ReadonlyMap<string, NodeFit>
   readonly hash: string
   readonly now: number

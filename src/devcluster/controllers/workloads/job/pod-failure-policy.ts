@@ -1,4 +1,4 @@
-/** What `spec.podFailurePolicy` of a Job decides about a failed Pod (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
+/** The decision of a Job's `spec.podFailurePolicy` about a failed Pod (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { models } from '../../../../api/kubernetes/models.ts'

@@ -1,0 +1,32 @@
+/** The condition `DisruptionTarget` of Pods that a controller is about to delete. */
+import { pod as podType } from '../../../api/builtin.ts'
+import { findCondition, formatTime } from '../../../api/conditions.ts'
+import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+
+interface Disruption {
+  readonly reason: string
+  readonly message: string
+  /** The phase that the Pod gets. Default: the phase is unchanged. */
+  readonly phase?: 'Failed'
+}
+
+/** Writes the condition, unless the Pod already has it with this reason. Rejects with a conflict when the Pod has changed meanwhile. */
+export async function markDisrupted(
+  { metadata, status }: ReadonlyPod,
+  { reason, message, phase }: Disruption,
+  { client, clock }: ReconcileContext,
+): Promise<void> {
+  const type = 'DisruptionTarget'
+  const conditions = status?.conditions ?? []
+  if (findCondition(conditions, type)?.reason === reason) return
+  const { generation, resourceVersion } = metadata
+  const lastTransitionTime = formatTime(clock.now())
+  const condition = { type, observedGeneration: generation, status: 'True', reason, message, lastProbeTime: null, lastTransitionTime }
+  const others = conditions.filter((one) => one.type !== type)
+  // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
+  await client.patchStatus(podType, metadata, {
+    metadata: { resourceVersion },
+    status: { ...(phase !== undefined && { phase }), conditions: [...others, condition] } as object,
+  })
+}
