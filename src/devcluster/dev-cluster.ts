@@ -42,6 +42,7 @@ import { Registry } from './registry/registry.ts'
 import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import type { FoundObjects, OpenedStore } from './open-store.ts'
+import { expireEvents } from './expired-events.ts'
 import { openStore } from './open-store.ts'
 
 /** A user besides the administrator. It has the permissions in `rules` and `namespaceRules`. */
@@ -240,6 +241,7 @@ async function serve(
     await closeStore()
   }
   const snapshots = new Snapshots(store)
+  expireEvents({ store, clock, logger }, stop.signal)
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)

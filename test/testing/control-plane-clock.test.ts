@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configMap, namespace } from '../../src/api/builtin.ts'
+import { configMap, event, namespace } from '../../src/api/builtin.ts'
 import type { Test } from 'tap'
 import { createClient } from '../../src/client/client.ts'
 import { defineController } from '../../src/controller/builder.ts'
@@ -7,6 +7,7 @@ import { defineOperator } from '../../src/manager/operator.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../../src/testing/control-plane-types.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { until } from '../../src/testing/until.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
 const hour = 3_600_000
@@ -75,4 +76,23 @@ t.test('only an embedded control plane accepts a clock', async (t) => {
       message: `The options of startControlPlane are invalid: clock: must be absent with the backend "${backend}", whose API server uses the time of its machine.`,
     })
   await t.rejects(startControlPlane({ clock: {} as FakeClock }), { code: 'PRO_CONFIG_INVALID', message: /clock: must be a clock/ })
+})
+
+t.test('Events are deleted an hour after they were last seen', async (t) => {
+  const clock = new FakeClock()
+  const { client } = await start(t, { clock, controllers: false })
+  const seenAt = (ms: number) => ({ lastTimestamp: new Date(ms).toISOString().replace(/\.\d+/, '') })
+  const involvedObject = { kind: 'Pod', namespace: 'default', name: 'a' }
+  const create = (name: string) =>
+    client.create(event, { metadata: { namespace: 'default', name }, involvedObject, reason: 'Tested', ...seenAt(clock.now()) })
+  await create('once')
+  const repeated = await create('repeated')
+  await clock.advance(hour / 2)
+  await client.update(event, { ...repeated, count: 2, ...seenAt(clock.now()) })
+  const names = async (): Promise<string[]> => (await client.list(event)).items.map(({ metadata }) => metadata.name)
+  t.strictSame(await names(), ['once', 'repeated'])
+  await clock.advance(hour / 2 + 300_000)
+  await until('the first one is gone', async () => (await names()).join() === 'repeated')
+  await clock.advance(hour / 2)
+  await until('the other one is gone', async () => (await names()).length === 0)
 })

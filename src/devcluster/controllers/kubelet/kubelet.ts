@@ -114,10 +114,6 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
   })
 }
 
-function keyOf({ metadata }: ReadonlyPod): { readonly name: string; readonly namespace?: string } {
-  return metadata
-}
-
 function isTerminal({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
