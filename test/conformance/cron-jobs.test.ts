@@ -12,14 +12,11 @@ import { isInvalid } from '../../src/client/api-error.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'cron-jobs')
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
@@ -46,10 +43,8 @@ function dailyAt(time: number): string {
  * Creates a CronJob in a new namespace that has started its last Job `days` before `time`, and is scheduled at this time of each day. So one
  * Job is due for each day, and only the last one is started.
  */
-async function dueSince(time: number, days: number, spec: Partial<batch.CronJobSpec> = {}): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-cron-jobs-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
+async function dueSince(time: number, days: number, spec: Partial<batch.CronJobSpec> = {}): Promise<NamespacedKey> {
+  const namespace = await newNamespace()
   const key = { namespace, name: 'nightly' }
   const own = { schedule: dailyAt(time), timeZone: 'Etc/UTC', jobTemplate: { spec: quick }, ...spec }
   await client.create(batch.cronJob, { metadata: key, spec: { ...own, suspend: true } })
@@ -58,17 +53,21 @@ async function dueSince(time: number, days: number, spec: Partial<batch.CronJobS
   return key
 }
 
-async function jobsOf({ namespace }: Key): Promise<readonly batch.Job[]> {
+async function jobsOf({ namespace }: NamespacedKey): Promise<readonly batch.Job[]> {
   return (await client.list(batch.job, { namespace })).items
 }
 
-async function namesOf(key: Key): Promise<readonly string[]> {
+async function namesOf(key: NamespacedKey): Promise<readonly string[]> {
   return (await jobsOf(key)).map(({ metadata }) => metadata.name)
 }
 
 const nameAt = (time: number): string => `nightly-${time / minuteMs}`
 
-function untilStatus(key: Key, what: string, isReached: (status: NonNullable<batch.CronJob['status']>) => boolean): Promise<batch.CronJob> {
+function untilStatus(
+  key: NamespacedKey,
+  what: string,
+  isReached: (status: NonNullable<batch.CronJob['status']>) => boolean,
+): Promise<batch.CronJob> {
   return until(what, async () => {
     const cronJob = await client.get(batch.cronJob, key)
     return isReached(cronJob.status ?? {}) && cronJob
@@ -76,15 +75,15 @@ function untilStatus(key: Key, what: string, isReached: (status: NonNullable<bat
 }
 
 /** Resolves with the CronJob when the Job for `time` is active. */
-function untilActive(key: Key, time: number): Promise<batch.CronJob> {
+function untilActive(key: NamespacedKey, time: number): Promise<batch.CronJob> {
   return untilStatus(key, 'the Job is active', ({ active = [] }) => active.length === 1 && active[0]?.name === nameAt(time))
 }
 
-async function eventsOf({ namespace }: Key): Promise<readonly { type?: string; reason?: string; message?: string }[]> {
+async function eventsOf({ namespace }: NamespacedKey): Promise<readonly { type?: string; reason?: string; message?: string }[]> {
   return (await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=CronJob' })).items
 }
 
-function untilEvent(key: Key, reason: string): Promise<{ type?: string; message?: string }> {
+function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string; message?: string }> {
   return until(`there is an Event with the reason ${reason}`, async () => (await eventsOf(key)).find((event) => event.reason === reason))
 }
 
@@ -92,7 +91,7 @@ function untilEvent(key: Key, reason: string): Promise<{ type?: string; message?
  * Changes the schedule to this time of each day, which has passed. That alone starts no Job for the time; the next change does. The CronJob
  * is changed until `isReached`, because two changes may be seen as one.
  */
-async function reschedule(key: Key, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
+async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })
   let changes = 0
   await until(what, async () => {
@@ -102,7 +101,8 @@ async function reschedule(key: Key, time: number, what: string, isReached: () =>
   })
 }
 
-const hasEvent = async (key: Key, reason: string): Promise<boolean> => (await eventsOf(key)).some((event) => event.reason === reason)
+const hasEvent = async (key: NamespacedKey, reason: string): Promise<boolean> =>
+  (await eventsOf(key)).some((event) => event.reason === reason)
 
 t.test('a CronJob starts one Job for the last time that it missed', async (t) => {
   const time = minutesAgo(1)

@@ -7,41 +7,35 @@ import { core } from '../../src/api/kubernetes/core.ts'
 import { controllerOf } from '../../src/api/owner-reference.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const labels = { app: 'agent' }
 const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, labels: { role: 'worker' } }))
 const { client } = await conformanceControlPlane(t, { nodes: [...nodes, { name: 'other' }] })
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'daemon-sets')
 
 /** Creates a namespace, and returns the key of its DaemonSet. */
-async function newKey(): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-daemon-sets-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'agent' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'agent' }
 }
 
 function templateOf(image: string, nodeSelector: Readonly<Record<string, string>> = { role: 'worker' }) {
   return { metadata: { labels }, spec: { nodeSelector, containers: [{ name: 'main', image: `example.com/app:${image}` }] } }
 }
 
-function create(key: Key, spec: Partial<apps.DaemonSetSpec> = {}): Promise<apps.DaemonSet> {
+function create(key: NamespacedKey, spec: Partial<apps.DaemonSetSpec> = {}): Promise<apps.DaemonSet> {
   return client.create(apps.daemonSet, {
     metadata: key,
     spec: { selector: { matchLabels: labels }, template: templateOf('1'), ...spec },
   })
 }
 
-function patch(key: Key, spec: object): Promise<apps.DaemonSet> {
+function patch(key: NamespacedKey, spec: object): Promise<apps.DaemonSet> {
   return client.patch(apps.daemonSet, key, { spec })
 }
 
-function untilStatus(key: Key, wanted: Partial<apps.DaemonSet['status']>): Promise<apps.DaemonSet> {
+function untilStatus(key: NamespacedKey, wanted: Partial<apps.DaemonSet['status']>): Promise<apps.DaemonSet> {
   return until(`the status has ${JSON.stringify(wanted)}`, async () => {
     const found = await client.get(apps.daemonSet, key)
     const status: Readonly<Record<string, unknown>> = { ...found.status }
@@ -51,12 +45,12 @@ function untilStatus(key: Key, wanted: Partial<apps.DaemonSet['status']>): Promi
 }
 
 /** Resolves when this number of nodes have a Pod with the newest template that is available. */
-function untilRolledOut(key: Key, count = 3): Promise<apps.DaemonSet> {
+function untilRolledOut(key: NamespacedKey, count = 3): Promise<apps.DaemonSet> {
   const fields = ['desiredNumberScheduled', 'currentNumberScheduled', 'updatedNumberScheduled', 'numberAvailable']
   return untilStatus(key, { ...Object.fromEntries(fields.map((field) => [field, count])), numberUnavailable: 0 })
 }
 
-async function podsOf({ namespace }: Key): Promise<Pod[]> {
+async function podsOf({ namespace }: NamespacedKey): Promise<Pod[]> {
   return (await client.list(podType, { namespace })).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
 }
 
@@ -67,26 +61,26 @@ function nodesOf(pods: readonly Pod[]): string {
     .join()
 }
 
-function untilNodes(key: Key, wanted: string): Promise<Pod[]> {
+function untilNodes(key: NamespacedKey, wanted: string): Promise<Pod[]> {
   return until(`the Pods are on ${wanted}`, async () => {
     const pods = await podsOf(key)
     return nodesOf(pods) === wanted && pods
   })
 }
 
-async function imagesOf(key: Key): Promise<string> {
+async function imagesOf(key: NamespacedKey): Promise<string> {
   return (await podsOf(key))
     .map(({ spec }) => spec!.containers[0]!.image!.replace('example.com/app:', ''))
     .sort()
     .join()
 }
 
-async function revisionsOf({ namespace }: Key): Promise<apps.ControllerRevision[]> {
+async function revisionsOf({ namespace }: NamespacedKey): Promise<apps.ControllerRevision[]> {
   const { items } = await client.list(apps.controllerRevision, { namespace })
   return items.toSorted((a, b) => a.revision - b.revision)
 }
 
-function untilMessage({ namespace }: Key, wanted: string): Promise<unknown> {
+function untilMessage({ namespace }: NamespacedKey, wanted: string): Promise<unknown> {
   return until(`there is an Event ${wanted}`, async () => {
     const { items } = await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=DaemonSet' })
     return items.some(({ type, reason, message }) => `${type} ${reason}: ${message}`.startsWith(wanted))

@@ -8,6 +8,8 @@ import { apps } from '../../src/api/kubernetes/apps.ts'
 import { controllerOf } from '../../src/api/owner-reference.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const labels = { app: 'web' }
 const selector = { matchLabels: labels }
@@ -15,28 +17,23 @@ const revisionAnnotation = 'deployment.kubernetes.io/revision'
 
 const controlPlane = await conformanceControlPlane(t)
 const { client } = controlPlane
-let namespaces = 0
+const newNamespace = newNamespaces(client, 'deployments')
 
 /** Creates a namespace, and returns the key of its Deployment. */
-async function newKey(): Promise<{ readonly namespace: string; readonly name: string }> {
-  namespaces += 1
-  const namespace = `conformance-deployments-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'web' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'web' }
 }
-
-type Key = Awaited<ReturnType<typeof newKey>>
 
 function templateOf(image: string) {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }] } }
 }
 
-function create(key: Key, spec: Partial<apps.DeploymentSpec> = {}): Promise<apps.Deployment> {
+function create(key: NamespacedKey, spec: Partial<apps.DeploymentSpec> = {}): Promise<apps.Deployment> {
   return client.create(apps.deployment, { metadata: key, spec: { replicas: 3, selector, template: templateOf('1'), ...spec } })
 }
 
 /** Resolves with the Deployment when its rollout has ended, as `kubectl rollout status` decides. */
-function untilRolledOut(key: Key): Promise<apps.Deployment> {
+function untilRolledOut(key: NamespacedKey): Promise<apps.Deployment> {
   return until('the Deployment is rolled out', async () => {
     const found = await client.get(apps.deployment, key)
     const { metadata, spec, status = {} } = found
@@ -46,17 +43,17 @@ function untilRolledOut(key: Key): Promise<apps.Deployment> {
   })
 }
 
-async function untilGone(key: Key): Promise<void> {
+async function untilGone(key: NamespacedKey): Promise<void> {
   await until('the Deployment is gone', async () => (await client.list(apps.deployment, { namespace: key.namespace })).items.length === 0)
 }
 
-async function replicaSets({ namespace }: Key): Promise<apps.ReplicaSet[]> {
+async function replicaSets({ namespace }: NamespacedKey): Promise<apps.ReplicaSet[]> {
   const { items } = await client.list(apps.replicaSet, { namespace })
   const revision = ({ metadata }: apps.ReplicaSet): number => Number(metadata.annotations?.[revisionAnnotation])
   return items.toSorted((a, b) => revision(a) - revision(b))
 }
 
-async function messages({ namespace }: Key): Promise<string[]> {
+async function messages({ namespace }: NamespacedKey): Promise<string[]> {
   const { items } = await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=Deployment' })
   return items.map(({ reason, message }) => `${reason}: ${message}`)
 }
@@ -227,7 +224,7 @@ t.test('a rollout without progress within its deadline is reported', async (t) =
 })
 
 /** Registers a webhook that cannot be called, so that the creation of objects of a type fails. */
-async function refuseCreation({ namespace }: Key, apiGroup: string, resource: string): Promise<void> {
+async function refuseCreation({ namespace }: NamespacedKey, apiGroup: string, resource: string): Promise<void> {
   await client.create(admissionregistration.validatingWebhookConfiguration, {
     metadata: { name: namespace },
     webhooks: [

@@ -8,18 +8,12 @@ import { until } from '../../src/testing/until.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const controlPlane = await conformanceControlPlane(t)
 const { client } = controlPlane
 const api = apiOf(t, controlPlane.connection)
-let namespaces = 0
-
-async function newNamespace(): Promise<string> {
-  namespaces += 1
-  const name = `conformance-disruption-${namespaces}`
-  await client.create(core.namespace, { metadata: { name } })
-  return name
-}
+const newNamespace = newNamespaces(client, 'disruption')
 
 const labels = { app: 'web' }
 const selector = { matchLabels: labels }

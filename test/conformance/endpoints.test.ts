@@ -6,16 +6,10 @@ import { discovery } from '../../src/api/kubernetes/discovery.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-async function newNamespace(): Promise<string> {
-  namespaces += 1
-  const name = `conformance-endpoints-${namespaces}`
-  await client.create(core.namespace, { metadata: { name } })
-  return name
-}
+const newNamespace = newNamespaces(client, 'endpoints')
 
 const labels = { app: 'web' }
 const http = { name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' }

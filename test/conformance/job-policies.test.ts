@@ -7,14 +7,11 @@ import { batch } from '../../src/api/kubernetes/batch.ts'
 import { core } from '../../src/api/kubernetes/core.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'job-policies')
 
 const container = { name: 'main', image: 'example.com/work:1' }
 const template = { spec: { restartPolicy: 'Never', containers: [container], nodeSelector: { never: 'there' } } }
@@ -28,17 +25,15 @@ const longAgo = '2020-01-01T00:00:00Z'
 const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', lastTransitionTime: longAgo }
 
 /** Creates a Job in a new namespace. Resolves when its Pods are there. */
-async function create(spec: Partial<batch.JobSpec>): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-job-policies-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
+async function create(spec: Partial<batch.JobSpec>): Promise<NamespacedKey> {
+  const namespace = await newNamespace()
   const key = { namespace, name: 'work' }
   await client.create(batch.job, { metadata: key, spec: { template, ...spec } })
   await untilActive(key, spec.parallelism ?? 1)
   return key
 }
 
-async function podsOf({ namespace }: Key): Promise<readonly Pod[]> {
+async function podsOf({ namespace }: NamespacedKey): Promise<readonly Pod[]> {
   return (await client.list(podType, { namespace })).items
 }
 
@@ -46,12 +41,12 @@ const indexOf = ({ metadata }: Pod): string | undefined => metadata.annotations?
 const isActive = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Failed' && status?.phase !== 'Succeeded'
 
-async function activeOf(key: Key): Promise<readonly Pod[]> {
+async function activeOf(key: NamespacedKey): Promise<readonly Pod[]> {
   return (await podsOf(key)).filter(isActive)
 }
 
 /** Resolves with the active Pods of the Job when it has this number of them. */
-function untilActive(key: Key, count: number): Promise<readonly Pod[]> {
+function untilActive(key: NamespacedKey, count: number): Promise<readonly Pod[]> {
   return until(`${count} Pods are active`, async () => {
     const pods = await activeOf(key)
     return pods.length === count && pods
@@ -59,7 +54,7 @@ function untilActive(key: Key, count: number): Promise<readonly Pod[]> {
 }
 
 /** Resolves with the active Pod of an index, or of a Job that is not Indexed, that is not `other`. */
-function nextPod(key: Key, index?: number, other?: Pod): Promise<Pod> {
+function nextPod(key: NamespacedKey, index?: number, other?: Pod): Promise<Pod> {
   return until('the Pod is active', async () => {
     const pods = await activeOf(key)
     return pods.find(
@@ -77,18 +72,22 @@ function end(pod: Pod, exitCode: number, conditions: readonly (typeof disrupted)
   return client.patchStatus(podType, pod.metadata, { status })
 }
 
-function untilStatus(key: Key, what: string, isReached: (status: NonNullable<batch.Job['status']>) => boolean): Promise<batch.Job> {
+function untilStatus(
+  key: NamespacedKey,
+  what: string,
+  isReached: (status: NonNullable<batch.Job['status']>) => boolean,
+): Promise<batch.Job> {
   return until(what, async () => {
     const job = await client.get(batch.job, key)
     return isReached(job.status ?? {}) && job
   })
 }
 
-function untilCondition(key: Key, type: string): Promise<batch.Job> {
+function untilCondition(key: NamespacedKey, type: string): Promise<batch.Job> {
   return untilStatus(key, `the condition ${type} is true`, ({ conditions }) => findCondition(conditions, type)?.status === 'True')
 }
 
-function untilEvent({ namespace }: Key, reason: string): Promise<{ type?: string; message?: string }> {
+function untilEvent({ namespace }: NamespacedKey, reason: string): Promise<{ type?: string; message?: string }> {
   return until(`there is an Event with the reason ${reason}`, async () => {
     const { items } = await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=Job' })
     return items.find((event) => event.reason === reason)

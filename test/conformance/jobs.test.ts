@@ -7,21 +7,15 @@ import { core } from '../../src/api/kubernetes/core.ts'
 import { controllerOf } from '../../src/api/owner-reference.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'jobs')
 
 /** Creates a namespace, and returns the key of its Job. */
-async function newKey(): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-jobs-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'work' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'work' }
 }
 
 const containers = [{ name: 'main', image: 'example.com/work:1' }]
@@ -29,23 +23,23 @@ const podSpec = { restartPolicy: 'Never', containers }
 /** The Pods of this template are not scheduled, so they run until the Job or the test ends them. */
 const endless = { spec: { ...podSpec, nodeSelector: { never: 'there' } } }
 
-function create(key: Key, spec: Partial<batch.JobSpec> = {}): Promise<batch.Job> {
+function create(key: NamespacedKey, spec: Partial<batch.JobSpec> = {}): Promise<batch.Job> {
   return client.create(batch.job, { metadata: key, spec: { template: { spec: podSpec }, ...spec } })
 }
 
-function untilCondition(key: Key, type: string, status = 'True'): Promise<batch.Job> {
+function untilCondition(key: NamespacedKey, type: string, status = 'True'): Promise<batch.Job> {
   return until(`the condition ${type} is ${status}`, async () => {
     const found = await client.get(batch.job, key)
     return findCondition(found.status?.conditions, type)?.status === status && found
   })
 }
 
-async function podsOf({ namespace }: Key) {
+async function podsOf({ namespace }: NamespacedKey) {
   return (await client.list(podType, { namespace })).items
 }
 
 /** Resolves when the Job has this number of Pods that have not ended. */
-function untilActive(key: Key, count: number) {
+function untilActive(key: NamespacedKey, count: number) {
   return until(`${count} Pods are active`, async () => {
     const { status } = await client.get(batch.job, key)
     const pods = await podsOf(key)
@@ -53,7 +47,7 @@ function untilActive(key: Key, count: number) {
   })
 }
 
-function untilEvent({ namespace }: Key, reason: string): Promise<string> {
+function untilEvent({ namespace }: NamespacedKey, reason: string): Promise<string> {
   return until(`there is an Event with the reason ${reason}`, async () => {
     const { items } = await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=Job' })
     return items.find((event) => event.reason === reason)?.message

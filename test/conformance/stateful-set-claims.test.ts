@@ -6,28 +6,22 @@ import { core } from '../../src/api/kubernetes/core.ts'
 import { controllerOf } from '../../src/api/owner-reference.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const labels = { app: 'web' }
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'stateful-set-claims')
 
 /** Creates a namespace, and returns the key of its StatefulSet. */
-async function newKey(): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-stateful-set-claims-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'web' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'web' }
 }
 
 type Retention = NonNullable<apps.StatefulSetSpec['persistentVolumeClaimRetentionPolicy']>
 
 /** Creates a StatefulSet. Its Pods are not scheduled, because nobody binds their claims on every control plane. */
-function create(key: Key, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
+function create(key: NamespacedKey, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
   const container = { name: 'main', image: 'example.com/app:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }
   const claim = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } }
   return client.create(apps.statefulSet, {
@@ -43,18 +37,18 @@ function create(key: Key, spec: Partial<apps.StatefulSetSpec> = {}): Promise<app
   })
 }
 
-async function claimsOf({ namespace }: Key): Promise<core.PersistentVolumeClaim[]> {
+async function claimsOf({ namespace }: NamespacedKey): Promise<core.PersistentVolumeClaim[]> {
   return (await client.list(core.persistentVolumeClaim, { namespace })).items
 }
 
-function untilClaims(key: Key, ...names: string[]): Promise<unknown> {
+function untilClaims(key: NamespacedKey, ...names: string[]): Promise<unknown> {
   return until(
     `the claims are ${names.join()}`,
     async () => (await claimsOf(key)).map(({ metadata }) => metadata.name).join() === names.join(),
   )
 }
 
-function untilPods({ namespace }: Key, count: number) {
+function untilPods({ namespace }: NamespacedKey, count: number) {
   return until(`there are ${count} Pods`, async () => {
     const { items } = await client.list(podType, { namespace })
     return items.length === count && items
@@ -62,7 +56,7 @@ function untilPods({ namespace }: Key, count: number) {
 }
 
 /** Resolves when the controllers of the claims have these kinds. */
-function untilOwners(key: Key, ...kinds: (string | undefined)[]): Promise<unknown> {
+function untilOwners(key: NamespacedKey, ...kinds: (string | undefined)[]): Promise<unknown> {
   return until(`the owners are ${kinds.join()}`, async () => {
     const claims = await claimsOf(key)
     return claims.map((claim) => controllerOf(claim)?.kind).join() === kinds.join() && claims.length === kinds.length

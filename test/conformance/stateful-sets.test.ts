@@ -11,25 +11,19 @@ import { controllerOf } from '../../src/api/owner-reference.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 import { fc } from '../support/property.ts'
 
 const labels = { app: 'web' }
 const revisionLabel = 'controller-revision-hash'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'stateful-sets')
 
 /** Creates a namespace, and returns the key of its StatefulSet. */
-async function newKey(): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-stateful-sets-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'web' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'web' }
 }
 
 function templateOf(image: string) {
@@ -42,16 +36,16 @@ function unscheduled(image: string) {
   return { metadata, spec: { ...spec, nodeSelector: { never: 'there' } } }
 }
 
-function create(key: Key, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
+function create(key: NamespacedKey, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
   const base = { replicas: 3, serviceName: 'net', selector: { matchLabels: labels }, template: templateOf('1') }
   return client.create(apps.statefulSet, { metadata: key, spec: { ...base, ...spec } })
 }
 
-function patch(key: Key, spec: object): Promise<apps.StatefulSet> {
+function patch(key: NamespacedKey, spec: object): Promise<apps.StatefulSet> {
   return client.patch(apps.statefulSet, key, { spec })
 }
 
-function untilStatus(key: Key, wanted: Partial<apps.StatefulSet['status']>): Promise<apps.StatefulSet> {
+function untilStatus(key: NamespacedKey, wanted: Partial<apps.StatefulSet['status']>): Promise<apps.StatefulSet> {
   return until(`the status has ${JSON.stringify(wanted)}`, async () => {
     const found = await client.get(apps.statefulSet, key)
     const status: Readonly<Record<string, unknown>> = { ...found.status }
@@ -61,7 +55,7 @@ function untilStatus(key: Key, wanted: Partial<apps.StatefulSet['status']>): Pro
 }
 
 /** Resolves when all Pods have the newest revision and are available. */
-function untilRolledOut(key: Key): Promise<apps.StatefulSet> {
+function untilRolledOut(key: NamespacedKey): Promise<apps.StatefulSet> {
   return until('the StatefulSet is rolled out', async () => {
     const found = await client.get(apps.statefulSet, key)
     const { status } = found
@@ -71,15 +65,15 @@ function untilRolledOut(key: Key): Promise<apps.StatefulSet> {
   })
 }
 
-async function podsOf({ namespace }: Key): Promise<Pod[]> {
+async function podsOf({ namespace }: NamespacedKey): Promise<Pod[]> {
   return (await client.list(podType, { namespace })).items
 }
 
-async function namesOf(key: Key): Promise<string[]> {
+async function namesOf(key: NamespacedKey): Promise<string[]> {
   return (await podsOf(key)).map(({ metadata }) => metadata.name)
 }
 
-function untilNames(key: Key, ...names: string[]): Promise<unknown> {
+function untilNames(key: NamespacedKey, ...names: string[]): Promise<unknown> {
   return until(`the Pods are ${names.join()}`, async () => (await namesOf(key)).join() === names.join())
 }
 
@@ -87,27 +81,27 @@ function imageOf({ spec }: Pod): string {
   return spec!.containers[0]!.image!.replace('example.com/app:', '')
 }
 
-async function imagesOf(key: Key): Promise<string> {
+async function imagesOf(key: NamespacedKey): Promise<string> {
   return (await podsOf(key)).map(imageOf).join()
 }
 
-async function setStatus({ namespace }: Key, name: string, phase: string): Promise<void> {
+async function setStatus({ namespace }: NamespacedKey, name: string, phase: string): Promise<void> {
   const time = formatTime(systemClock.now())
   const conditions = phase === 'Running' ? [{ type: 'Ready', status: 'True', lastTransitionTime: time }] : []
   await client.patchStatus(podType, { namespace, name }, { status: { phase, conditions } })
 }
 
-async function revisionsOf({ namespace }: Key): Promise<apps.ControllerRevision[]> {
+async function revisionsOf({ namespace }: NamespacedKey): Promise<apps.ControllerRevision[]> {
   const { items } = await client.list(apps.controllerRevision, { namespace })
   return items.toSorted((a, b) => a.revision - b.revision)
 }
 
-async function messages({ namespace }: Key): Promise<string[]> {
+async function messages({ namespace }: NamespacedKey): Promise<string[]> {
   const { items } = await client.list(core.event, { namespace, fieldSelector: 'involvedObject.kind=StatefulSet' })
   return items.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
 }
 
-function untilMessage(key: Key, wanted: string): Promise<unknown> {
+function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
   return until(`there is an Event ${wanted}`, async () => (await messages(key)).some((message) => message.startsWith(wanted)))
 }
 
@@ -115,7 +109,7 @@ function untilMessage(key: Key, wanted: string): Promise<unknown> {
  * Returns a function that returns the names of the Pods whose events of a type have come since. kube-controller-manager deletes by name, and
  * its cache may be behind, so that it sometimes replaces a Pod twice. A repeated name is therefore skipped.
  */
-async function watchNames(t: Test, { namespace }: Key, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
+async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()
   const names: string[] = []
   const { promise: opened, resolve: onOpen } = Promise.withResolvers<void>()

@@ -5,37 +5,31 @@ import { core } from '../../src/api/kubernetes/core.ts'
 import { storage } from '../../src/api/kubernetes/storage.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
+import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
-let namespaces = 0
-
-interface Key {
-  readonly namespace: string
-  readonly name: string
-}
+const newNamespace = newNamespaces(client, 'volumes')
 
 /** Creates a namespace, and returns the key of its claim. Its name is also that of the storage class. */
-async function newKey(): Promise<Key> {
-  namespaces += 1
-  const namespace = `conformance-volumes-${namespaces}`
-  await client.create(core.namespace, { metadata: { name: namespace } })
-  return { namespace, name: 'data' }
+async function newKey(): Promise<NamespacedKey> {
+  return { namespace: await newNamespace(), name: 'data' }
 }
 
-function createClaim(key: Key, spec: Partial<core.PersistentVolumeClaimSpec> = {}): Promise<core.PersistentVolumeClaim> {
+function createClaim(key: NamespacedKey, spec: Partial<core.PersistentVolumeClaimSpec> = {}): Promise<core.PersistentVolumeClaim> {
   const defaults = { storageClassName: key.namespace, accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
   return client.create(core.persistentVolumeClaim, { metadata: key, spec: { ...defaults, ...spec } })
 }
 
 type VolumeSpec = NonNullable<core.PersistentVolume['spec']>
 
-function createVolume(key: Key, name: string, spec: Partial<VolumeSpec> = {}): Promise<core.PersistentVolume> {
+function createVolume(key: NamespacedKey, name: string, spec: Partial<VolumeSpec> = {}): Promise<core.PersistentVolume> {
   const base = { storageClassName: key.namespace, accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' } }
   const defaults = { ...base, capacity: { storage: '2Gi' } }
   return client.create(core.persistentVolume, { metadata: { name: `${key.namespace}-${name}` }, spec: { ...defaults, ...spec } })
 }
 
-function untilClaim(key: Key, phase: string): Promise<core.PersistentVolumeClaim> {
+function untilClaim(key: NamespacedKey, phase: string): Promise<core.PersistentVolumeClaim> {
   return until(`the claim is ${phase}`, async () => {
     const found = await client.get(core.persistentVolumeClaim, key)
     return found.status?.phase === phase && found
@@ -50,7 +44,7 @@ function untilVolume({ metadata: { name } }: core.PersistentVolume, phase: strin
 }
 
 /** Resolves with the message of the Event with this reason about the claim. */
-function untilEvent({ namespace }: Key, reason: string): Promise<string> {
+function untilEvent({ namespace }: NamespacedKey, reason: string): Promise<string> {
   return until(`there is an Event with the reason ${reason}`, async () => {
     const { items } = await client.list(core.event, { namespace })
     return items.find((event) => event.reason === reason)?.message
@@ -62,14 +56,14 @@ function podSpec(claimName: string): core.PodSpec {
   return { containers: [{ name: 'main', image: 'example.com/app:1' }], volumes }
 }
 
-function untilReady(key: Key): Promise<core.Pod> {
+function untilReady(key: NamespacedKey): Promise<core.Pod> {
   return until('the Pod is ready', async () => {
     const pod = await client.get(core.pod, key)
     return findCondition(pod.status?.conditions, 'Ready')?.status === 'True' && pod
   })
 }
 
-function untilUnschedulable(key: Key, message: string): Promise<unknown> {
+function untilUnschedulable(key: NamespacedKey, message: string): Promise<unknown> {
   return until(`the Pod is unschedulable: ${message}`, async () => {
     const condition = findCondition((await client.get(core.pod, key)).status?.conditions, 'PodScheduled')
     return condition?.reason === 'Unschedulable' && condition.message?.startsWith(message)

@@ -1,0 +1,19 @@
+/** Namespaces of conformance tests: each case has its own, because cases run at the same time and leave objects behind. */
+import { core } from '../../../src/api/kubernetes/core.ts'
+import type { Client } from '../../../src/client/client.ts'
+
+export interface NamespacedKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Returns a function that creates a namespace, and returns its name: `conformance-NAME-1`, `conformance-NAME-2`, …. */
+export function newNamespaces(client: Client, name: string): () => Promise<string> {
+  let count = 0
+  return async () => {
+    count += 1
+    const namespace = `conformance-${name}-${count}`
+    await client.create(core.namespace, { metadata: { name: namespace } })
+    return namespace
+  }
+}
