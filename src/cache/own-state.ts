@@ -36,10 +36,18 @@ export function isOwnState({ content, before, after, managedFields = [] }: Writt
   // The write would have failed with a conflict if another client had changed the object.
   const expected = isObject(sent) && isObject(sent['metadata']) ? sent['metadata']['resourceVersion'] : undefined
   if (typeof expected === 'string' && expected !== '') return resourceVersion !== expected
-  // An object that only one field manager has written is new. Its other fields are defaults.
-  if (before?.metadata.uid !== after.metadata.uid) return new Set(managedFields.map(({ manager }) => manager)).size <= 1
+  if (before?.metadata.uid !== after.metadata.uid) return isNew(after, managedFields)
   if (before.metadata.resourceVersion === resourceVersion) return false
   return !hasOtherChange(before as unknown as JsonObject, after as unknown as JsonObject, sent, true)
+}
+
+/**
+ * Returns true when an object has only been written by the request that has created it. The times have whole seconds, and the API server
+ * sets that of `managedFields` a little earlier than `creationTimestamp`.
+ */
+function isNew({ metadata }: ReadonlyObject, managedFields: NonNullable<WrittenState['managedFields']>): boolean {
+  const created = Date.parse(metadata.creationTimestamp)
+  return managedFields.length <= 1 && managedFields.every(({ time }) => time === undefined || Math.abs(Date.parse(time) - created) <= 1_000)
 }
 
 /** Returns true when a field differs in `before` and `after` that is not in `sent`, or that `sent` has not changed. */

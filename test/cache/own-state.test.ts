@@ -99,9 +99,19 @@ t.test('a request with a resourceVersion has changed the object, unless the reso
   t.equal(check(content, state('1'), state('1')), false)
 })
 
-t.test('an object that the cache did not have is own when it has only one field manager', async (t) => {
+t.test('an object that the cache did not have is not own when its only field manager has changed it after its creation', async (t) => {
+  const after = state('2', { metadata: { creationTimestamp: '2026-01-01T00:00:05Z' } })
+  const isOwn = (time: string): boolean =>
+    isOwnState({ content: {}, before: undefined, after, managedFields: [{ manager: 'me', time }] as never })
+  t.equal(isOwn('2026-01-01T00:00:05Z'), true)
+  t.equal(isOwn('2026-01-01T00:00:04Z'), true, 'the API server sets it before the creation time')
+  t.equal(isOwn('2026-01-01T00:00:08Z'), false)
+})
+
+t.test('an object that the cache did not have is own when one request has written it', async (t) => {
   for (const before of [undefined, state('1', {}, 'earlier')]) {
-    t.equal(check({}, before, state('2'), ['me', 'me']), true)
+    t.equal(check({}, before, state('2'), ['me']), true)
+    t.equal(check({}, before, state('2'), ['me', 'me']), false)
     t.equal(check({}, before, state('2')), true)
     t.equal(check({}, before, state('2'), ['me', 'other']), false)
   }

@@ -24,12 +24,17 @@ const expired = new ApiError(failure(410, 'Expired', 'too old'))
 const namespace = 'default'
 const names = ['a', 'b', 'a-child', 'b-child'] as const
 
+/** The reconcile that has made a change; undefined for another client. */
 type By = { readonly controller: string; readonly key: string } | undefined
 interface Change {
   readonly name: string
   readonly uid: string
   readonly version: number
   readonly by: By
+}
+
+function fieldOf({ controller, key }: NonNullable<By>): string {
+  return `${controller}/${key}`
 }
 
 /** The API server: its objects, and the events that the watch has not sent yet. */
@@ -40,15 +45,29 @@ class Server {
   /** The resourceVersions of the deletions whose responses have arrived, by name. */
   readonly deleted = new Map<string, number>()
   version = 1
+  readonly #msBetweenWrites: number
 
-  /** Writes the `value` of the client. The write of a value that the object already has changes nothing. */
+  constructor(msBetweenWrites: number) {
+    this.#msBetweenWrites = msBetweenWrites
+  }
+
+  /**
+   * Writes the `value` of a client or reconcile. The write of a value that the object already has changes nothing. Each reconcile has a field of
+   * its own: when two of them write the same value to the same field, the response to the second is the state that it wanted, and nothing is lost.
+   */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)
-    const writer = by === undefined ? 'foreign' : by.controller
+    const writer = by === undefined ? 'foreign' : fieldOf(by)
     const values = (before as { data?: Record<string, number> } | undefined)?.data ?? {}
     if (before !== undefined && values[writer] === value) return structuredClone(before)
     const version = (this.version += 1)
     const next = { ...object(name, version, { uid: before?.metadata.uid ?? `uid-${version}` }), data: { ...values, [writer]: value } }
+    // All controllers have the same field manager.
+    const manager = by === undefined ? 'foreign' : 'proreus'
+    const others = before?.metadata.managedFields?.filter((each) => each.manager !== manager) ?? []
+    const time = new Date(Date.parse('2026-01-01T00:00:00Z') + version * this.#msBetweenWrites).toISOString()
+    next.metadata.creationTimestamp = before?.metadata.creationTimestamp ?? time
+    next.metadata.managedFields = [...others, { manager, operation: 'Update', time }]
     this.objects.set(name, next)
     this.unsent.push({ type: before === undefined ? 'ADDED' : 'MODIFIED', object: next })
     this.changes.push({ name, uid: next.metadata.uid, version, by })
@@ -69,8 +88,8 @@ class Server {
 /** A running reconcile of the test. */
 interface Run {
   readonly key: string
-  /** The name of the controller. */
-  readonly by: string
+  /** The field that the reconcile writes. */
+  readonly field: string
   readonly client: Client
   readonly responses: (() => void)[]
   readonly end: () => void
@@ -132,7 +151,7 @@ class TestController {
     const delayed = <T>(result: T): Promise<T> => new Promise((resolve) => responses.push(() => resolve(result)))
     this.#client = {
       patch: (_type: unknown, { name }: ObjectKey, { data }: { data: Record<string, number> }) =>
-        delayed(this.#server.put(name, by, data[this.name]!)),
+        delayed(this.#server.put(name, by, data[fieldOf(by)]!)),
       delete: async (_type: unknown, { name }: ObjectKey) => {
         const removed = this.#server.remove(name, by)
         const { version } = this.#server
@@ -144,7 +163,7 @@ class TestController {
     const reconcile = this.#running.start(full)
     const run: Run = {
       key,
-      by: this.name,
+      field: fieldOf(by),
       client: reconcile.client,
       responses,
       end: () => {
@@ -175,10 +194,10 @@ interface World {
   stop(): Promise<void>
 }
 
-async function start(): Promise<World> {
+async function start(msBetweenWrites: number): Promise<World> {
   const script = new ScriptedClient()
   const clock = new FakeClock()
-  const server = new Server()
+  const server = new Server(msBetweenWrites)
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock })
   /** The version up to which the store has each deleted object's events. */
   let horizon = 1
@@ -246,7 +265,7 @@ t.test('every change of another client or reconcile is followed by a reconcile o
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
-      const { server, cache, controllers, stored, sendEvent, relist, settle, stop } = await start()
+      const { server, cache, controllers, stored, sendEvent, relist, settle, stop } = await start(60_000)
       server.put('a', undefined, 0)
       await sendEvent()
       await controllers[0].start()
@@ -254,7 +273,7 @@ t.test('every change of another client or reconcile is followed by a reconcile o
         const run = controllers[controller].runs.at(-1)
         if (action === 'start') await controllers[controller].start()
         else if (action === 'kick') controllers[controller].queue.add(`${namespace}/${ownerOf(name)}`)
-        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.by]: value } })
+        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.field]: value } })
         else if (action === 'delete') void run?.client.delete(widget, { namespace, name })
         else if (action === 'respond') run?.responses.shift()?.()
         else if (action === 'end') run?.end()
@@ -292,7 +311,7 @@ t.test('a controller that alone changes its objects is not called for the change
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const { server, controllers, sendEvent, settle, stop } = await start()
+      const { server, controllers, sendEvent, settle, stop } = await start(0)
       const [one, two] = controllers
       const kicked = new Set<string>()
       let kicks = 0
@@ -304,7 +323,7 @@ t.test('a controller that alone changes its objects is not called for the change
           kicked.add(key)
           one.queue.add(`${namespace}/${key}`)
         } else if (action === 'start') await one.start()
-        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.by]: value } })
+        else if (action === 'write') void run?.client.patch(widget, { namespace, name }, { data: { [run.field]: value } })
         else if (action === 'respond') run?.responses.shift()?.()
         else if (action === 'end' && run?.responses.length === 0) {
           await setImmediate()
