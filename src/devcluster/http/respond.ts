@@ -17,6 +17,8 @@ const gzipAsync = promisify(gzip)
  * defaultGzipThresholdBytes).
  */
 const gzipThreshold = 128 * 1024
+/** Maximum number of bytes in UTF-8 for one UTF-16 unit. */
+const maxBytesPerUnit = 3
 
 /**
  * Maximum size in bytes of all warnings of one response. If the warnings are larger, each warning is truncated to `cutWarning` characters,
@@ -37,20 +39,23 @@ export interface Answer {
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
-  let bytes: Buffer = Buffer.from(body)
-  const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-  const compress = acceptsGzip && bytes.length > gzipThreshold
-  if (compress) bytes = await gzipAsync(bytes, { level: 1 })
+  const acceptsGzip = body.length * maxBytesPerUnit > gzipThreshold && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  const length = Buffer.byteLength(body)
+  const compressed = acceptsGzip && length > gzipThreshold ? await gzipAsync(body, { level: 1 }) : undefined
   if (response.headersSent || response.destroyed) return
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  if (!response.hasHeader('cache-control')) response.setHeader('Cache-Control', 'no-cache, private')
-  if (compress) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding')
   setWarnings(exchange)
-  if (bytes.length > longAnswer) expectEarlyRequest(response.socket)
+  if ((compressed?.length ?? length) > longAnswer) expectEarlyRequest(response.socket)
   const bodiless = code === 204 || code === 304
-  const type = contentType === undefined ? {} : { 'Content-Type': contentType }
-  response.writeHead(code, bodiless ? {} : { ...type, 'Content-Length': bytes.length })
-  response.end(bodiless ? undefined : bytes)
+  response.writeHead(code, {
+    'Cache-Control': 'no-cache, private',
+    ...headers,
+    ...(compressed === undefined ? {} : { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
+    ...(bodiless || contentType === undefined ? {} : { 'Content-Type': contentType }),
+    ...(bodiless ? {} : { 'Content-Length': compressed?.length ?? length }),
+  })
+  // Node.js writes a string together with the headers, in one record of TLS. It then encodes the headers like the body, so that bytes in a
+  // header that are not ASCII, which only warnings have, would change.
+  response.end(bodiless ? undefined : (compressed ?? (exchange.warnings.size === 0 ? body : Buffer.from(body))))
 }
 
 /** Sends an object in the negotiated encoding. `text` is the object as JSON. */

@@ -30,7 +30,7 @@ function exchangeOf(
       return response
     },
     writeHead: (code: number, more: Record<string, unknown>) => (answer = { code, headers: { ...set, ...more } }),
-    end: (body?: Buffer) => sent.push({ ...answer, body: body?.toString('latin1') }),
+    end: (body?: Buffer | string) => sent.push({ ...answer, body: body && Buffer.from(body as string).toString('latin1') }),
   }
   const exchange = {
     request: { headers },
