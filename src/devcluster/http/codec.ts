@@ -50,11 +50,11 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(tooLarge())
     }
     const incomplete = (error?: Error): void => reject(badRequest(`the request body is incomplete: ${messageOf(error ?? 'closed')}`))
-    request
-      .on('data', add)
-      .once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-      .once('error', incomplete)
-      .once('close', incomplete)
+    const complete = (): void => {
+      request.off('close', incomplete)
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    }
+    request.on('data', add).once('end', complete).once('error', incomplete).once('close', incomplete)
   })
 }
 
