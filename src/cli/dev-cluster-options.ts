@@ -1,6 +1,8 @@
-/** Reads the flags of `proreus dev` for the simulated nodes and for the delays of simulated Pods. */
+/** Reads the flags of `proreus dev` for the simulated nodes, for the delays of simulated Pods and for the controllers. */
 import { InvalidArgumentError } from 'commander'
 import { labelValue, dns1123Subdomain, qualifiedName } from '../api/name-syntax.ts'
+import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
+import { isControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { parseDuration, parseList } from './configuration.ts'
@@ -62,4 +64,12 @@ export function parseDelays(text: string): SimulationOptions {
     return [option, parseDuration(duration)] as const
   })
   return Object.fromEntries(entries)
+}
+
+/** Parses a selection of controllers, such as `*,-job-controller`. `none` stands for no controllers, scheduler and nodes. */
+export function parseControllers(text: string): ControllerSelection {
+  const selection = text === 'none' ? false : parseList(text)
+  const problems = isControllerSelection(selection, '--controllers')
+  if (problems.length > 0) throw new InvalidArgumentError(`${problems.join('; ')}.`)
+  return selection as ControllerSelection
 }

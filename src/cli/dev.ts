@@ -8,6 +8,7 @@ import { aborted } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
+import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { DevCluster } from '../devcluster/dev-cluster.ts'
@@ -20,7 +21,7 @@ import { mypodOperator } from '../operators/mypod/index.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
-import { parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
@@ -41,6 +42,7 @@ interface Options extends LogOptions {
   nodes: number
   node?: readonly NodeOptions[]
   delays?: SimulationOptions
+  controllers?: ControllerSelection
 }
 
 export function devCommand(): Command {
@@ -73,6 +75,12 @@ export function devCommand(): Command {
       new Option('--delays <delays>', 'how long the steps of simulated Pods take, e.g. schedule=1s,pull=5s,start=1s,ready=2s').argParser(
         parseDelays,
       ),
+    )
+    .addOption(
+      new Option(
+        '--controllers <list>',
+        'controllers of the cluster that run, as for kube-controller-manager, e.g. *,-job-controller; "none": neither these, nor a scheduler, nor nodes (default: all)',
+      ).argParser(parseControllers),
     )
   return addLogOptions(command).action(dev)
 }
@@ -107,6 +115,7 @@ async function dev(options: Options): Promise<void> {
       portFlag: '--port',
       nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
       ...(options.delays !== undefined && { simulation: options.delays }),
+      ...(options.controllers !== undefined && { controllers: options.controllers }),
       namespaces: operators.includes(mypodOperator) ? [mypodSample.namespace] : [],
       ...(options.port !== undefined && { port: options.port, portRequired: true }),
     })

@@ -1,6 +1,6 @@
-/** Tests of the flags of `proreus dev` for simulated nodes and delays. */
+/** Tests of the flags of `proreus dev` for simulated nodes, delays and controllers. */
 import t from 'tap'
-import { parseDelays, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
 
 t.test('a number of nodes is parsed', (t) => {
   t.strictSame(['0', '3', '1000'].map(parseNodeCount), [0, 3, 1000])
@@ -42,5 +42,14 @@ t.test('delays are parsed', (t) => {
   t.throws(() => parseDelays('pulls=1s'), /pulls=1s: it is written as STEP=DURATION; the steps are schedule, pull/)
   t.throws(() => parseDelays('toString=1s'), /STEP=DURATION/)
   t.throws(() => parseDelays('pull=soon'), /a duration is a number/)
+  t.end()
+})
+
+t.test('a selection of controllers is parsed', (t) => {
+  t.strictSame(parseControllers('*, -job-controller'), ['*', '-job-controller'])
+  t.strictSame(parseControllers('job-controller'), ['job-controller'])
+  t.equal(parseControllers('none'), false)
+  t.throws(() => parseControllers('*,-jobs'), /unknown controller "-jobs": the controllers are cronjob-controller, .*job-controller/)
+  t.throws(() => parseControllers('-job-controller'), /add "\*" for all others/)
   t.end()
 })
