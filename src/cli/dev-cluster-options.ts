@@ -1,8 +1,8 @@
 /** Reads the flags of `proreus dev` for the simulated nodes, for the delays of simulated Pods and for the controllers. */
 import { InvalidArgumentError } from 'commander'
+import { ProreusError } from '../api/errors.ts'
 import { labelValue, dns1123Subdomain, qualifiedName } from '../api/name-syntax.ts'
 import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
-import { isControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { parseDuration, parseList } from './configuration.ts'
@@ -66,10 +66,16 @@ export function parseDelays(text: string): SimulationOptions {
   return Object.fromEntries(entries)
 }
 
-/** Parses a selection of controllers, such as `*,-job-controller`. `none` stands for no controllers, scheduler and nodes. */
-export function parseControllers(text: string): ControllerSelection {
-  const selection = text === 'none' ? false : parseList(text)
+/**
+ * Parses a selection of controllers, such as `*,-job-controller`. `none` stands for no controllers, scheduler and nodes.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a controller is unknown.
+ */
+export async function parseControllers(text: string): Promise<ControllerSelection> {
+  // The module is imported here, and not at the beginning of the file, because the other commands do not need the embedded cluster.
+  const { isControllerSelection } = await import('../devcluster/controllers/controller-selection.ts')
+  const selection = text.trim() === 'none' ? false : parseList(text)
   const problems = isControllerSelection(selection, '--controllers')
-  if (problems.length > 0) throw new InvalidArgumentError(`${problems.join('; ')}.`)
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `${problems.join('; ')}.`)
   return selection as ControllerSelection
 }
