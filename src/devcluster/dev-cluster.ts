@@ -249,7 +249,9 @@ async function serve(
     fieldManager: 'kube-controller-manager',
   })
   const close = async (): Promise<void> => {
-    await Promise.all([stopControllers(), server.close(), client.close()])
+    // The controllers end first. Otherwise, their running reconciles would fail and be logged.
+    await stopControllers()
+    await Promise.all([server.close(), client.close()])
     await closeStore()
   }
   const snapshots = new Snapshots(store)
