@@ -91,6 +91,7 @@ export class SourceFiles {
       for (let burst = 0; burst < maxBurst; burst += 1) {
         if ((await within(this.#clock, quietMs, this.#event.promise)) === timedOut) break
       }
+      signal.throwIfAborted()
       const paths = this.#changed()
       if (paths.length > 0) return { paths, noticedAt }
     }

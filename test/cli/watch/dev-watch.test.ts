@@ -91,6 +91,17 @@ t.test('a broken start is printed, webhooks fail at once meanwhile, and the next
   await dev.untilOutput(restarted)
 })
 
+t.test('a process that still loads its modules is stopped without being killed', async (t) => {
+  const endless =
+    "console.log('loading')\nprocess.on('exit', () => console.log('left'))\nawait new Promise(() => setInterval(() => undefined, 1000))\n"
+  const dev = watchedDev(t, { 'said.ts': `${endless}${saidWith('!')}` })
+  await dev.untilOutput('loading')
+  dev.save('said.ts', saidWith('!'))
+  await dev.untilOutput('"ready"')
+  t.equal(dev.count('left'), 1)
+  t.equal(dev.count(stopped), 0)
+})
+
 t.test('operators that end by themselves are started by the next save; those that do not stop are killed', async (t) => {
   const dev = watchedDev(t, { 'said.ts': 'export const said = (): string => process.exit(7)\n' })
   await dev.untilOutput('"ready"')
