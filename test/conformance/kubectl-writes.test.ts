@@ -131,6 +131,9 @@ t.test('kubectl writes', needsKubectl, async (t) => {
       ['get cm one -o jsonpath={.data}', '{"a":"2","b":"2"}'],
       ['get cm one', 'NAME  DATA  AGE\none  2  AGE\n'],
     ])
+    // The types that are pruned by default include ReplicationControllers.
+    const pruned = await kubectl.ok('apply --prune -l p=1 -f -', configMap('three', { a: '1' }, { labels: { p: '1' } }))
+    t.match(pruned, /^configmap\/three created\nconfigmap\/one pruned\n/)
   })
 
   t.test('delete', async (t) => {
