@@ -3,7 +3,8 @@
  * 1,000 objects. Each round starts every server anew. The servers run on one CPU core, and the load generator runs on another core. The
  * medians over the rounds are printed, followed by the results of every round.
  *
- * `npm run bench -- devcluster [--parts memory,writes,list,watch] [--rounds 3] [--seconds 4] [--only proreus]`
+ * `npm run bench -- devcluster [--parts memory,writes,list,watch] [--rounds 3] [--seconds 4] [--only proreus]
+ * [--node-args=--cpu-prof]`
  */
 import { parseArgs } from 'node:util'
 import { Results } from './controller/results.ts'
@@ -20,12 +21,14 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
     only: { type: 'string' },
+    'node-args': { type: 'string', default: '' },
   },
 })
 const parts = new Set(values.parts.split(','))
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+const nodeArgs = values['node-args'].split(' ').filter((argument) => argument !== '')
 const programs = serverPrograms.filter(
-  ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase() === one.toLowerCase()),
+  ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
 )
 const [listed, watchers, counted] = [5_000, 100, 1_000]
 
@@ -46,11 +49,15 @@ const writes: readonly { readonly name: string; readonly requests: readonly Requ
 
 const memory = new Results<{ heap: number; resident: number }>(`Memory of ${counted} ConfigMaps, each of about 1 KiB`, {
   heap: { digits: 1, head: 'live heap MiB' },
-  resident: { digits: 1, head: 'RSS MB' },
+  resident: { digits: 1, head: 'RSS MB', ratio: true },
 })
 const written = new Results<Rates>('Writes of objects of about 1 KiB, on 16 connections', rates)
 const lists = new Results<Rates>(`Lists of ${listed} ConfigMaps`, rates)
-const listsAfterWrites = new Results<Rates>(`Lists of ${listed} ConfigMaps, one of which has changed since the last list`, rates)
+const { perCpuSecond, perSecond } = rates
+const listsAfterWrites = new Results<Pick<Rates, 'perCpuSecond' | 'perSecond'>>(
+  `Lists of ${listed} ConfigMaps, before each of which one of them is changed`,
+  { perCpuSecond, perSecond },
+)
 const events = new Results<Rates>(`Events to ${watchers} watchers`, rates)
 
 async function ratesOf(server: Server, options: LoadOptions): Promise<Rates> {
@@ -66,10 +73,10 @@ async function measure(server: Server): Promise<void> {
   if (parts.has('memory')) {
     // The first objects of a type also create the caches of the type.
     await fill(client, listing.namespace, 0, warmUps)
-    const [heap = Number.NaN, resident] = [await server.heapMb(), server.residentMb()]
+    const [heap, resident] = [await server.heapMb(), server.residentMb()]
     existing = warmUps + counted
     await fill(client, listing.namespace, warmUps, existing)
-    memory.add(server.name, { heap: ((await server.heapMb()) ?? Number.NaN) - heap, resident: server.residentMb() - resident })
+    memory.add(server.name, { heap: (await server.heapMb()) - heap, resident: server.residentMb() - resident })
   }
   if (parts.has('writes')) {
     for (const { requests } of writes) await load(server, { requests: renamed(requests), seconds: 1 })
@@ -81,7 +88,7 @@ async function measure(server: Server): Promise<void> {
     await load(server, { requests: [listing.list], seconds: 1, connections: 1 })
     lists.add(server.name, await ratesOf(server, { ...alone, requests: [listing.list] }))
     const pair = await ratesOf(server, { ...alone, requests: [listing.touch, listing.list] })
-    listsAfterWrites.add(server.name, { ...pair, perCpuSecond: pair.perCpuSecond / 2, perSecond: pair.perSecond / 2 })
+    listsAfterWrites.add(server.name, { perCpuSecond: pair.perCpuSecond / 2, perSecond: pair.perSecond / 2 })
   }
   if (parts.has('watch')) {
     await fill(client, watching.namespace, 0, 1)
@@ -97,7 +104,7 @@ function renamed(requests: readonly Request[]): Request[] {
 
 for (let round = 0; round < rounds; round += 1) {
   for (let index = 0; index < programs.length; index += 1) {
-    const server = await programs[(index + round) % programs.length]!.start()
+    const server = await programs[(index + round) % programs.length]!.start(nodeArgs)
     try {
       await measure(server)
     } finally {
@@ -107,5 +114,8 @@ for (let round = 0; round < rounds; round += 1) {
 }
 if (parts.has('memory')) memory.print([''])
 if (parts.has('writes')) written.print(writes.map(({ name }) => `, ${name}`))
-if (parts.has('list')) for (const results of [lists, listsAfterWrites]) results.print([''])
+if (parts.has('list')) {
+  lists.print([''])
+  listsAfterWrites.print([''])
+}
 if (parts.has('watch')) events.print([''])

@@ -24,8 +24,8 @@ export interface Server {
   readonly client: Client
   /** The process ids of the server, whose CPU times are added. */
   readonly processes: readonly number[]
-  /** Returns the live memory of the server in MiB, after a garbage collection; undefined for a server that cannot report it. */
-  heapMb(): Promise<number | undefined>
+  /** Returns the live memory of the server in MiB, after a garbage collection; NaN for a server that cannot report it. */
+  heapMb(): Promise<number>
   /** Returns the resident memory of all processes in MB. */
   residentMb(): number
   stop(): Promise<void>
@@ -33,16 +33,17 @@ export interface Server {
 
 export interface ServerProgram {
   readonly name: string
-  start(): Promise<Server>
+  /** @param nodeArgs options of Node.js for Proreus, e.g. `--cpu-prof` */
+  start(nodeArgs: readonly string[]): Promise<Server>
 }
 
 export const serverPrograms: readonly ServerProgram[] = [
-  { name: 'Proreus', start: () => startProreus('Proreus') },
+  { name: 'Proreus', start: (nodeArgs) => startProreus('Proreus', nodeArgs) },
   {
     name: 'Proreus with --data-dir',
-    async start() {
+    async start(nodeArgs) {
       const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
-      const server = await startProreus('Proreus with --data-dir', directory)
+      const server = await startProreus('Proreus with --data-dir', nodeArgs, directory)
       return {
         ...server,
         async stop() {
@@ -55,8 +56,8 @@ export const serverPrograms: readonly ServerProgram[] = [
   { name: 'etcd and kube-apiserver', start: startKubeApiServer },
 ]
 
-async function startProreus(name: string, directory?: string): Promise<Server> {
-  const node = [process.execPath, '--expose-gc', '--conditions=proreus-source', ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? [])]
+async function startProreus(name: string, nodeArgs: readonly string[], directory?: string): Promise<Server> {
+  const node = [process.execPath, '--expose-gc', '--conditions=proreus-source', ...nodeArgs]
   const [command, ...args] = pinned('server', [
     ...node,
     join(import.meta.dirname, 'proreus.ts'),
@@ -103,7 +104,7 @@ async function startKubeApiServer(): Promise<Server> {
     connection,
     client,
     processes,
-    heapMb: () => Promise.resolve(undefined),
+    heapMb: () => Promise.resolve(Number.NaN),
     residentMb: () => processes.reduce((sum, pid) => sum + residentMbOf(pid), 0),
     stop: () => controlPlane.stop(),
   }

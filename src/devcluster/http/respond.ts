@@ -29,6 +29,7 @@ export interface Answer {
   readonly code: number
   /** Value of the Content-Type header; undefined for a response without this header. */
   readonly contentType?: string
+  /** A buffer must not be used afterwards. */
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -40,6 +41,7 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const compress = length > gzipThreshold && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
   const bytes = compress ? await gzipAsync(body, { level: 1 }) : asSent(body, exchange)
+  if (compress) release(body)
   if (response.headersSent || response.destroyed) return
   setWarnings(exchange)
   const sent = compress ? bytes.length : length
@@ -52,7 +54,17 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
     ...(bodiless || contentType === undefined ? {} : { 'Content-Type': contentType }),
     ...(bodiless ? {} : { 'Content-Length': sent }),
   })
-  response.end(bodiless ? undefined : bytes)
+  response.end(bodiless ? undefined : bytes, typeof bytes === 'string' ? undefined : () => release(bytes))
+}
+
+/**
+ * Frees the memory of bytes that are no longer used, if they share it with no other bytes. It lies outside of the heap, and V8 itself frees it
+ * only with the garbage, which it collects more often because of it: a list of 5,000 objects took twice the CPU time.
+ */
+function release(bytes: string | Buffer): void {
+  if (typeof bytes === 'string') return
+  const { buffer, length } = bytes
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
 }
 
 /**
