@@ -39,7 +39,7 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // The first reconcile of an App may see an update of an earlier round. Such a value is dropped.
+    // The first reconcile of an App may see an update of an earlier round: its latency is then at least `settleMs`. Such latencies are dropped.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

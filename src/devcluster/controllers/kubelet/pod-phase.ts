@@ -21,7 +21,10 @@ export function phaseOf(simulated: SimulatedPod, pod: ReadonlyPod): PodPhase {
   return pendingInit || waiting ? 'Pending' : 'Running'
 }
 
-/** Returns the code with which the container has ended the last time, also while it waits for its restart; -1 when it has not ended. */
+/**
+ * Returns the exit code of a container that has terminated, or that waits for its restart after it has terminated. Returns -1 for a container
+ * that runs or that has never terminated.
+ */
 function exitCodeOf({ state, last }: SimulatedContainer): number {
   if (state.kind === 'terminated') return state.exitCode
   return state.kind === 'waiting' ? (last?.exitCode ?? -1) : -1

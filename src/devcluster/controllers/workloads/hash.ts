@@ -5,8 +5,8 @@ import { canonicalJson } from '../../../api/json.ts'
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
- * Returns the hash of a Pod template and a number of collisions, in about ten characters. kube-controller-manager hashes a dump of the Go
- * struct, so its hashes have the same form, but different values (k8s.io/kubernetes/pkg/controller: ComputeHash).
+ * Returns one hash of a Pod template together with the number of collisions. The hash has about ten characters, as in kube-controller-manager
+ * (k8s.io/kubernetes/pkg/controller: ComputeHash). Its value differs, because kube-controller-manager hashes a dump of the Go struct.
  */
 export function templateHash(template: unknown, collisions: number): string {
   let hash = 0x811c9dc5

@@ -19,7 +19,7 @@ import { templateColumns } from './workloads.ts'
 const group = 'batch'
 const maxInt32 = 2 ** 31 - 1
 
-/** Sets the status that a condition of a Pod must have. */
+/** Sets the default of `status` in the `onPodConditions` patterns of a Pod failure policy: `True`. */
 function defaultFailurePolicy(spec: JsonObject): JsonObject {
   return changeObjectField(spec, 'podFailurePolicy', (policy) =>
     changeItems(policy, 'rules', (rule) =>

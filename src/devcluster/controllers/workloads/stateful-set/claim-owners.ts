@@ -26,7 +26,7 @@ function refersToUid(claim: ReadonlyObject, { metadata }: ReadonlyObject): boole
   return referencesOf(claim).some(({ uid }) => uid === metadata.uid)
 }
 
-/** Returns true when a claim refers to an earlier object with the name of this one. */
+/** Returns true when a claim has an owner reference to an earlier object with the same name as `object`, but another uid. */
 export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): boolean {
   const reference = referencesOf(claim).find((one) => names(one, object))
   return reference !== undefined && reference.uid !== object.metadata.uid
