@@ -1,6 +1,6 @@
 /**
  * The simulated kubelets of all nodes. They pull the images of each Pod that is bound to a node and start its containers, which become
- * ready. Each step takes no time, unless the options or the annotations of the Pod set a delay. The containers of a Job's Pod exit with
+ * ready. These steps take no time, unless the options or the annotations of the Pod set a delay. The containers of a Job's Pod exit with
  * code 0 after a moment. All other containers run until their Pod is deleted.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'

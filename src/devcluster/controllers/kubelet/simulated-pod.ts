@@ -166,8 +166,8 @@ export class SimulatedPod {
       }
       if (isSidecar(container.spec) ? container.isRunning : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) this.#stop(at, {}, terminated)
-      // An unfinished init container holds back the containers after it, but a restarting sidecar does not hold back regular containers
-      // that have begun.
+      // An unfinished init container holds back the containers after it. A sidecar that restarts holds back no regular container once one
+      // of them has begun.
       if (!this.regular.some((one) => one.hasBegun)) return
     }
     for (const container of this.regular) {

@@ -18,8 +18,8 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
   const attracting = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const repelling = repellingTerms(pod)
   /**
-   * Topology domains. `attracted` have a Pod that matches all affinity terms of `pod`. `avoided` have a Pod that matches an anti-affinity
-   * term of `pod`. `closed` have a Pod with an anti-affinity term that matches `pod`.
+   * `attracted`: the topology domains with a Pod that matches all affinity terms of `pod`. `avoided`: the domains with a Pod that matches
+   * an anti-affinity term of `pod`. `closed`: the domains with a Pod that has an anti-affinity term which matches `pod`.
    */
   const [attracted, avoided, closed] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const node of state.nodes) {
@@ -38,7 +38,8 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
     const isIn = (domains: ReadonlySet<string>, { topologyKey }: Term): boolean =>
       Object.hasOwn(labels, topologyKey) && domains.has(domainOf(topologyKey, labels[topologyKey]!))
     const hasKeys = attracting.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))
-    // The affinity terms of this Pod match the Pod itself, but no Pod that runs: the first Pod of such a group may run on any node.
+    // If no Pod matches the affinity terms yet, a Pod that matches its own terms may run on any node. Otherwise, the first Pod of a group
+    // could never run.
     const isFirst = attracted.size === 0 && matchesAll(attracting, pod, pod, state)
     if (!hasKeys || !(attracting.every((term) => isIn(attracted, term)) || isFirst))
       return { reason: "node(s) didn't match pod affinity rules", isFinal: true }
