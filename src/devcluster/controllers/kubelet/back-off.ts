@@ -4,7 +4,8 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * After a failure more than this long after the previous attempt, the next attempt is made at once, and the delays begin with 10 s again.
+ * If a container or a pull fails more than this long after the latest attempt, the next attempt is made at once, and the delays start from
+ * 10 s again.
  */
 const expiresMs = 600_000
 

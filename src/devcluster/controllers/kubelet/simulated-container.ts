@@ -24,7 +24,10 @@ export type ContainerState =
   | { readonly kind: 'running'; readonly startedAt: number }
   | ({ readonly kind: 'terminated' } & Ended)
 
-/** The work that the kubelet is doing for a container. `since` is the time at which the work, or the failure that caused it, began. */
+/**
+ * The work that the kubelet is doing for a container. `since` is the time at which a pull or a start began, or at which a pull failed or
+ * the container ended.
+ */
 type Activity =
   /** No work: the container waits for earlier containers, runs, or has ended and will not be restarted. */
   | { readonly kind: 'none' }

@@ -6,8 +6,8 @@ import { findCondition } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
 
 /**
- * No Pods are evicted when at least this share of the nodes of a zone is not ready and the zone has at most `largeClusterSize` nodes. Both
- * numbers are defaults of kube-controller-manager.
+ * The share of nodes that must be not ready, and the maximum size of a zone, for `evictsPods` to return false. Both numbers are defaults of
+ * kube-controller-manager.
  */
 const unhealthyZoneThreshold = 0.55
 const largeClusterSize = 50
@@ -18,7 +18,8 @@ export function isReady({ status }: ReadonlyNode): boolean {
 
 /**
  * Returns true when Pods are evicted from the node while it is not ready. Returns false when no node of the cluster is ready, because the
- * control plane itself may then be cut off. Also returns false when most nodes of a small zone are not ready, but not all of them.
+ * control plane itself may then be cut off. Also returns false in a zone of at most 50 nodes if at least three nodes and 55 % of the nodes
+ * are not ready, but not all of them.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

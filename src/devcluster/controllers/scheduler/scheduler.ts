@@ -48,7 +48,8 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
     indexes: [podsByNode],
     watches: [
       { type: nodeType, map: waiting },
-      // A change of a bound Pod may make room for waiting Pods, for example when it ends. It may also attract them by affinity.
+      // A change of a bound Pod may make room for waiting Pods, for example when the bound Pod ends. A bound Pod may also attract waiting
+      // Pods by affinity.
       { type: podType, map: (pod, context) => (pod.spec?.nodeName === undefined ? [] : waiting(pod, context)) },
       { type: namespaceType, map: (): readonly ObjectKey[] => [] },
       {

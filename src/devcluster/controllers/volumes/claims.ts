@@ -130,8 +130,8 @@ async function syncBound(claim: Claim, context: ReconcileContext): Promise<Resul
 }
 
 /**
- * Creates a volume for a claim if the provisioner of its class is the simulated one. Otherwise, reports that the claim waits for its
- * provisioner.
+ * Annotates a claim with the provisioner of its class, and records the Event of kube-controller-manager. Then creates and binds a volume if
+ * the provisioner is the simulated one.
  */
 async function provision(claim: Claim, storageClass: StorageClass | undefined, context: ReconcileContext): Promise<Result> {
   const { events } = context

@@ -75,8 +75,8 @@ function isSimulated({ metadata, spec }: Volume): boolean {
 }
 
 /**
- * Releases a volume whose claim no longer exists. Deletes only a simulated volume with reclaim policy Delete: other volumes are deleted by
- * external provisioners.
+ * Releases a volume whose claim no longer exists or is bound to another volume. Deletes only a simulated volume with reclaim policy Delete:
+ * other volumes are deleted by external provisioners.
  */
 async function release(volume: Volume, context: ReconcileContext): Promise<void> {
   if (volume.status?.phase !== 'Failed') await setVolumePhase(volume, 'Released', context)
@@ -88,7 +88,10 @@ async function release(volume: Volume, context: ReconcileContext): Promise<void>
   }
 }
 
-/** Makes a volume Available again whose claim is bound to another volume (PersistentVolumeController.unbindVolume). */
+/**
+ * Frees a volume whose claim is bound to another volume (PersistentVolumeController.unbindVolume). Removes the `claimRef` if a controller
+ * has set it, and otherwise only its uid.
+ */
 async function unbind(volume: Volume, context: ReconcileContext): Promise<void> {
   const isOurs = volume.metadata.annotations?.[boundByController] !== undefined
   const patch = isOurs

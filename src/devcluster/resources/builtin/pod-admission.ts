@@ -1,4 +1,4 @@
-/** The admission plugins ServiceAccount, LimitRanger, Priority and DefaultTolerationSeconds for new Pods. */
+/** The admission plugins ServiceAccount, LimitRanger, Priority, DefaultTolerationSeconds and PodTopologyLabels for new Pods. */
 import { sleep } from '../../../runtime/waiting.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'

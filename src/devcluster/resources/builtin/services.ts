@@ -99,8 +99,8 @@ const firstNodePort = 30_000
 const nodePorts = 2_768
 
 /**
- * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. They are derived from the uid. Nothing listens
- * on them.
+ * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
+ * Nothing listens on them.
  */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec

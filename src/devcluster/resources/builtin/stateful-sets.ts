@@ -51,7 +51,7 @@ export const statefulSets: ResourceInfo = builtinResource({
 
 /**
  * Returns the Pod spec to validate: the spec of the template, with a volume for each claim template, and without hostname and subdomain.
- * The controller sets all of them in the Pods (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
+ * The controller sets these volumes and names in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
  */
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')

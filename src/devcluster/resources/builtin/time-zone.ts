@@ -2,7 +2,7 @@
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid } from '../../../api/field-error.ts'
 
-/** A valid part of a name, between two slashes (k8s.io/kubernetes/pkg/apis/batch/validation: validTimeZoneCharacters). */
+/** The syntax of each part of a name. Slashes separate the parts (k8s.io/kubernetes/pkg/apis/batch/validation: validTimeZoneCharacters). */
 const namePart = /^[A-Za-z.\-_0-9+]{1,14}$/
 
 /** Validates `spec.timeZone` of a CronJob (k8s.io/kubernetes/pkg/apis/batch/validation: validateTimeZone). */
