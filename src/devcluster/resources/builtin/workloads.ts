@@ -1,4 +1,4 @@
-/** The built-in types Deployment, ReplicaSet and DaemonSet, and what StatefulSets share with them. */
+/** The built-in types Deployment, ReplicaSet and DaemonSet, and the code that they share with StatefulSets. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -22,7 +22,7 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
-/** The apiVersions in which managers can own `spec.replicas` (k8s.io/kubernetes/pkg/registry/apps). */
+/** The apiVersions in whose managed fields `spec.replicas` can be owned (k8s.io/kubernetes/pkg/registry/apps). */
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
 /** The `scale` subresource of the types of the group `apps`. */
@@ -67,10 +67,10 @@ export function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
   readonly name: string
   readonly defaults: (spec: JsonObject) => JsonObject
-  /** Changes the spec of a new object and of an update, after mutating admission. */
+  /** Changes the spec in a create or update request, after mutating admission. */
   readonly prepare?: (spec: JsonObject) => JsonObject
   readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
-  /** Returns the Pod spec to validate. Default: that of the template. */
+  /** Returns the Pod spec to validate. Default: the spec in the Pod template. */
   readonly podSpec?: (spec: JsonObject) => JsonValue | undefined
 }): Strategy {
   const { name, defaults, validate, prepare = (spec) => spec, podSpec = (spec) => at(spec, 'template', 'spec') } = options
@@ -103,7 +103,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the error that kube-apiserver adds to the other errors of an invalid selector. The error for a StatefulSet has no detail. */
+/** Returns the last error that kube-apiserver reports about an invalid selector. Only for a StatefulSet, this error has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
@@ -270,8 +270,8 @@ const daemonSets = builtinResource({
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. Each update that changes the Pod template increments a number in an annotation. The annotation
- * replaces the former field `templateGeneration`.
+ * Returns the `Strategy` of DaemonSets. An annotation counts the versions of the Pod template: each update that changes the template
+ * increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
