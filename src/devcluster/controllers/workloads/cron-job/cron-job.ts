@@ -142,8 +142,8 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 
 /**
  * Creates the Job of a scheduled time, and resolves with the Job. If the name is already taken, resolves with the existing Job if the CronJob
- * controls it and `progress.active` does not contain it: an earlier reconcile created it, but could not write the status. Resolves with
- * undefined for any other existing Job.
+ * controls it and `progress.active` does not contain it. An earlier reconcile has then created this Job, but could not write the status.
+ * Resolves with undefined for any other existing Job.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

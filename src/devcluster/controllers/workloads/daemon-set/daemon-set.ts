@@ -25,7 +25,7 @@ import { updateLimits, updateStep } from './rolling-update.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** Maximum number of Pods that one call of `carryOut` creates, and that it deletes (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
+/** One call of `carryOut` creates at most this many Pods, and deletes at most this many (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
 const burst = 250
 
 /** The fields of the status that are written even if they are 0: in Go, they do not have `omitempty`. */

@@ -11,7 +11,7 @@ type ReadonlyPod = DeepReadonly<Pod>
 export interface NodePlan {
   readonly needsPod: boolean
   readonly delete: readonly ReadonlyPod[]
-  /** The Pods that have ended. They are to be deleted, so that a later reconcile replaces them. For a failed Pod, the caller may wait first. */
+  /** The Pods that have ended. The caller must delete them, a failed Pod after a delay, so that a later reconcile creates a new Pod. */
   readonly ended: readonly ReadonlyPod[]
 }
 

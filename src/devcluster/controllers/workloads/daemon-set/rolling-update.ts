@@ -52,7 +52,10 @@ export function updateStep(state: UpdateState): UpdateStep {
   return surge === 0 ? replaceStep(state, found, unavailable) : surgeStep(state, found, { surge, desired: wanted.length })
 }
 
-/** Returns the Pods of a node; undefined if several Pods are updated, or several are not. The surplus Pods must be deleted first. */
+/**
+ * Returns the Pods of a node; undefined if several Pods have the current template, or several have another template. The surplus Pods must be
+ * deleted first.
+ */
 function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | undefined {
   const kept = (pods.get(node) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const [updated, ...others] = kept.filter((pod) => isUpdated(set, pod, hash))

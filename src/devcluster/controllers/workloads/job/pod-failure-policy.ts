@@ -43,17 +43,17 @@ function hasExitCode(
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode)
 }
 
-/** Returns false if the policy ignores the failed Pod: the Pod then does not count towards the back-off limits. */
+/** Returns false if a rule with the action `Ignore` matches the failed Pod: the Pod then does not count towards the back-off limits. */
 export function countsAsFailure(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action !== 'Ignore'
 }
 
-/** Returns true if the index of the failed Pod finally fails because of the policy, so that the index gets no further Pod. */
+/** Returns true if a rule with the action `FailIndex` matches the failed Pod: the index of the Pod then gets no further Pod. */
 export function failsIndex(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action === 'FailIndex'
 }
 
-/** Returns the message for the Job's condition if the Job fails because of one of these Pods; undefined if the policy lets no Job fail. */
+/** Returns the message for the Job's condition if a rule with the action `FailJob` matches one of these Pods; otherwise undefined. */
 export function failJobMessage(job: Job, failed: readonly ReadonlyPod[]): string | undefined {
   const decisions = failed.map((pod) => decisionOn(job, pod))
   return decisions.find((decision) => decision?.action === 'FailJob')?.message

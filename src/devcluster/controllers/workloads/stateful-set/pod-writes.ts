@@ -28,17 +28,23 @@ export class PodWrites {
     this.#context = context
   }
 
-  /** True when the caller must requeue the StatefulSet, because no watch event may cause the next reconcile. */
+  /**
+   * True when a Pod was created or deleted, or when a Pod waits for a claim. The caller must then requeue the StatefulSet, because neither own
+   * writes nor events of claims cause a reconcile.
+   */
   get isUnfinished(): boolean {
     return this.#isUnfinished
   }
 
-  /** Sets `isUnfinished`, because the next step waits for the deletion of a claim, and events of claims do not cause a reconcile. */
+  /** Sets `isUnfinished`, because the next step must wait for the deletion of a claim. */
   waitForClaim(): void {
     this.#isUnfinished = true
   }
 
-  /** Creates the claims of a Pod, and the Pod. As in Kubernetes, no Event is recorded if the name is already taken, or the namespace is terminating. */
+  /**
+   * Creates the claims of a Pod, and the Pod. As in Kubernetes, no Event is recorded if the Pod cannot be created because its name is taken, or
+   * because the namespace is terminating.
+   */
   async create(pod: ObjectInput<Pod>, ordinal: number): Promise<void> {
     const name = podNameOf(this.#set, ordinal)
     await this.#reported('Create', name, () => createClaims(this.#set, ordinal, this.#context))
