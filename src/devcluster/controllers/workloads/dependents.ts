@@ -130,7 +130,7 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 /**
  * Returns a function that maps an object without a controller to the owners in its namespace whose selector matches the object: each of
  * them may adopt the object. An object with a controller is mapped to no owner, because `owns` of the controller definition already
- * enqueues its owner.
+ * enqueues the owner that controls the object.
  *
  * @param asSelecting converts an owner whose selector is not a label selector.
  */

@@ -87,7 +87,7 @@ function asReplicaSet(object: DeepReadonly<core.ReplicationController>): Replica
 async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
-  // The cache also contains the Pods that an earlier reconcile has just created, so no Pod is created twice.
+  // The cache already contains the Pods that an earlier reconcile has created, so no Pod is created twice.
   const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const pods = controlledBy(podsByController, replicaSet, context)
   const now = context.clock.now()
@@ -106,7 +106,7 @@ interface Failure {
   readonly error: unknown
 }
 
-/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure; with undefined on success. */
+/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure if a request fails; otherwise with undefined. */
 async function scale(
   kind: Kind,
   replicaSet: ReplicaSet,
@@ -157,8 +157,8 @@ function statusOf(
 }
 
 /**
- * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the condition already exists, it keeps
- * its message.
+ * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the ReplicaSet already has this condition,
+ * the condition is not changed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')
