@@ -1,4 +1,4 @@
-/** Chooses the Pods that a ReplicaSet or Job deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
+/** Chooses the Pods that a workload such as a ReplicaSet deletes when it has too many (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
 import type { Pod } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { readySince } from './pod-state.ts'

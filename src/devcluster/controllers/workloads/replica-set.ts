@@ -1,5 +1,5 @@
 /**
- * The controllers of ReplicaSets and ReplicationControllers: keep the number of Pods at `spec.replicas`
+ * The controllers of ReplicaSets and ReplicationControllers. Both keep the number of Pods at `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
  */
 import type { Pod } from '../../../api/builtin.ts'
@@ -29,12 +29,12 @@ const burst = 500
 /** An index of ReplicationControllers by the UID of their controller. */
 const replicationControllersByController = controllerIndex(core.replicationController)
 
-/** What differs between ReplicaSets and ReplicationControllers. */
+/** The differences between ReplicaSets and ReplicationControllers. */
 interface Kind {
   readonly type: ResourceType
   /** True when the status has the field `terminatingReplicas`. */
   readonly countsTerminating: boolean
-  /** Returns the objects that the controller with this UID controls. */
+  /** Returns the objects of this kind whose controller reference has this UID. */
   ofController(uid: string, namespace: string | undefined, context: ReconcileContext): readonly ReplicaSet[]
 }
 
@@ -75,7 +75,10 @@ export function replicationController(): ControllerDefinition {
   })
 }
 
-/** Returns a ReplicationController with the spec of a ReplicaSet. Its kind stays, because its Pods refer to it. */
+/**
+ * Returns a ReplicationController whose `spec.selector` is a label selector, as in a ReplicaSet. The kind is not changed, because the owner
+ * references of the Pods contain it.
+ */
 function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
   const { spec } = object
   const matchLabels = spec?.selector
@@ -83,7 +86,7 @@ function asReplicaSet(object: DeepReadonly<core.ReplicationController>): Replica
   return { ...object, spec: { ...spec, ...selector } } as unknown as ReplicaSet
 }
 
-/** Creates missing Pods or deletes surplus Pods, and writes the status. */
+/** Creates missing Pods or deletes surplus Pods of a ReplicaSet or ReplicationController, and writes the status. */
 async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
@@ -130,7 +133,7 @@ async function scale(
   }
 }
 
-/** Returns the active Pods of all ReplicaSets of the same owner, e.g. of the same Deployment. */
+/** Returns the active Pods of all objects of this kind with the same owner, e.g. of all ReplicaSets of a Deployment. */
 function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid
   const replicaSets = uid === undefined ? [replicaSet] : kind.ofController(uid, replicaSet.metadata.namespace, context)
