@@ -54,6 +54,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       request.off('close', incomplete)
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
+    // The client may have left already. The request then emits no further event.
+    if (request.destroyed) return incomplete()
     request.on('data', add).once('end', complete).once('error', incomplete).once('close', incomplete)
   })
 }

@@ -1,4 +1,5 @@
 /** Tests of the decoding of request bodies. */
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
@@ -284,4 +285,10 @@ t.test('a truncated body is a bad request', async (t) => {
   const reading = readBody(Object.assign(body, { headers: {} }) as unknown as IncomingMessage)
   body.destroy(new Error('aborted'))
   t.strictSame(await refusalOf(reading), { code: 400, message: 'the request body is incomplete: aborted' })
+
+  const left = requestOf([Buffer.from('ab')])
+  const closed = once(left, 'close')
+  left.destroy()
+  await closed
+  t.strictSame(await refusalOf(readBody(left)), { code: 400, message: 'the request body is incomplete: closed' }, 'the client left earlier')
 })
