@@ -308,16 +308,18 @@ t.test('the conversion of another installation is kept, unless forced', async (t
   t.equal(await applied([by('other-install', { 'f:scope': {} }), { manager: 'other-install' }, {}]), true)
 })
 
+/** A kind with two versions, but without a conversion. */
+const plain = defineKind({
+  group: 'example.com',
+  kind: 'Plain',
+  versions: [
+    { name: 'v1', storage: true, spec: Type.Object({}) },
+    { name: 'v2', spec: Type.Object({}) },
+  ],
+})
+
 t.test('the conversion webhook of a CRD that no longer needs one is removed', async (t) => {
   const { signal } = new AbortController()
-  const plain = defineKind({
-    group: 'example.com',
-    kind: 'Plain',
-    versions: [
-      { name: 'v1', storage: true, spec: Type.Object({}) },
-      { name: 'v2', spec: Type.Object({}) },
-    ],
-  })
   const { client, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
   await installWebhooks(client, [defineOperator({ name: 'plain', kinds: [plain, kind] })], { url: 'https://h' }, { signal })
   const key = { name: 'plains.example.com' }
@@ -334,14 +336,6 @@ t.test('the conversion webhook of a CRD that no longer needs one is removed', as
 
 t.test('operators without webhooks leave no configurations and no conversions of an earlier release', async (t) => {
   const { signal } = new AbortController()
-  const plain = defineKind({
-    group: 'example.com',
-    kind: 'Plain',
-    versions: [
-      { name: 'v1', storage: true, spec: Type.Object({}) },
-      { name: 'v2', spec: Type.Object({}) },
-    ],
-  })
   const { client: recorder, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
   const deleted: unknown[] = []
   const clientFor = (code: number): Client =>

@@ -11,7 +11,7 @@ export type Volume = DeepReadonly<core.PersistentVolume>
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Returns the name of the storage class of a claim or volume. Empty when there is none. */
+/** Returns the name of the storage class of a claim or volume; an empty string when it has no class. */
 export function classOf({ metadata, spec }: Claim | Volume): string {
   return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 }

@@ -7,12 +7,12 @@ import { validateLabels } from '../../../api/object-meta.ts'
 import { at, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, formatLabels, nameColumn, textColumn } from '../columns.ts'
+import { formatLabels, nameColumn, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 import { nonNegative } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
-import { count, fieldsOfContainers, scaleOf } from './workloads.ts'
+import { fieldsOfContainers, replicaColumns, scaleOf } from './workloads.ts'
 
 /** The labels that the selector of a ReplicationController requires. */
 function selectorOf(spec: JsonValue | undefined): JsonObject {
@@ -29,11 +29,7 @@ const replicationControllers = builtinResource({
   subresources: { scale: scaleOf(new Set(['v1']), (spec) => (sizeAt(spec, 'selector') === 0 ? '' : formatLabels(selectorOf(spec)))) },
   selectableFields: (object) => ({ 'status.replicas': String(numberAt(object, 'status', 'replicas')) }),
   columns: [
-    nameColumn,
-    count('Desired', 'spec', 'replicas'),
-    count('Current', 'status', 'replicas'),
-    count('Ready', 'status', 'readyReplicas'),
-    ageColumn,
+    ...replicaColumns,
     textColumn('Containers', fieldsOfContainers('name', ['spec']), 1),
     textColumn('Images', fieldsOfContainers('image', ['spec']), 1),
     textColumn('Selector', (object) => formatLabels(at(object, 'spec', 'selector')), 1),

@@ -136,7 +136,7 @@ export function formatSelector(selector: JsonValue | undefined, none = '<none>')
   return text === '' ? none : text
 }
 
-export function count(name: string, ...path: readonly string[]): Column {
+function count(name: string, ...path: readonly string[]): Column {
   return integerColumn(name, (object) => numberAt(object, ...path))
 }
 
@@ -227,6 +227,15 @@ const deployments = builtinResource({
   }),
 })
 
+/** The columns that ReplicaSets and ReplicationControllers share. */
+export const replicaColumns: readonly Column[] = [
+  nameColumn,
+  count('Desired', 'spec', 'replicas'),
+  count('Current', 'status', 'replicas'),
+  count('Ready', 'status', 'readyReplicas'),
+  ageColumn,
+]
+
 const replicaSets = builtinResource({
   group,
   kind: 'ReplicaSet',
@@ -235,14 +244,7 @@ const replicaSets = builtinResource({
   categories: ['all'],
   status: true,
   subresources: { scale },
-  columns: [
-    nameColumn,
-    count('Desired', 'spec', 'replicas'),
-    count('Current', 'status', 'replicas'),
-    count('Ready', 'status', 'readyReplicas'),
-    ageColumn,
-    ...templateColumns('spec'),
-  ],
+  columns: [...replicaColumns, ...templateColumns('spec')],
   strategy: workload({ name: 'deployment', defaults: (spec) => withDefaults(spec, { replicas: 1 }) }),
 })
 

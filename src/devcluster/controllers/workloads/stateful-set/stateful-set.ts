@@ -34,7 +34,7 @@ export function statefulSetController(): ControllerDefinition {
     owns: [podType],
     watches: [
       { type: podType, map: mayAdopt(apps.statefulSet) },
-      // As in Kubernetes, only events of Pods and StatefulSets cause a reconcile. These two watches only keep the objects in the cache.
+      // The watches of claims and revisions fill the cache. As in Kubernetes, only events of Pods and StatefulSets cause a reconcile.
       { type: core.persistentVolumeClaim, map: () => [] },
       { type: apps.controllerRevision, map: () => [] },
     ],
