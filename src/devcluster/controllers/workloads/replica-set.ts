@@ -36,11 +36,17 @@ export function replicaSetController(): ControllerDefinition {
 async function reconcileReplicaSet(replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
+  const before = controlledBy(podsByController, replicaSet, context)
   // The cache also contains the Pods that an earlier reconcile has just created, so no Pod is created twice.
   const failure = deletionTimestamp === undefined ? await scale(replicaSet, claimed, context) : undefined
-  const pods = controlledBy(podsByController, replicaSet, context)
   const now = context.clock.now()
-  await writeStatus(apps.replicaSet, replicaSet, statusOf(replicaSet, pods, failure, now), context, ['replicas', 'terminatingReplicas'])
+  const write = (current: ReplicaSet, counted: readonly ReadonlyPod[]): Promise<ReplicaSet> =>
+    writeStatus(apps.replicaSet, current, statusOf(current, counted, failure, now), context, ['replicas', 'terminatingReplicas'])
+  // kube-controller-manager counts the Pods with which its reconcile began, and the new ones in the next reconcile. A client can therefore
+  // see that a Pod is missing (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  const counted = await write(replicaSet, before)
+  const pods = controlledBy(podsByController, replicaSet, context)
+  await write(counted, pods)
   if (failure !== undefined) throw failure.error
   const { minReadySeconds = 0 } = replicaSet.spec ?? {}
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
