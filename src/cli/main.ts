@@ -1,13 +1,12 @@
 /** The command line: creates its commands, and converts errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
-import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { certsCommand } from './certs.ts'
 import { withoutAliases } from './configuration.ts'
 import { devCommand } from './dev.ts'
+import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
 import { generateCommand } from './generate.ts'
-import { LoadError } from './load-operator.ts'
 import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
 
@@ -39,11 +38,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof ProreusError) process.stderr.write(`proreus: ${oneLine(error.message)}\n${framesBelow(error)}`)
-    else
-      process.stderr.write(
-        `proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
-      )
+    process.stderr.write(`proreus: ${errorText(error)}\n`)
     return 1
   }
 }
@@ -60,14 +55,4 @@ function inheritSettings(command: Command, parent: Command, names: readonly stri
 
 function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help lists the commands and options)`
-}
-
-/** If the import of an operator failed, returns the lines of the stack trace that are in the user's files; otherwise an empty string. */
-function framesBelow(error: ProreusError): string {
-  return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
-}
-
-/** Joins the lines of a message. A message may have several lines if it quotes an error of another component. */
-function oneLine(message: string): string {
-  return message.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -10,6 +10,7 @@ import { until } from '../../src/testing/until.ts'
 import { testCertificate } from '../support/certs/server-certificate.ts'
 import { clientFor } from '../support/devcluster/client.ts'
 import { startTestCluster } from '../support/devcluster/kubectl.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 t.test('the oldest tenth of the recorded requests is dropped when there are more than 10,000', async (t) => {
   const cluster = await startTestCluster(t, { controllers: false })
@@ -72,11 +73,24 @@ t.test('a closed cluster keeps no connection to a webhook', async (t) => {
   await until('the connection has ended', () => open.size === 0)
 })
 
+t.test('a cluster that is closed while its controllers work logs no errors', async (t) => {
+  const { logger, lines } = recordingLogger('warn')
+  const namespaces = Array.from({ length: 20 }, (_, index) => `namespace-${index}`)
+  for (let round = 0; round < 3; round += 1) {
+    const cluster = await startDevCluster({ port: 0, namespaces, logger })
+    await until('a controller has written', () =>
+      cluster.requests.some(({ verb, path }) => verb === 'create' && path.endsWith('/serviceaccounts')),
+    )
+    await cluster.close()
+  }
+  t.strictSame(lines, [])
+})
+
 t.test('a failed start leaves no server behind', async (t) => {
   const servers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length
   const before = servers()
   await t.rejects(startDevCluster({ port: 0, controllers: false, namespaces: ['No_Name'], logger: silentLogger() }), {
     message: /^Namespace "No_Name" is invalid: /,
   })
-  t.equal(servers(), before)
+  await until('the server has closed', () => servers() === before)
 })

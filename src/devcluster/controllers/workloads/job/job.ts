@@ -89,7 +89,7 @@ interface Progress {
 
 /**
  * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). Resolves with the time in milliseconds
- * after which failed Pods may be replaced; 0 when none waits for it.
+ * until the next failed Pod may be replaced; 0 when no failed Pod has to wait.
  */
 async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
   const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}
