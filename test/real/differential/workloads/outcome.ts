@@ -10,6 +10,7 @@ import { momentaryValues } from './states.ts'
 const watchedKinds: ReadonlySet<string> = new Set([
   'Deployment',
   'ReplicaSet',
+  'ReplicationController',
   'StatefulSet',
   'DaemonSet',
   'Job',

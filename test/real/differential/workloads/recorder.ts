@@ -20,6 +20,7 @@ const recordedTypes = [
   batch.job,
   batch.cronJob,
   core.pod,
+  core.replicationController,
   core.persistentVolumeClaim,
   core.persistentVolume,
   core.service,

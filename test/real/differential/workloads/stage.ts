@@ -96,7 +96,14 @@ export class Stage {
 }
 
 /** The kinds whose controllers report the generation that they have seen. */
-const observed: ReadonlySet<unknown> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'PodDisruptionBudget'])
+const observed: ReadonlySet<unknown> = new Set([
+  'Deployment',
+  'ReplicaSet',
+  'ReplicationController',
+  'StatefulSet',
+  'DaemonSet',
+  'PodDisruptionBudget',
+])
 
 function isObserved(object: JsonObject): boolean {
   if (object.kind === 'Pod') {

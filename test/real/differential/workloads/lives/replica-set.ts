@@ -1,4 +1,4 @@
-/** The lives of ReplicaSets. */
+/** The lives of ReplicaSets and ReplicationControllers. */
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'
@@ -61,6 +61,26 @@ export const replicaSetLives: readonly Life[] = [
       step('run', ({ pods }) => pods.run(), status({ readyReplicas: 1 })),
       step('delete-foreground', (stage) => stage.delete(apps.replicaSet, 'web', 'Foreground')),
       step('remove-last', ({ pods }) => pods.remove(), count(apps.replicaSet, 0)),
+    ],
+  },
+  {
+    name: 'replication-controller',
+    steps: [
+      step(
+        'create',
+        (stage) =>
+          stage.create(core.replicationController, {
+            metadata: { name: 'web' },
+            spec: { replicas: 2, selector: labels, template: template('1') },
+          }),
+        count(core.pod, 2),
+      ),
+      step('run', ({ pods }) => pods.run(), has(core.replicationController, 'web', { 'status.availableReplicas': 2 })),
+      step('fails', ({ pods }) => pods.exit(1, { count: 1 }), count(core.pod, 3)),
+      step('scale-down', (stage) => stage.patch(core.replicationController, 'web', { spec: { replicas: 1 } })),
+      step('remove', ({ pods }) => pods.remove()),
+      step('delete', (stage) => stage.delete(core.replicationController, 'web', 'Foreground')),
+      step('remove-last', ({ pods }) => pods.remove(), count(core.replicationController, 0)),
     ],
   },
 ]
