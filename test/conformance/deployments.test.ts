@@ -144,8 +144,11 @@ t.test('with the strategy Recreate, no new Pod runs beside an old one', async (t
   const stop = new AbortController()
   const watched = (async () => {
     for await (const { type, object } of client.watch(pod, { namespace: key.namespace, signal: stop.signal })) {
-      if (type === 'DELETED') images.delete(object.metadata.name)
-      else if (type === 'ADDED') images.set(object.metadata.name, object.spec!.containers[0]!.image!)
+      if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') continue
+      // A Pod that has ended no longer runs, even if it still exists.
+      const hasEnded = type === 'DELETED' || object.status?.phase === 'Succeeded' || object.status?.phase === 'Failed'
+      if (hasEnded) images.delete(object.metadata.name)
+      else images.set(object.metadata.name, object.spec!.containers[0]!.image!)
       together ||= new Set(images.values()).size > 1
     }
   })().catch(() => undefined)
@@ -155,6 +158,43 @@ t.test('with the strategy Recreate, no new Pod runs beside an old one', async (t
   await watched
   t.notOk(together)
   t.equal((await replicaSets(key)).length, 2)
+})
+
+/**
+ * Watches the condition `Progressing` of a Deployment while `act` runs. Resolves with its reasons, in order and without repetitions, when the
+ * last one is `last`.
+ */
+function progressReasons(key: NamespacedKey, last: string, act: () => Promise<unknown>): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    const read = async (): Promise<void> => {
+      const reasons: string[] = []
+      const onOpen = (): void => void act().catch(reject)
+      for await (const { object } of client.watch(apps.deployment, { namespace: key.namespace, onOpen })) {
+        const reason = 'status' in object ? findCondition(object.status?.conditions, 'Progressing')?.reason : undefined
+        if (reason !== undefined && reason !== reasons.at(-1)) reasons.push(reason)
+        if (reason === last) return resolve(reasons)
+      }
+    }
+    read().catch(reject)
+  })
+}
+
+t.test('the condition Progressing reports that a Deployment was resumed, and which ReplicaSet it has adopted', async (t) => {
+  const key = await newKey()
+  await create(key, { replicas: 1, paused: true })
+  await until('it is paused', async () => {
+    const { status } = await client.get(apps.deployment, key)
+    return findCondition(status?.conditions, 'Progressing')?.reason === 'DeploymentPaused'
+  })
+  const resumed = await progressReasons(key, 'NewReplicaSetAvailable', () =>
+    client.patch(apps.deployment, key, { spec: { paused: false } }),
+  )
+  t.strictSame(resumed.slice(0, 2), ['DeploymentPaused', 'DeploymentResumed'])
+  await untilRolledOut(key)
+  await client.delete(apps.deployment, key, { propagationPolicy: 'Orphan' })
+  await untilGone(key)
+  const adopting = await progressReasons(key, 'NewReplicaSetAvailable', () => create(key, { replicas: 1 }))
+  t.equal(adopting[0], 'FoundNewReplicaSet')
 })
 
 t.test('a paused Deployment is scaled, but does not roll out', async (t) => {

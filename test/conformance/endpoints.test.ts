@@ -203,6 +203,7 @@ t.test('a changed selector, changed labels and a deleted EndpointSlice are follo
   t.equal(labelled.metadata.labels?.['tier'], undefined)
   t.equal(labelled.metadata.name, slice.metadata.name)
   t.equal(labelled.metadata.annotations, undefined)
+  t.equal(labelled.metadata.generation, (slice.metadata.generation ?? 0) + 1)
   await client.delete(discovery.endpointSlice, slice.metadata)
   await untilSlice(
     'it is created again',

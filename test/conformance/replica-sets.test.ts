@@ -32,11 +32,21 @@ t.test('a ReplicaSet has as many Pods as its spec says', async (t) => {
     t.match(metadata.name, /^web-[a-z0-9]{5}$/)
     t.match(metadata.ownerReferences, [{ kind: 'ReplicaSet', name: 'web', uid: ready.metadata.uid, controller: true }])
   }
+  const stop = new AbortController()
+  const counts: number[] = []
+  const watched = (async () => {
+    for await (const { object } of client.watch(apps.replicaSet, { namespace, signal: stop.signal }))
+      if ('spec' in object) counts.push(object.status?.replicas ?? 0)
+  })().catch(() => undefined)
+  await until('the watch has begun', () => counts.length > 0)
   await client.delete(pod, pods[0]!.metadata)
   await until('the Pod is replaced', async () => {
     const names = (await client.list(pod, { namespace })).items.map(({ metadata }) => metadata.name)
     return names.length === 3 && !names.includes(pods[0]!.metadata.name)
   })
+  await until('the missing Pod was counted', () => counts.includes(2) && counts.at(-1) === 3)
+  stop.abort()
+  await watched
   await client.patch(apps.replicaSet, scaled, { spec: { replicas: 1 } })
   const { status } = await untilReady(scaled, 1)
   t.equal(status?.availableReplicas, 1)

@@ -74,7 +74,12 @@ t.test('every entry of the list has existing scenarios and requests, and a reaso
 })
 
 t.test('the page lists limits and differences', async (t) => {
-  const page = renderDifferences({ limits: [{ title: 'Groups.', text: 'Not\nall.' }], differences: [entry(['a'], ['body.x|y'])] })
+  const page = renderDifferences({
+    limits: [{ title: 'Groups.', text: 'Not\nall.' }],
+    differences: [entry(['a'], ['body.x|y'])],
+    lives: [entry(['step'], ['events'])],
+  })
   t.match(page, '- **Groups.** Not all.\n')
   t.match(page, '| `one/a` | `body.x\\|y` | because |\n')
+  t.match(page, '| `one/step` | `events` | because |\n')
 })

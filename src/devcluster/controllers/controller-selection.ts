@@ -13,6 +13,7 @@ export const controllerNames = [
   'disruption-controller',
   'endpoints-controller',
   'endpointslice-controller',
+  'endpointslice-mirroring-controller',
   'garbage-collector-controller',
   'horizontal-pod-autoscaler-controller',
   'job-controller',

@@ -14,6 +14,7 @@ import { isSelected } from './controller-selection.ts'
 import { disruptionController } from './disruption/disruption.ts'
 import { endpointSliceController } from './endpoints/endpoint-slices.ts'
 import { endpointsController } from './endpoints/endpoints.ts'
+import { endpointsMirroringController } from './endpoints/mirroring.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
 import { kubelet } from './kubelet/kubelet.ts'
 import type { SimulationOptions } from './kubelet/simulation.ts'
@@ -95,6 +96,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     startSelected('ttl-after-finished-controller', timeToLiveController()),
     startSelected('cronjob-controller', cronJobController()),
     startSelected('endpointslice-controller', endpointSliceController(), 'endpoint-slice-controller'),
+    startSelected('endpointslice-mirroring-controller', endpointsMirroringController(), 'endpoint-slice-mirroring-controller'),
     startSelected('endpoints-controller', endpointsController(), 'endpoint-controller'),
     startSelected('disruption-controller', disruptionController(source), 'controllermanager'),
     startSelected('horizontal-pod-autoscaler-controller', autoscalerController(source), 'horizontal-pod-autoscaler'),

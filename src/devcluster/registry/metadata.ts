@@ -133,16 +133,19 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 
 /**
  * Increments `metadata.generation` when a field changes, except for fields in `metadata` and, if the type has a status subresource, in
- * `status`. For Deployments, a change of annotations also increments the generation, except in a write to the subresource `status`.
+ * `status`. For Deployments, a change of annotations also increments the generation, except in a write to the subresource `status`; for
+ * EndpointSlices, a change of labels does (k8s.io/kubernetes/pkg/registry/discovery/endpointslice: PrepareForUpdate).
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object
   const hasStatus = Object.hasOwn(info.subresources, 'status')
-  const annotations = (whole: JsonObject): JsonValue | undefined =>
-    info.storageKey === 'apps/deployments' && subresource !== 'status' ? (metadataOf(whole).annotations ?? {}) : undefined
+  const counted = (whole: JsonObject): JsonValue | undefined => {
+    if (info.storageKey === 'apps/deployments' && subresource !== 'status') return metadataOf(whole).annotations ?? {}
+    return info.storageKey === 'discovery.k8s.io/endpointslices' ? (metadataOf(whole).labels ?? {}) : undefined
+  }
   const desired = (whole: JsonObject): JsonObject =>
     withFields(info.goType === undefined ? whole : asGo(info.goType, whole), {
-      metadata: annotations(whole),
+      metadata: counted(whole),
       ...(hasStatus ? { status: undefined } : {}),
     })
   const { generation } = metadataOf(old)

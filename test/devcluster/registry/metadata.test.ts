@@ -173,6 +173,7 @@ t.test('the generation increases with changes of the desired state', (t) => {
   t.equal(counted(builtin('deployments'), annotated, deployment, 'status'), 2, 'those written with the status do not')
   t.equal(counted(builtin('deployments'), { metadata: { name: 'a', labels: { a: 'b' } } }, deployment), 2)
   t.equal(counted(builtin('replicasets'), annotated, deployment), 2)
+  t.equal(counted(builtin('endpointslices'), { metadata: { name: 'a', labels: { a: 'b' } } }, object({ name: 'a', generation: 2 })), 3)
   t.equal(counted(builtin('configmaps'), { data: { a: 'b' } }, object({ name: 'a' })), undefined)
   t.end()
 })

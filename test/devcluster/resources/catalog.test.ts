@@ -40,10 +40,10 @@ t.test('the core group and the preferred versions come first', async (t) => {
 })
 
 t.test('every built-in resource is complete', async (t) => {
-  const keys = new Set(builtinResources.map(({ group, plural }) => `${group}/${plural}`))
+  const keys = new Set(builtinResources.map(({ group, version, plural }) => `${group}/${version}/${plural}`))
   t.equal(keys.size, builtinResources.length, 'no resource is repeated')
   for (const row of builtinResources) {
-    t.equal(row.storageKey, row.conversion === undefined ? `${row.group}/${row.plural}` : '/events')
+    t.equal(row.storageKey, `${row.group === 'events.k8s.io' ? '' : row.group}/${row.plural}`)
     t.ok(
       row.columns.some(({ name }) => name === 'Name'),
       row.plural,

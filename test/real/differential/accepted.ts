@@ -21,6 +21,8 @@ export interface Accepted {
   /** Features that the embedded API server lacks or simplifies, for the documentation. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
+  /** The same for the lives of workloads: `scenario` is the life, and `requests` are its steps. */
+  readonly lives: readonly AcceptedDifference[]
 }
 
 export interface Review {
@@ -36,8 +38,8 @@ export interface Review {
 const path = join(import.meta.dirname, 'accepted.yaml')
 
 export function readAccepted(): Accepted {
-  const { limits = [], differences = [] } = parse(readFileSync(path, 'utf8')) as Partial<Accepted>
-  return { limits, differences }
+  const { limits = [], differences = [], lives = [] } = parse(readFileSync(path, 'utf8')) as Partial<Accepted>
+  return { limits, differences, lives }
 }
 
 /** Compares the differences of all scenarios with the list. Patterns of the list that match no difference are stale. */

@@ -28,13 +28,13 @@ const comparedHeaders: ReadonlySet<string> = new Set([
   'www-authenticate',
 ])
 
-const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
-const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
+export const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+export const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
 /** Times that differ from the current time by less than 48 hours were set by the server. They are not compared. */
 const nowMs = 48 * 3_600_000
 /** The characters of the random suffix of generated names. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-const generated = new RegExp(`^[${alphabet}]{5}$`)
+export const generated = new RegExp(`^[${alphabet}]{5}$`)
 const jwt = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
 const age = /^(?:\d+[smhdy])+$/
 

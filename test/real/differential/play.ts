@@ -10,6 +10,7 @@ import { startControlPlanes } from './control-planes.ts'
 import { review, readAccepted } from './accepted.ts'
 import { play } from './player.ts'
 import type { Comparison } from './player.ts'
+import { report } from './report.ts'
 import { readScenarios } from './scenario.ts'
 
 const { values, positionals } = parseArgs({ options: { all: { type: 'boolean', default: false } }, allowPositionals: true })
@@ -28,18 +29,5 @@ for (const controllers of [false, true]) {
   }
 }
 
-const { compared, equal, accepted: known, failed, stale } = review(comparisons, accepted)
-const longest = 700
-const show = (value: unknown): string => {
-  const text = value === undefined ? '(absent)' : JSON.stringify(value)
-  return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text
-}
-for (const { comparison, differences } of failed) {
-  process.stdout.write(`### ${comparison.scenario}: ${comparison.id}\n\n    ${comparison.request}\n\n`)
-  for (const difference of differences)
-    process.stdout.write(`- \`${difference.path}\`\n  - real: ${show(difference.real)}\n  - embedded: ${show(difference.embedded)}\n`)
-  process.stdout.write('\n')
-}
 // Stale entries can be determined only when all scenarios were played.
-if (positionals.length === 0) for (const line of stale) process.stdout.write(`stale: ${line}\n`)
-process.stdout.write(`${compared} requests compared: ${equal} equal, ${known} differ as accepted, ${failed.length} differ\n`)
+process.stdout.write(report(review(comparisons, accepted), { showStale: positionals.length === 0 }))

@@ -1,5 +1,5 @@
 /** Renders the documentation page about the differences between the embedded and a real API server, from the reviewed list. */
-import type { Accepted } from './accepted.ts'
+import type { Accepted, AcceptedDifference } from './accepted.ts'
 import { readAccepted } from './accepted.ts'
 
 /**
@@ -7,11 +7,7 @@ import { readAccepted } from './accepted.ts'
  *
  * @example const page = renderDifferences()
  */
-export function renderDifferences({ limits, differences }: Accepted = readAccepted()): string {
-  const rows = differences.map(({ scenario, requests, paths, reason }) => {
-    const where = requests.map((request) => code(`${scenario}/${request}`)).join(', ')
-    return `| ${where} | ${paths.map(code).join(', ')} | ${cell(reason)} |\n`
-  })
+export function renderDifferences({ limits, differences, lives }: Accepted = readAccepted()): string {
   return [
     '# Where the embedded API server differs\n\n',
     'The tests send the same requests to a real kube-apiserver and to the embedded one, and compare status, headers and body of every response. ',
@@ -21,8 +17,20 @@ export function renderDifferences({ limits, differences }: Accepted = readAccept
     '\n## Differences in answers\n\n',
     'The requests are in the scenarios of `test/real/differential/scenarios`; `*` matches any text.\n\n',
     '| request | part of the response | reason |\n| --- | --- | --- |\n',
-    ...rows,
+    ...rows(differences),
+    '\n## Differences in the lives of workloads\n\n',
+    'The tests also play the lives of workloads against kube-controller-manager: after each step, objects, Events and the states on the way are ',
+    'compared. The lives are in `test/real/differential/workloads/lives`.\n\n',
+    '| step | part of the outcome | reason |\n| --- | --- | --- |\n',
+    ...rows(lives),
   ].join('')
+}
+
+function rows(differences: readonly AcceptedDifference[]): string[] {
+  return differences.map(({ scenario, requests, paths, reason }) => {
+    const where = requests.map((request) => code(`${scenario}/${request}`)).join(', ')
+    return `| ${where} | ${paths.map(code).join(', ')} | ${cell(reason)} |\n`
+  })
 }
 
 function code(text: string): string {

@@ -134,10 +134,10 @@ class Reconcile {
         : this.#conditions.map((condition) => (condition === before ? changed : condition))
   }
 
-  #write(changes: Readonly<Record<string, unknown>>): Promise<void> {
+  async #write(changes: Readonly<Record<string, unknown>>): Promise<void> {
     const { desiredReplicas = 0 } = this.#autoscaler.status ?? {}
     const status = { desiredReplicas, ...changes, conditions: this.#conditions }
-    return writeStatus(autoscaling.horizontalPodAutoscaler, this.#autoscaler, status, this.#context, ['desiredReplicas'])
+    await writeStatus(autoscaling.horizontalPodAutoscaler, this.#autoscaler, status, this.#context, ['desiredReplicas'])
   }
 }
 

@@ -123,7 +123,8 @@ function identity({ addresses, hostname = '', targetRef }: DeepReadonly<Endpoint
   return JSON.stringify([[...addresses].sort(), hostname, targetRef?.namespace, targetRef?.name])
 }
 
-function portsKey(ports: readonly DeepReadonly<EndpointPort>[] | null | undefined): string {
+/** Returns a key that is equal for equal ports in any order. */
+export function portsKey(ports: readonly DeepReadonly<EndpointPort>[] | null | undefined): string {
   return canonicalJson((ports ?? []).map(canonicalJson).sort())
 }
 
@@ -148,12 +149,9 @@ function isSameSlice(slice: Slice, placeholder: SliceInput): boolean {
 /** Returns a new EndpointSlice without endpoints (k8s.io/endpointslice: newEndpointSlice). */
 function newSlice(service: ReadonlyService, addressType: AddressType, ports: readonly EndpointPort[]): SliceInput {
   const { name, namespace } = service.metadata
-  const prefix = `${name}-`
   return {
     metadata: {
-      // The API server appends a random suffix. As in Kubernetes, the prefix ends with a dash only if it is then still a valid name
-      // (k8s.io/endpointslice: getEndpointSlicePrefix).
-      generateName: dns1123Subdomain(prefix.slice(0, -1) + 'a').length === 0 ? prefix : name,
+      generateName: namePrefixOf(name),
       namespace: namespace!,
       labels: labelsOf(service),
       ownerReferences: [controllerReference(service)],
@@ -162,6 +160,14 @@ function newSlice(service: ReadonlyService, addressType: AddressType, ports: rea
     endpoints: [],
     ports: [...ports],
   }
+}
+
+/**
+ * Returns the prefix of the names of EndpointSlices, to which the API server appends a random suffix. The prefix ends with a dash only if it
+ * is then still a valid name (k8s.io/endpointslice: getEndpointSlicePrefix).
+ */
+export function namePrefixOf(service: string): string {
+  return dns1123Subdomain(`${service}a`).length === 0 ? `${service}-` : service
 }
 
 /** Returns the labels of a Service's EndpointSlices (k8s.io/endpointslice: setEndpointSliceLabels). */

@@ -90,13 +90,22 @@ function asReplicaSet(object: DeepReadonly<core.ReplicationController>): Replica
 async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
+  const before = controlledBy(podsByController, replicaSet, context)
   // The cache already contains the Pods that an earlier reconcile has created, so no Pod is created twice.
   const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
-  const pods = controlledBy(podsByController, replicaSet, context)
   const now = context.clock.now()
-  const status = statusOf(replicaSet, pods, failure, now)
-  const counted = kind.countsTerminating ? { ...status, terminatingReplicas: pods.filter(isTerminating).length } : status
-  await writeStatus(kind.type, replicaSet, counted, context, ['replicas', 'terminatingReplicas'])
+  const write = async (current: ReplicaSet, counted: readonly ReadonlyPod[]): Promise<ReplicaSet> => {
+    const terminating = kind.countsTerminating ? { terminatingReplicas: counted.filter(isTerminating).length } : {}
+    const status = { ...statusOf(current, counted, failure, now), ...terminating }
+    const stored = await writeStatus(kind.type, current, status, context, ['replicas', 'terminatingReplicas'])
+    const { status: after } = stored as ReplicaSet
+    return after === undefined ? current : { ...current, status: after }
+  }
+  // kube-controller-manager counts the Pods with which its reconcile began, and the new ones in the next reconcile. A client can therefore
+  // see that a Pod is missing (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  const counted = await write(replicaSet, before)
+  const pods = controlledBy(podsByController, replicaSet, context)
+  await write(counted, pods)
   if (failure !== undefined) throw failure.error
   const { minReadySeconds = 0 } = replicaSet.spec ?? {}
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)

@@ -8,7 +8,8 @@ import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
 /**
  * Writes the fields of `status` that differ from the status of `object`. A field whose value is 0 or an empty list is removed, as with Go's
- * `omitempty`, unless `always` contains its name. Does nothing when the object does not exist.
+ * `omitempty`, unless `always` contains its name. Does nothing when the object does not exist. Resolves with the stored
+ * object.
  *
  * @param annotations annotations of the object that the same request sets.
  */
@@ -19,17 +20,18 @@ export async function writeStatus<R extends ResourceType>(
   { client }: Pick<ReconcileContext, 'client'>,
   always: readonly string[] = ['replicas'],
   annotations?: Readonly<Record<string, string>>,
-): Promise<void> {
+): Promise<DeepReadonly<ObjectOf<R>>> {
   const isOmitted = (value: unknown): boolean => value === undefined || value === 0 || (Array.isArray(value) && value.length === 0)
   const fields = Object.entries(status).map(([name, value]) => [name, isOmitted(value) && !always.includes(name) ? null : value])
   const stored: DeepReadonly<KubernetesObject> & { readonly status?: unknown } = object
   const changed = effectiveMergePatch(stored.status, Object.fromEntries(fields))
-  if (changed === undefined && annotations === undefined) return
+  if (changed === undefined && annotations === undefined) return object
   const patch: object = { ...(annotations && { metadata: { annotations } }), ...(changed !== undefined && { status: changed }) }
   const untyped: ResourceType = type
   try {
-    await client.patch(untyped, stored.metadata, patch, { subresource: 'status' })
+    return (await client.patch(untyped, stored.metadata, patch, { subresource: 'status' })) as DeepReadonly<ObjectOf<R>>
   } catch (error) {
     if (!isNotFound(error)) throw error
+    return object
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
+import { autoscalerResources } from './autoscalers.ts'
 import { batchResources } from './batch.ts'
 import { clusterResources } from './nodes-and-leases.ts'
 import { configResources } from './config-and-service-accounts.ts'
@@ -39,4 +40,5 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...webhookConfigurations,
   ...networkResources,
   ...limitResources,
+  ...autoscalerResources,
 ]

@@ -22,8 +22,8 @@ export function progressOf({ status }: CronJob): Progress {
 }
 
 /** Writes the status of the CronJob, if `progress` differs from it. */
-export function writeProgress(cronJob: CronJob, progress: Progress, context: ReconcileContext): Promise<void> {
-  return writeStatus(batch.cronJob, cronJob, { ...progress }, context, [])
+export async function writeProgress(cronJob: CronJob, progress: Progress, context: ReconcileContext): Promise<void> {
+  await writeStatus(batch.cronJob, cronJob, { ...progress }, context, [])
 }
 
 /** Adds a reference to the Job to `progress.active` (k8s.io/client-go/tools/reference: GetReference). */

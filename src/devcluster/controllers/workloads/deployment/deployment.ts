@@ -3,6 +3,7 @@ import { pod as podType } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import { jsonEqual } from '../../../../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../../api/object.ts'
 import { controllerOf, refersTo } from '../../../../api/owner-reference.ts'
 import type { CacheReader } from '../../../../cache/cache.ts'
@@ -66,20 +67,34 @@ function recreatedDeployment(pod: DeepReadonly<KubernetesObject>, { cache }: { r
   return cache.get(apps.deployment, key)?.spec?.strategy?.type === 'Recreate' ? [key] : []
 }
 
-async function reconcileDeployment(deployment: Deployment, context: ReconcileContext): Promise<Result> {
-  const { metadata, spec, status } = deployment
-  await claimDependents(replicaSetsByController, deployment, context)
+async function reconcileDeployment(found: Deployment, context: ReconcileContext): Promise<Result> {
+  await claimDependents(replicaSetsByController, found, context)
   const now = context.clock.now()
-  const isDeleted = metadata.deletionTimestamp !== undefined
-  const conditions = isDeleted ? (status?.conditions ?? []) : pauseConditions(deployment, now)
+  const isDeleted = found.metadata.deletionTimestamp !== undefined
+  const deployment = isDeleted ? found : await withStoredConditions(found, pauseConditions(found, now), context)
   if (!isDeleted) await updateNewest(deployment, context)
-  if (!isDeleted && spec?.paused !== true) return rollOut(deployment, conditions, context)
+  if (!isDeleted && deployment.spec?.paused !== true) return rollOut(deployment, { isResumed: deployment !== found }, context)
   if (!isDeleted) {
     await scale(deployment, context)
     await deleteHistory(deployment, context)
   }
   const replicaSets = replicaSetsOf(deployment, context)
-  return write(deployment, replicaSets, statusOf(deployment, replicaSets, conditions, now), context)
+  await write(deployment, replicaSets, statusOf(deployment, replicaSets, conditionsOf(deployment), now), context)
+  return undefined
+}
+
+function conditionsOf({ status }: Deployment): Conditions {
+  return status?.conditions ?? []
+}
+
+/**
+ * Writes conditions before the rest of the reconcile, as kube-controller-manager does: a client sees that a Deployment was resumed, and which
+ * ReplicaSet was found (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet). Resolves with the Deployment
+ * that has the conditions.
+ */
+async function withStoredConditions(deployment: Deployment, conditions: Conditions, context: ReconcileContext): Promise<Deployment> {
+  if (jsonEqual(conditions, conditionsOf(deployment))) return deployment
+  return writeStatus(apps.deployment, deployment, { conditions }, context, [])
 }
 
 /** Returns the ReplicaSets of a Deployment from the cache. The cache also contains what the current reconcile has written. */
@@ -94,17 +109,23 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
   if (newest !== undefined) await updateNewReplicaSet(deployment, newest, old, context)
 }
 
-async function rollOut(deployment: Deployment, before: Conditions, context: ReconcileContext): Promise<Result> {
-  if (isScaled(deployment, context)) await scale(deployment, context)
-  const isRecreate = deployment.spec?.strategy?.type === 'Recreate'
-  const waits = isRecreate && (await stopOld(deployment, context))
-  const creation = waits ? {} : await findOrCreateNewest(deployment, context)
+/**
+ * @param isResumed true if this reconcile has written that the Deployment is resumed. kube-controller-manager then does not report its new
+ *   ReplicaSet: it has written an older version of the Deployment, which is a conflict, and its next reconcile finds the ReplicaSet.
+ */
+async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
+  if (isScaled(before, context)) await scale(before, context)
+  const isRecreate = before.spec?.strategy?.type === 'Recreate'
+  const waits = isRecreate && (await stopOld(before, context))
+  const creation = waits ? {} : await findOrCreateNewest(before, context)
   const isFailed = creation.error !== undefined || creation.collisionCount !== undefined
-  if (!waits && !isFailed) await resize(deployment, context)
   const now = context.clock.now()
-  const hasDeadline = progressDeadlineMs(deployment) !== undefined
-  const { progress } = creation
-  const conditions = progress === undefined || !hasDeadline ? before : withCondition(before, 'Progressing', progress, now)
+  const hasDeadline = progressDeadlineMs(before) !== undefined
+  const progress = isResumed && !isFailed ? undefined : creation.progress
+  const stored = conditionsOf(before)
+  const conditions = progress === undefined || !hasDeadline ? stored : withCondition(stored, 'Progressing', progress, now)
+  const deployment = await withStoredConditions(before, conditions, context)
+  if (!waits && !isFailed) await resize(deployment, context)
   const replicaSets = replicaSetsOf(deployment, context)
   const status = isFailed ? statusOf(deployment, replicaSets, conditions, now) : rolloutStatusOf(deployment, replicaSets, conditions, now)
   if (isComplete(deployment, status)) await deleteHistory(deployment, context)

@@ -66,7 +66,7 @@ function reportEnd(job: Job, { target, reason, message }: Outcome, { succeeded }
   events.event(job, 'Normal', 'Completed', 'Job completed')
 }
 
-function write(
+async function write(
   job: Job,
   pods: readonly ReadonlyPod[],
   counts: Counts,
@@ -81,7 +81,7 @@ function write(
     ...countFields(counts),
     ...fields,
   }
-  return writeStatus(batch.job, job, status, context, ['ready', 'terminating'])
+  await writeStatus(batch.job, job, status, context, ['ready', 'terminating'])
 }
 
 function conditionOf(type: string, reason: string, message: string, now: number, status = 'True'): Conditions[number] {

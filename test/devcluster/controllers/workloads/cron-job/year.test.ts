@@ -1,26 +1,14 @@
 /** A year of CronJobs, their Jobs and Pods, on a fake clock. */
 import t from 'tap'
-import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../../../src/api/builtin.ts'
+import { pod as podType } from '../../../../../src/api/builtin.ts'
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'
 import { controllerOf } from '../../../../../src/api/owner-reference.ts'
-import { Cache } from '../../../../../src/cache/cache.ts'
-import { runController } from '../../../../../src/controller/run-controller.ts'
-import { runGarbageCollector } from '../../../../../src/devcluster/controllers/garbage-collector.ts'
-import { kubelet } from '../../../../../src/devcluster/controllers/kubelet/kubelet.ts'
-import { registerNodes } from '../../../../../src/devcluster/controllers/nodes/node.ts'
-import { scheduler } from '../../../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import { cronJobController } from '../../../../../src/devcluster/controllers/workloads/cron-job/cron-job.ts'
 import { jobController } from '../../../../../src/devcluster/controllers/workloads/job/job.ts'
 import { orphanedPodController } from '../../../../../src/devcluster/controllers/workloads/job/orphaned-pods.ts'
 import { timeToLiveController } from '../../../../../src/devcluster/controllers/workloads/job/time-to-live.ts'
-import type { EventRecorder } from '../../../../../src/telemetry/event-recorder.ts'
-import { silentLogger } from '../../../../../src/telemetry/logger.ts'
-import { Metrics } from '../../../../../src/telemetry/metrics.ts'
-import { FakeClock } from '../../../../../src/testing/fake-clock.ts'
-import { inProcessClient } from '../../../../support/devcluster/in-process-client.ts'
-import { fixture } from '../../../../support/devcluster/registry.ts'
+import { namespace, simulatedCluster } from '../../../../support/workloads/simulated-cluster.ts'
 
-const namespace = 'default'
 const dayMs = 24 * 3600 * 1000
 const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/work:1' }] }
 const quick: batch.JobSpec = { template: { spec: pod } }
@@ -65,70 +53,33 @@ const cronJobs: readonly { readonly name: string; readonly spec: batch.CronJobSp
 t.setTimeout(300_000)
 
 t.test('in a year, every run happens once, and no objects accumulate', async (t) => {
-  const clock = new FakeClock('2026-01-01T00:00:00Z')
-  /** The clock of the watches, which would have to be renewed every few minutes. */
-  const still = new FakeClock()
-  const server = await fixture({ clock })
-  const client = inProcessClient(server)
-  const logger = silentLogger()
-  const stop = new AbortController()
-  const cache = new Cache(client, { logger, clock: still })
-  const reasons = new Map<string, number>()
-  const events: EventRecorder = {
-    event: ({ metadata }, _type, reason) => {
-      const key = `${metadata.name} ${reason}`
-      reasons.set(key, (reasons.get(key) ?? 0) + 1)
-    },
-  }
-  const nodes = [{ name: 'one' }]
-  await registerNodes(client, nodes, { now: clock.now(), version: 'v1' })
-  const definitions = [
-    scheduler(),
-    kubelet({ eventsOf: () => events }),
-    cronJobController(),
-    jobController(),
-    orphanedPodController(),
-    timeToLiveController(),
-  ]
-  const environment = { client, cache, logger, metrics: new Metrics(), clock, events, graceMs: 0 }
-  const types = [batch.cronJob, batch.job, podType, namespaceType, nodeType]
-  const source = {
-    types: () => types,
-    byKind: (group: string, kind: string) => types.find((type) => type.group === group && type.kind === kind),
-    onChange: () => () => undefined,
-  }
-  const running = [
-    ...definitions.map((definition) => runController(definition, environment, stop.signal)),
-    cache.start(stop.signal),
-    runGarbageCollector({ client, source, logger, clock: still, events }, stop.signal),
-  ]
-  t.teardown(() => {
-    stop.abort()
-    return Promise.allSettled(running)
+  const { client, clock, events, advanceTo, collectGarbage } = await simulatedCluster(t, {
+    now: '2026-01-01T00:00:00Z',
+    controllers: [cronJobController(), jobController(), orphanedPodController(), timeToLiveController()],
+    types: [batch.cronJob, batch.job],
   })
-
   for (const { name, spec } of cronJobs) await client.create(batch.cronJob, { metadata: { namespace, name }, spec })
   const end = Date.parse('2027-01-01T00:00:00Z')
   let [mostJobs, mostPods, mostTimers] = [0, 0, 0]
   for (let midnight = clock.now() + dayMs; midnight < end; midnight += dayMs) {
-    await advanceTo(clock, midnight - 1)
-    await still.advance(1000)
+    await advanceTo(midnight - 1)
+    await collectGarbage()
     mostJobs = Math.max(mostJobs, (await client.list(batch.job, { namespace })).items.length)
     mostPods = Math.max(mostPods, (await client.list(podType, { namespace })).items.length)
     mostTimers = Math.max(mostTimers, clock.pending)
   }
-  await advanceTo(clock, end - 1)
+  await advanceTo(end - 1)
 
   const jobs = (await client.list(batch.job, { namespace })).items
   const pods = (await client.list(podType, { namespace })).items
   for (const { name, runs, left } of cronJobs) {
     const { metadata, status = {} } = await client.get(batch.cronJob, { namespace, name })
     const own = jobs.filter((job) => controllerOf(job)?.uid === metadata.uid)
-    t.equal(reasons.get(`${name} SuccessfulCreate`) ?? 0, runs, `${name}: all runs`)
+    t.equal(events.get(`${name} SuccessfulCreate`) ?? 0, runs, `${name}: all runs`)
     t.equal(own.length, left, `${name}: the Jobs that remain`)
     t.equal(status.active?.length ?? 0, name === 'replaced' || name === 'forbidden' ? 1 : 0, `${name}: the active Jobs`)
     for (const reason of ['TooManyMissedTimes', 'MissingJob', 'UnexpectedJob', 'FailedCreate', 'FailedDelete'])
-      t.equal(reasons.get(`${name} ${reason}`), undefined, `${name}: ${reason}`)
+      t.equal(events.get(`${name} ${reason}`), undefined, `${name}: ${reason}`)
   }
   const owners = new Set(jobs.map(({ metadata }) => metadata.uid))
   t.strictSame(
@@ -140,15 +91,3 @@ t.test('in a year, every run happens once, and no objects accumulate', async (t)
   t.ok(mostPods <= 10, `at most ${mostPods} Pods`)
   t.ok(mostTimers <= 10, `at most ${mostTimers} timers`)
 })
-
-/** Advances the clock, and lets the controllers finish their work at the time of each timer. */
-async function advanceTo(clock: FakeClock, time: number): Promise<void> {
-  const turns = 20
-  for (;;) {
-    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    const next = clock.nextDue
-    if (next === undefined || next > time) break
-    await clock.advance(next - clock.now())
-  }
-  await clock.advance(time - clock.now())
-}

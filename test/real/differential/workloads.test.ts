@@ -1,0 +1,35 @@
+/** Plays the lives of workloads on kube-controller-manager and on the embedded cluster. Their outcomes must be equal, except for accepted differences. */
+import t from 'tap'
+import { readAccepted, review } from './accepted.ts'
+import type { Comparison } from './player.ts'
+import { playLife } from './workloads/life.ts'
+import { lives } from './workloads/lives/index.ts'
+import { startTheatres } from './workloads/theatres.ts'
+
+/** `npm run test:real` sets the variable. Other runs skip the tests, because they have no real control plane. */
+const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
+
+// A CronJob runs at the next full minute, and kube-controller-manager looks at an autoscaler every 15 seconds.
+t.setTimeout(600_000)
+
+t.test('workloads live as with kube-controller-manager', needsBinaries, async (t) => {
+  const { lives: accepted } = readAccepted()
+  const { stop, ...theatres } = await startTheatres()
+  t.teardown(stop)
+  const played = lives.map((life) => [life.name, playLife(life, theatres, accepted)] as const)
+  for (const [, comparisons] of played) comparisons.catch(() => undefined)
+  const all: Comparison[] = []
+  for (const [name, comparisons] of played) {
+    await t.test(name, async (t) => {
+      all.push(...(await comparisons))
+      const { compared, equal, failed } = review(await comparisons, accepted)
+      for (const { comparison, differences } of failed)
+        t.fail(`after the step ${comparison.id}`, { differences: JSON.stringify(differences, undefined, 1) })
+      t.comment(`${compared} steps: ${equal} equal, ${failed.length} differ`)
+      t.ok(compared > 0)
+    })
+  }
+  const { compared, equal, stale } = review(all, accepted)
+  t.comment(`in all: ${compared} steps, ${equal} equal`)
+  t.strictSame(stale, [], 'every accepted difference still exists')
+})

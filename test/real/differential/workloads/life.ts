@@ -1,0 +1,117 @@
+/**
+ * Plays the life of a workload on the real and on the embedded control plane, step by step. No kubelet runs: the steps write the status of
+ * Pods, the same on both. Before the next step, both control planes are at rest: nothing changes any more. After each step, these are
+ * compared:
+ *
+ * - `effect`: the step has had the effect that its `until` describes
+ * - `objects`: the objects of the namespace, after the replacement of names (see `names.ts`)
+ * - `created` and `deleted`: the number of objects that the step has created and removed, also of those that are gone again
+ * - `moments`: values that the workloads had between the two resting states only (see `states.ts`)
+ * - `events`: the Events of the step, as a set of object, type, reason and source
+ *
+ * If these are not equal at rest, the control planes get some more seconds, because controllers also act on timers.
+ */
+import type { ResourceType } from '../../../../src/api/group-version-kind.ts'
+import type { JsonObject } from '../../../../src/api/json.ts'
+import { jsonEqual } from '../../../../src/api/json.ts'
+import type { AcceptedDifference, Review } from '../accepted.ts'
+import { review } from '../accepted.ts'
+import { differencesOf } from '../compare.ts'
+import type { Comparison, Sides } from '../player.ts'
+import type { Theatre } from './stage.ts'
+import { Stage } from './stage.ts'
+
+export interface Step {
+  readonly id: string
+  readonly act: (stage: Stage) => Promise<unknown>
+  /** Returns true when the step has had its effect, if that can begin after a time without changes. */
+  readonly until: (stage: Stage) => boolean
+}
+
+export interface Life {
+  readonly name: string
+  readonly steps: readonly Step[]
+}
+
+export function step(id: string, act: Step['act'], until: Step['until'] = () => true): Step {
+  return { id, act, until }
+}
+
+/** Returns a condition for `until`: the object exists, and has the values at the paths; `null` stands for an absent value. */
+export function has(type: ResourceType, name: string, values: JsonObject): Step['until'] {
+  return (stage) =>
+    stage.see(type, name, 'metadata') !== undefined &&
+    Object.entries(values).every(([path, value]) => jsonEqual(stage.see(type, name, path) ?? null, value))
+}
+
+/** Returns a condition for `until`: there are this many objects of the kind. */
+export function count({ kind }: ResourceType, number: number): Step['until'] {
+  return (stage) => stage.all(kind).length === number
+}
+
+const pollMs = 50
+/** The time for the effect of a step. A CronJob runs at the next full minute. */
+const effectMs = 80_000
+/** The time in which differences may go away, from the effect on. */
+const patienceMs = 6_000
+
+/** The number of times that a life with differences is played. */
+const performances = 3
+
+/**
+ * Plays a life. What only timing decides, such as a race between two controllers of kube-controller-manager, does not come out the same every
+ * time: a life with differences is played again, and a difference is returned only if it is accepted or shows every time.
+ */
+export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: readonly AcceptedDifference[]): Promise<Comparison[]> {
+  let comparisons = await perform(life, theatres, 1)
+  for (let performance = 2; performance <= performances; performance += 1) {
+    const { failed } = review(comparisons, accepted)
+    if (failed.length === 0) return comparisons
+    comparisons = withoutChance(comparisons, failed, await perform(life, theatres, performance))
+  }
+  return comparisons
+}
+
+/** Removes the differences of `failed` that do not show again. */
+function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
+  return first.map((comparison) => {
+    const suspects = failed.find((one) => one.comparison === comparison)?.differences ?? []
+    const repeated = new Set(again.find(({ id }) => id === comparison.id)?.differences.map(({ path }) => path))
+    return { ...comparison, differences: comparison.differences.filter((one) => !suspects.includes(one) || repeated.has(one.path)) }
+  })
+}
+
+/** Plays a life once, in a new namespace. Its objects are not deleted afterwards. */
+async function perform({ name, steps }: Life, theatres: Sides<Theatre>, performance: number): Promise<Comparison[]> {
+  const namespace = `life-${name}-${performance}`
+  const stages = { real: new Stage(theatres.real, namespace), embedded: new Stage(theatres.embedded, namespace) }
+  const both = [stages.real, stages.embedded]
+  await Promise.all(both.map((stage) => stage.open()))
+  const comparisons: Comparison[] = []
+  for (const one of steps) {
+    const { real, embedded } = await playStep(one, stages).catch((error: unknown) => {
+      throw new Error(`life of ${name}: the step ${one.id} failed`, { cause: error })
+    })
+    both.forEach((stage) => stage.endStep())
+    const differences = differencesOf(real, embedded)
+    comparisons.push({ scenario: `life of ${name}`, id: one.id, request: one.id, real, embedded, differences })
+  }
+  return comparisons
+}
+
+/** Resolves with the outcomes when both control planes are at rest. */
+async function playStep({ act, until }: Step, { real, embedded }: Sides<Stage>): Promise<Sides<JsonObject>> {
+  await Promise.all([act(real), act(embedded)])
+  const started = Date.now()
+  let patientSince = Number.POSITIVE_INFINITY
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    const hasEffect = until(real) && until(embedded)
+    if (hasEffect) patientSince = Math.min(patientSince, Date.now())
+    const isOver = Date.now() - patientSince > patienceMs || Date.now() - started > effectMs
+    if (!isOver && !(hasEffect && real.isAtRest() && embedded.isAtRest())) continue
+    if (!until(real) && !until(embedded)) throw new Error('the step has no effect in either control plane')
+    const outcomes = { real: { effect: until(real), ...real.outcome() }, embedded: { effect: until(embedded), ...embedded.outcome() } }
+    if (isOver || jsonEqual(outcomes.real, outcomes.embedded)) return outcomes
+  }
+}

@@ -1,0 +1,21 @@
+/** Parts of the objects in the lives. */
+import type { Pod } from '../../../../../src/api/builtin.ts'
+import type { JsonObject } from '../../../../../src/api/json.ts'
+
+export const labels = { app: 'web' }
+export const selector = { matchLabels: labels }
+
+/** Returns a Pod template with an image and further fields of its spec. */
+export function template(image: string, spec: JsonObject = {}): JsonObject {
+  return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }], ...spec } }
+}
+
+/** Selects the Pods with an image of `template`. */
+export function withImage(image: string): (pod: Pod) => boolean {
+  return ({ spec }) => spec?.containers[0]?.image === `example.com/app:${image}`
+}
+
+/** Selects the Pod with a name. */
+export function named(name: string): (pod: Pod) => boolean {
+  return ({ metadata }) => metadata.name === name
+}

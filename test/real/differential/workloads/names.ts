@@ -1,0 +1,90 @@
+/**
+ * Replaces what differs between two lives of the same workload by placeholders, without changes of anything else:
+ *
+ * - uids, by the kind and name of their object; times; resourceVersions, which are removed
+ * - the random suffix of a generated name, and the hash of a Pod template or revision, of which the first one is `<hash 1>`
+ * - the minutes in the name of a CronJob's Job; the name of the token volume of a Pod
+ * - IP addresses of Pods and Services, and node ports
+ * - the namespace; the nodes for DaemonSets, because kube-controller-manager goes through them in random order
+ *
+ * `managedFields` are reduced to the managers with their operations.
+ */
+import { getOwn, isObject, setOwn } from '../../../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
+import { generated, rfc3339, uuid } from '../normalise.ts'
+import { valueAt } from '../path.ts'
+
+const hashLabels = ['pod-template-hash', 'controller-revision-hash']
+
+/** The names that one control plane has given to the objects of one life. */
+export class GivenNames {
+  readonly #uids = new Map<string, string>()
+  readonly #generated = new Map<string, string>()
+  readonly #hashes = new Map<string, string>()
+  readonly #namespace: string
+
+  constructor(namespace: string) {
+    this.#namespace = namespace
+  }
+
+  /** Adds the names in an object. The objects of a life are learned in the order of their creation. */
+  learn(object: JsonObject): void {
+    const { kind, metadata } = object
+    if (!isObject(metadata)) return
+    const [name, prefix] = [String(metadata.name), metadata.generateName]
+    if (typeof prefix === 'string' && name.startsWith(prefix) && generated.test(name.slice(prefix.length)))
+      this.#generated.set(name, `${prefix}<random>`)
+    for (const label of hashLabels) {
+      const hash = valueAt(metadata, `labels.${label}`)
+      if (typeof hash === 'string') this.#learnHash(hash.slice(hash.lastIndexOf('-') + 1))
+    }
+    this.#uids.set(String(metadata.uid), `<uid of ${String(kind)} ${this.text(name)}>`)
+  }
+
+  #learnHash(hash: string): void {
+    if (!this.#hashes.has(hash)) this.#hashes.set(hash, `<hash ${this.#hashes.size + 1}>`)
+  }
+
+  /** Returns the name of the object after its kind, with placeholders. */
+  keyOf({ kind, metadata }: JsonObject): string {
+    return `${String(kind)} ${this.text(isObject(metadata) ? String(metadata.name) : '')}`
+  }
+
+  value(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((item) => this.value(item))
+    if (!isObject(value)) return value
+    const result: JsonObject = {}
+    for (const [key, item] of Object.entries(value)) {
+      if (key === 'resourceVersion') continue
+      if (key === 'managedFields' && Array.isArray(item)) setOwn(result, 'managers', managers(item))
+      else if (key === 'nodePort') setOwn(result, key, '<node port>')
+      else setOwn(result, this.text(key), this.value(item ?? null))
+    }
+    return result
+  }
+
+  text(text: string): string {
+    let result = text.replaceAll(uuid, (uid) => this.#uids.get(uid) ?? '<uid>')
+    for (const [name, normal] of this.#generated) result = result.replaceAll(name, normal)
+    for (const [hash, normal] of this.#hashes) result = result.replaceAll(hash, normal)
+    return result
+      .replaceAll(this.#namespace, '<namespace>')
+      .replaceAll(rfc3339, '<time>')
+      .replaceAll(/-\d{8}\b/g, '-<minutes>')
+      .replaceAll(/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-<random>')
+      .replaceAll(/\bdaemon-\d\b/g, 'daemon-<any>')
+      .replaceAll(/\b10\.96\.\d+\.\d+\b/g, '<cluster IP>')
+      .replaceAll(/\b10\.244\.\d+\.\d+\b/g, '<Pod IP>')
+  }
+}
+
+function managers(entries: readonly JsonValue[]): JsonValue {
+  const names = entries.map((entry) =>
+    ['manager', 'operation', 'subresource']
+      .map((key) => (isObject(entry) ? getOwn(entry, key) : undefined))
+      .filter((part) => part !== undefined)
+      .join(' '),
+  )
+  return [...new Set(names)].sort()
+}

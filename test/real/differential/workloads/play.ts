@@ -1,0 +1,26 @@
+/**
+ * Plays the named lives, by default all. Prints their differences as Markdown.
+ *
+ *     node test/real/differential/workloads/play.ts [--all] [life…]
+ *
+ * `--all` also prints accepted differences.
+ */
+import { inspect, parseArgs } from 'node:util'
+import { readAccepted, review } from '../accepted.ts'
+import { report } from '../report.ts'
+import { playLife } from './life.ts'
+import { lives } from './lives/index.ts'
+import { startTheatres } from './theatres.ts'
+
+const { values, positionals } = parseArgs({ options: { all: { type: 'boolean', default: false } }, allowPositionals: true })
+const played = lives.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const accepted = values.all ? [] : readAccepted().lives
+const { stop, ...theatres } = await startTheatres()
+try {
+  const results = await Promise.allSettled(played.map((life) => playLife(life, theatres, accepted)))
+  const comparisons = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+  process.stdout.write(report(review(comparisons, accepted), { showStale: positionals.length === 0 }))
+  for (const result of results) if (result.status === 'rejected') process.stdout.write(`${inspect(result.reason)}\n`)
+} finally {
+  await stop()
+}

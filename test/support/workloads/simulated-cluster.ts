@@ -1,0 +1,102 @@
+/** A cluster on a fake clock, without sockets: a registry, one node, and the controllers of a test. A year takes less than a minute. */
+import type { Test } from 'tap'
+import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../src/api/builtin.ts'
+import type { ResourceType } from '../../../src/api/group-version-kind.ts'
+import { Cache } from '../../../src/cache/cache.ts'
+import type { Client } from '../../../src/client/client.ts'
+import type { ControllerDefinition } from '../../../src/controller/builder.ts'
+import { runController } from '../../../src/controller/run-controller.ts'
+import { runGarbageCollector } from '../../../src/devcluster/controllers/garbage-collector.ts'
+import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import { registerNodes } from '../../../src/devcluster/controllers/nodes/node.ts'
+import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
+import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
+import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { inProcessClient } from '../devcluster/in-process-client.ts'
+import { fixture } from '../devcluster/registry.ts'
+
+/** The namespace of all objects. */
+export const namespace = 'default'
+
+export interface SimulatedCluster {
+  readonly client: Client
+  readonly clock: FakeClock
+  /** The number of Events by the name of their object and their reason, e.g. `web SuccessfulCreate`. */
+  readonly events: ReadonlyMap<string, number>
+  /** Lets the controllers finish their work, at this time and at the time of each timer until `time`. */
+  advanceTo(time: number): Promise<void>
+  /** Lets the controllers finish their work at the current time. */
+  settle(): Promise<void>
+  /** Advances the clock of the garbage collector and of the watches, which is another one: they need timers every few minutes. */
+  collectGarbage(): Promise<void>
+  /** Stops the controllers, for tests with many clusters. */
+  stop(): Promise<unknown>
+}
+
+/**
+ * Starts a cluster whose time begins at `now`. It runs the scheduler, the kubelet, the garbage collector and the given controllers until the
+ * end of the test.
+ *
+ * @param types the types of the workloads.
+ */
+export async function simulatedCluster(
+  t: Test,
+  { now, controllers, types }: { now: string; controllers: readonly ControllerDefinition[]; types: readonly ResourceType[] },
+): Promise<SimulatedCluster> {
+  const clock = new FakeClock(now)
+  const still = new FakeClock()
+  const client = inProcessClient(await fixture({ clock }))
+  const logger = silentLogger()
+  const stop = new AbortController()
+  const cache = new Cache(client, { logger, clock: still })
+  const counts = new Map<string, number>()
+  const events: EventRecorder = {
+    event: ({ metadata }, _type, reason) => {
+      const key = `${metadata.name} ${reason}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    },
+  }
+  await registerNodes(client, [{ name: 'one' }], { now: clock.now(), version: 'v1' })
+  const environment = { client, cache, logger, metrics: new Metrics(), clock, events, graceMs: 0 }
+  const all = [...types, podType, namespaceType, nodeType]
+  const source = {
+    types: () => all,
+    byKind: (group: string, kind: string) => all.find((type) => type.group === group && type.kind === kind),
+    onChange: () => () => undefined,
+  }
+  const definitions = [scheduler(), kubelet({ eventsOf: () => events }), ...controllers]
+  const running = [
+    ...definitions.map((definition) => runController(definition, environment, stop.signal)),
+    cache.start(stop.signal),
+    runGarbageCollector({ client, source, logger, clock: still, events }, stop.signal),
+  ]
+  const end = (): Promise<unknown> => {
+    stop.abort()
+    return Promise.allSettled(running)
+  }
+  t.teardown(end)
+  return {
+    client,
+    clock,
+    events: counts,
+    settle,
+    async advanceTo(time) {
+      for (;;) {
+        await settle()
+        const next = clock.nextDue
+        if (next === undefined || next > time) break
+        await clock.advance(next - clock.now())
+      }
+      await clock.advance(time - clock.now())
+    },
+    collectGarbage: () => still.advance(1000),
+    stop: end,
+  }
+}
+
+async function settle(): Promise<void> {
+  const turns = 20
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
