@@ -232,12 +232,13 @@ async function serve(
     describe: `the embedded API server, as ${name}`,
   })
 
-  const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), {
-    userAgent: 'kube-controller-manager',
-    fieldManager: 'kube-controller-manager',
-  })
+  const client = createClient(
+    { ...connectionOf(controllerToken, 'system:kube-controller-manager'), dial: () => server.connect() },
+    { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' },
+  )
   const close = async (): Promise<void> => {
-    await Promise.all([stopControllers(), server.close(), client.close()])
+    // The client is closed after the controllers, because a reconcile with a closed client logs an error.
+    await Promise.all([stopControllers().then(() => client.close()), server.close()])
     await closeStore()
   }
   const snapshots = new Snapshots(store)

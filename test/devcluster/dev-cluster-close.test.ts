@@ -1,6 +1,7 @@
 /** Tests of what an embedded cluster keeps: its record of requests, and nothing after it is closed or its start has failed. */
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { configMap, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
@@ -10,6 +11,7 @@ import { until } from '../../src/testing/until.ts'
 import { testCertificate } from '../support/certs/server-certificate.ts'
 import { clientFor } from '../support/devcluster/client.ts'
 import { startTestCluster } from '../support/devcluster/kubectl.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 t.test('the oldest tenth of the recorded requests is dropped when there are more than 10,000', async (t) => {
   const cluster = await startTestCluster(t, { controllers: false })
@@ -27,6 +29,16 @@ t.test('the oldest tenth of the recorded requests is dropped when there are more
     requests.slice(-2).map(({ path }) => path),
     ['/version', '/readyz'],
   )
+})
+
+t.test('a cluster that is closed while its controllers work logs no error', async (t) => {
+  const { logger, entries } = recordingLogger()
+  for (let turns = 0; turns < 10; turns += 1) {
+    const cluster = await startDevCluster({ port: 0, logger })
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate()
+    await cluster.close()
+  }
+  t.strictSame(entries, [])
 })
 
 t.test('a closed cluster keeps no connection to a webhook', async (t) => {

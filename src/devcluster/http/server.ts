@@ -1,7 +1,8 @@
 /** The HTTPS server of the embedded API server. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
-import type { Duplex } from 'node:stream'
+import { duplexPair, type Duplex } from 'node:stream'
 import type { Clock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/waiting.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -44,6 +45,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
+  /** Opens a connection within this process, without TCP and TLS. Its requests need credentials like all others. */
+  connect(): Duplex
   /** Ends watches immediately, waits up to 500 ms for other requests, and closes all connections. */
   close(): Promise<void>
 }
@@ -93,30 +96,29 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     // The response emits `close` when it has been passed to the socket, or when the connection has ended.
     await closed
   }
-  const server = createServer(
-    {
-      cert: options.tls.cert,
-      key: options.tls.key,
-      minVersion: 'TLSv1.2',
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-    },
-    (request, response) => {
-      const done = answer(request, response)
-        .catch((error: unknown) => {
-          logger.error({ err: error }, 'a request failed')
-          response.destroy()
-        })
-        .finally(() => running.delete(done))
-      running.add(done)
-    },
-  )
-  server.on('connection', (socket) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const done = answer(request, response)
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'a request failed')
+        response.destroy()
+      })
+      .finally(() => running.delete(done))
+    running.add(done)
+  }
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+  }
+  const server = createServer({ cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2', ...limits }, onRequest)
+  const onConnection = (socket: Duplex): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-  })
+  }
+  server.on('connection', onConnection)
+  // This server does not listen. It serves the connections of `connect`.
+  const inProcess = createHttpServer(limits, onRequest).on('connection', onConnection)
   server.on('clientError', refuseMalformed)
   // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
@@ -127,6 +129,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url: `https://${urlHost(host)}:${port}`,
     port,
+    connect() {
+      const [client, served] = duplexPair()
+      client.once('close', () => served.destroy())
+      served.once('close', () => client.destroy())
+      inProcess.emit('connection', served)
+      return client
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       closing.abort()
