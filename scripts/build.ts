@@ -52,6 +52,9 @@ const bundle = await rollup({
     'cli/bin': join(root, 'src/cli/bin.ts'),
     // The script of the worker threads. A chunk starts the script, and expects it in the folder of the chunk.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
+    // The script of the process of `proreus dev --watch` that runs the operators, and the script of its thread.
+    'chunks/operators-process': join(root, 'src/cli/watch/operators-process.ts'),
+    'chunks/parent-guard': join(root, 'src/cli/watch/parent-guard.ts'),
   },
   // The operators of this package import `proreus`. This import stays, and resolves to this package at run time, so no second copy is
   // loaded.

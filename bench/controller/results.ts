@@ -25,7 +25,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
    * measurements.
    */
   add(name: string, sample: Sample): void {
-    const text = this.#columns.map(([key, { head, digits }]) => `${head} ${sample[key].toFixed(digits)}`).join(', ')
+    const text = this.#columns.map(([key, { head, digits }]) => `${head} ${shown(sample[key], digits)}`).join(', ')
     process.stderr.write(`${name}: ${text}\n`)
     this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample])
   }
@@ -34,14 +34,14 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))
     const heads = this.#columns.map(([, { head }]) => head)
-    const medians = names.map((name) => [name, ...this.#columns.map(([key, { digits }]) => this.#median(name, key).toFixed(digits))])
+    const medians = names.map((name) => [name, ...this.#columns.map(([key, { digits }]) => shown(this.#median(name, key), digits))])
     process.stdout.write(`\n## ${this.#title}\n\n${table(['', ...heads], medians)}`)
     const compared = this.#columns.filter(([, { ratio }]) => ratio === true)
     const ratios = names
       .filter((name) => !name.startsWith(proreus.name))
       .map((name) => {
         const mine = `${proreus.name}${endings.find(ends(name)) ?? ''}`
-        return [`Proreus / ${name}`, ...compared.map(([key]) => (this.#median(mine, key) / this.#median(name, key)).toFixed(2))]
+        return [`Proreus / ${name}`, ...compared.map(([key]) => shown(this.#median(mine, key) / this.#median(name, key), 2))]
       })
     const comparedHeads = compared.map(([, { head }]) => head)
     if (ratios.length > 0 && ratios.length < names.length) process.stdout.write(`\n${table(['', ...comparedHeads], ratios)}`)
@@ -50,7 +50,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
       ...this.#columns.map(([key, { digits }]) =>
         this.#samples
           .get(name)!
-          .map((sample) => sample[key].toFixed(digits))
+          .map((sample) => shown(sample[key], digits))
           .join(' '),
       ),
     ])
@@ -60,6 +60,11 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   #median(name: string, key: keyof Sample): number {
     return median((this.#samples.get(name) ?? []).map((sample) => sample[key]))
   }
+}
+
+/** Formats a number; a dash stands for a value that a program does not report. */
+function shown(value: number, digits: number): string {
+  return Number.isNaN(value) ? '–' : value.toFixed(digits)
 }
 
 function ends(name: string): (ending: string) => boolean {

@@ -14,8 +14,8 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
 
 /**
  * Returns an owner reference that does not make `owner` the controller of a dependent. Such references are for a dependent with several
- * owners, which the garbage collector deletes with the last owner. A controller for the type of `owner` gets events of the dependent with
- * `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of `controllerReference`.
+ * owners: the garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the controller
+ * for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of `controllerReference`.
  *
  * @example
  * await client.apply(core.secret, { metadata: { ...key, ownerReferences: sites.map(ownerReference) }, data })

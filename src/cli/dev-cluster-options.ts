@@ -1,6 +1,8 @@
-/** Reads the flags of `proreus dev` for the simulated nodes and for the delays of simulated Pods. */
+/** Reads the flags of `proreus dev` for the simulated nodes, for the delays of simulated Pods and for the controllers. */
 import { InvalidArgumentError } from 'commander'
+import { ProreusError } from '../api/errors.ts'
 import { labelValue, dns1123Subdomain, qualifiedName } from '../api/name-syntax.ts'
+import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { parseDuration, parseList } from './configuration.ts'
@@ -62,4 +64,18 @@ export function parseDelays(text: string): SimulationOptions {
     return [option, parseDuration(duration)] as const
   })
   return Object.fromEntries(entries)
+}
+
+/**
+ * Parses a selection of controllers, such as `*,-job-controller`. `none` stands for no controllers, scheduler and nodes.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a controller is unknown.
+ */
+export async function parseControllers(text: string): Promise<ControllerSelection> {
+  // The module is imported here, and not at the beginning of the file, because the other commands do not need the embedded cluster.
+  const { isControllerSelection } = await import('../devcluster/controllers/controller-selection.ts')
+  const selection = text.trim() === 'none' ? false : parseList(text)
+  const problems = isControllerSelection(selection, '--controllers')
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `${problems.join('; ')}.`)
+  return selection as ControllerSelection
 }

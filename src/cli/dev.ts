@@ -1,33 +1,24 @@
 /** `proreus dev`: starts an embedded Kubernetes API server with a simulated node, and runs operators against it. */
-import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { systemClock } from '../runtime/clock.ts'
-import { aborted } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
-import { createClient, type Client } from '../client/client.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { DevCluster } from '../devcluster/dev-cluster.ts'
-import type { Operator } from '../manager/operator.ts'
-import { installationName } from '../manager/installation-names.ts'
-import { run } from '../manager/run.ts'
-import type { Endpoints } from '../manager/run-options.ts'
 import { onTermination } from '../manager/termination.ts'
-import { mypodOperator } from '../operators/mypod/index.ts'
-import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
-import { parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
+import type { NextSteps } from './dev-operators.ts'
+import { runDevOperators, selectDevOperators } from './dev-operators.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
-import { nameOption, operatorsOption, selectOperators } from './operators.ts'
+import { nameOption, operatorsOption, selectsOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
-
-/** The sample custom resource in this repository, and its namespace. */
-const mypodSample = { path: 'config/samples/mypod.yaml', namespace: 'test-mypod' }
+import { runWatchedOperators } from './watch/watched-operators.ts'
 
 interface Options extends LogOptions {
   operators?: string
@@ -41,6 +32,8 @@ interface Options extends LogOptions {
   nodes: number
   node?: readonly NodeOptions[]
   delays?: SimulationOptions
+  controllers?: string
+  watch?: boolean
 }
 
 export function devCommand(): Command {
@@ -74,6 +67,13 @@ export function devCommand(): Command {
         parseDelays,
       ),
     )
+    .option('--watch', 'restart the operators, and nothing else, when one of their source files changes')
+    .addOption(
+      new Option(
+        '--controllers <list>',
+        'controllers of the cluster that run, as for kube-controller-manager, e.g. *,-job-controller; "none": neither these, nor a scheduler, nor nodes (default: all)',
+      ),
+    )
   return addLogOptions(command).action(dev)
 }
 
@@ -83,11 +83,11 @@ async function dev(options: Options): Promise<void> {
   // On a terminal, the progress is printed instead of log lines until everything is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
-  const { operators, name: given } = await selectOperators(options)
-  // Several operators have no common default name. `dev` can be the default here, because an embedded cluster contains only one
-  // installation.
-  const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
+  // With `--watch`, another process loads the operators. Without operators, there is nothing to watch.
+  const isWatched = options.watch === true && selectsOperators(options)
+  const operators = isWatched ? undefined : await selectDevOperators(options)
   const termination = onTermination(logger)
+  const { signal } = termination
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
   // The kubeconfig of an earlier run is removed first. Other processes may wait for this file, so it must not exist until everything is
@@ -96,50 +96,66 @@ async function dev(options: Options): Promise<void> {
   let cluster: DevCluster
   try {
     await removeOld(kubeconfig)
-    // This module is imported here, and not at the beginning of the file, because it takes 20 MB and the other commands do not need it.
-    const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
-    const { numberedNodes } = await import('../devcluster/controllers/nodes/node.ts')
-    cluster = await startDevCluster({
-      directory: dataFolder(options),
-      keepObjects: options.ephemeral !== true,
-      reset: options.reset === true,
-      logger,
-      portFlag: '--port',
-      nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
-      ...(options.delays !== undefined && { simulation: options.delays }),
-      namespaces: operators.includes(mypodOperator) ? [mypodSample.namespace] : [],
-      ...(options.port !== undefined && { port: options.port, portRequired: true }),
-    })
+    cluster = await startCluster(options, logger)
   } catch (error) {
     await disown()
     throw error
   }
   progress.done('Kubernetes API', cluster.url)
   sayFound(cluster, options, progress, logger)
-  const client = createClient(cluster.connection)
-  const ready = async (): Promise<void> => {
-    await cluster.writeKubeconfig(kubeconfig)
-    logger.info({ kubeconfig, api: cluster.url }, 'ready')
-    starting = false
-    sayReady(progress, kubeconfig, operators, options, (performance.now() - started) / 1000)
+  const { certDir, logLevel, logFormat } = options
+  const running = {
+    connection: cluster.connection,
+    certDir,
+    logger,
+    signal,
+    done: (step: string, detail: string) => progress.done(step, detail),
+    ready: async (next: NextSteps): Promise<void> => {
+      await cluster.writeKubeconfig(kubeconfig)
+      logger.info({ kubeconfig, api: cluster.url }, 'ready')
+      starting = false
+      sayReady(progress, kubeconfig, next, options, (performance.now() - started) / 1000)
+    },
   }
   try {
-    await installKinds(client, operators, systemClock, { name, signal: termination.signal })
-    if (operators.length === 0) {
-      await ready()
-      await aborted(termination.signal)
-    } else {
-      progress.done('custom resources', operators.flatMap(({ kinds }) => kinds.map(({ kind, group }) => `${kind}.${group}`)).join(', '))
-      await runOperators(operators, { cluster, client, name, options, progress, ready, logger, signal: termination.signal })
+    if (operators !== undefined) await runDevOperators({ ...operators, ...running })
+    else {
+      const selection = { operators: options.operators, name: options.name }
+      const log = { logLevel, logFormat }
+      await runWatchedOperators({ ...running, selection, log, clock: systemClock, say: sayOn(progress, logger) })
     }
   } catch (error) {
-    if (!termination.signal.aborted) throw error
+    if (!signal.aborted) throw error
   } finally {
-    await client.close()
     await cluster.close()
     await rm(kubeconfig, { force: true })
     await disown()
     termination.release()
+  }
+}
+
+async function startCluster(options: Options, logger: Logger): Promise<DevCluster> {
+  // These modules are imported here, and not at the beginning of the file, because they take 20 MB and the other commands do not need them.
+  const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
+  const { numberedNodes } = await import('../devcluster/controllers/nodes/node.ts')
+  return startDevCluster({
+    directory: dataFolder(options),
+    keepObjects: options.ephemeral !== true,
+    reset: options.reset === true,
+    logger,
+    portFlag: '--port',
+    nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
+    ...(options.delays !== undefined && { simulation: options.delays }),
+    ...(options.controllers !== undefined && { controllers: await parseControllers(options.controllers) }),
+    ...(options.port !== undefined && { port: options.port, portRequired: true }),
+  })
+}
+
+/** Returns the function that prints a line on a terminal, and logs it otherwise. */
+function sayOn(progress: Progress, logger: Logger) {
+  return (line: string, level: 'info' | 'error'): void => {
+    if (process.stderr.isTTY !== true) return logger[level](line)
+    progress.say(level === 'info' ? `${line}.` : paint(process.stderr, 'red', `${line}.`))
   }
 }
 
@@ -164,57 +180,13 @@ async function removeOld(kubeconfig: string): Promise<void> {
   }
 }
 
-interface Environment {
-  readonly cluster: DevCluster
-  readonly client: Client
-  /** The name of the installation, from which the names of its objects are derived. */
-  readonly name: string
-  readonly options: Options
-  readonly progress: Progress
-  readonly logger: Logger
-  readonly signal: AbortSignal
-  ready(): Promise<void>
-}
-
-/** Runs the operators like `proreus run`. The embedded API server calls their webhooks over TLS on the loopback interface. */
-function runOperators(
-  operators: readonly Operator[],
-  { cluster, client, name, options, progress, ready, logger, signal }: Environment,
-): Promise<void> {
-  return run(operators, {
-    connection: cluster.connection,
-    name,
-    logger,
-    signal,
-    certificates: { kind: 'files', directory: options.certDir },
-    webhook: { host: '127.0.0.1', port: 0 },
-    probeBindAddress: '127.0.0.1:0',
-    metricsBindAddress: '127.0.0.1:0',
-    drainDelayMs: 0,
-    saveMemory: false,
-    async onServing({ webhook }: Endpoints) {
-      if (webhook === undefined) return
-      await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
-      progress.done('webhooks', webhook.url)
-    },
-    async onStarted({ webhook, metrics }: Endpoints) {
-      if (webhook !== undefined) await whenTrusted(client, operators, systemClock, { name, signal })
-      progress.done('controllers', operators.flatMap(({ controllers }) => controllers.map(({ name }) => name)).join(', '))
-      if (metrics !== undefined) progress.done('metrics', `http://${metrics.host}:${metrics.port}/metrics`)
-      await ready()
-    },
-  })
-}
-
 /** Prints that everything is ready, and the commands that the user may type next. */
-function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], options: Options, seconds: number): void {
+function sayReady(progress: Progress, kubeconfig: string, { plural, sample }: NextSteps, options: Options, seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
-  const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
-  const first = operators[0]?.kinds[0]
   const commands = [
     `export KUBECONFIG=${kubeconfig}`,
-    ...(hasSample ? [`kubectl create -f ${mypodSample.path}`] : []),
-    first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
+    ...(sample === undefined ? [] : [`kubectl create -f ${sample}`]),
+    plural === undefined ? 'kubectl get namespaces' : `kubectl get ${plural} -A -o wide`,
   ]
   const kept = options.ephemeral === true ? 'nothing is kept' : `its objects are kept in ${dataFolder(options)}`
   progress.say(

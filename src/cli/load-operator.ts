@@ -61,7 +61,7 @@ function syntaxErrorAt(stack: string): string | undefined {
 }
 
 /** Converts a path or file URL, which may end with a line and column, to a path relative to the current folder. */
-function shortened(text: string): string {
+export function shortened(text: string): string {
   const [, file = text, position = ''] = /^(.*?)((?::\d+)*)$/.exec(text) ?? []
   const path = relative(process.cwd(), file.startsWith('file:') ? fileURLToPath(file) : file)
   return `${path.startsWith('..') ? path : `./${path}`}${position}`

@@ -1,10 +1,9 @@
 /** The command line: creates its commands, and converts errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
-import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 import { withoutAliases } from './configuration.ts'
+import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
-import { LoadError } from './load-error.ts'
 
 /** The subcommands. Each is imported when a command line needs it, because they use most of this package. */
 const commands = {
@@ -48,11 +47,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof ProreusError) process.stderr.write(`proreus: ${oneLine(error.message)}\n${framesBelow(error)}`)
-    else
-      process.stderr.write(
-        `proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
-      )
+    process.stderr.write(`proreus: ${errorText(error)}\n`)
     return 1
   }
 }
@@ -78,14 +73,4 @@ function inheritSettings(command: Command, parent: Command, names: readonly stri
 
 function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help lists the commands and options)`
-}
-
-/** If the import of an operator failed, returns the lines of the stack trace that are in the user's files; otherwise an empty string. */
-function framesBelow(error: ProreusError): string {
-  return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
-}
-
-/** Joins the lines of a message. A message may have several lines if it quotes an error of another component. */
-function oneLine(message: string): string {
-  return message.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -4,6 +4,8 @@ import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { shippedOperators } from '../operators/index.ts'
 import { loadOperator } from './load-operator.ts'
+import { parseList } from './configuration.ts'
+import type { Project } from './project.ts'
 import { readProject } from './project.ts'
 
 const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
@@ -22,6 +24,12 @@ export function nameOption(): Option {
   return new Option('--name <name>', description).env('PROREUS_NAME')
 }
 
+/** The flags that select operators. */
+export interface OperatorSelection {
+  readonly operators?: string | undefined
+  readonly name?: string | undefined
+}
+
 /** The selected operators, and the name of the installation. The command's options take precedence over package.json. */
 export interface Selected {
   readonly operators: readonly Operator[]
@@ -34,16 +42,9 @@ export interface Selected {
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, a name is unknown, or an operator cannot be loaded.
  */
-export async function selectOperators(options: {
-  readonly operators?: string | undefined
-  readonly name?: string | undefined
-}): Promise<Selected> {
+export async function selectOperators(options: OperatorSelection): Promise<Selected> {
   const project = readProject()
-  const items = (options.operators ?? project.operators ?? refuse())
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-  if (items.length === 0) refuse()
+  const items = itemsOf(options, project)
   const operators: Operator[] = []
   for (const item of items) operators.push(...(await operatorsNamed(item)))
   const onlyShipped = items.every((item) => item === 'all')
@@ -52,12 +53,35 @@ export async function selectOperators(options: {
   return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }
 
+/**
+ * Checks the selection as far as this is possible without loading an operator. Returns true when it selects an operator.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, or a name is unknown.
+ */
+export function selectsOperators(options: OperatorSelection): boolean {
+  const items = itemsOf(options, readProject())
+  for (const item of items) if (!isFile(item) && item !== 'none' && item !== 'all') shippedOperator(item)
+  return items.some((item) => item !== 'none')
+}
+
+function itemsOf(options: OperatorSelection, project: Project): readonly string[] {
+  const items = parseList(options.operators ?? project.operators ?? refuse())
+  return items.length > 0 ? items : refuse()
+}
+
+function isFile(item: string): boolean {
+  return /[./\\]/.test(item)
+}
+
 async function operatorsNamed(item: string): Promise<readonly Operator[]> {
   if (item === 'none') return []
   if (item === 'all') return shippedOperators
-  if (/[./\\]/.test(item)) return [await loadOperator(item)]
+  return [isFile(item) ? await loadOperator(item) : shippedOperator(item)]
+}
+
+function shippedOperator(item: string): Operator {
   const found = shippedOperators.find(({ name }) => name === item)
-  if (found !== undefined) return [found]
+  if (found !== undefined) return found
   const advice = 'for your own operator use its file, e.g. ./my-operator.ts'
   throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${item}". The shipped ones are: ${shippedNames}; ${advice}.`)
 }

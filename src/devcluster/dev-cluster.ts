@@ -2,6 +2,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError } from '../api/errors.ts'
+import { refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
@@ -13,6 +14,8 @@ import { endpointOf } from './admission/stored-services.ts'
 import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import { createOwnObjects } from './bootstrap.ts'
+import type { ControllerSelection } from './controllers/controller-selection.ts'
+import { isControllerSelection, isSelected } from './controllers/controller-selection.ts'
 import { runControllers } from './controllers/controllers.ts'
 import type { SimulationOptions } from './controllers/kubelet/simulation.ts'
 import type { NodeOptions } from './controllers/nodes/node.ts'
@@ -79,10 +82,11 @@ export interface DevClusterOptions {
   /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */
   readonly reset?: boolean
   /**
-   * True to run the controllers of a cluster, such as those for workloads, scheduling, namespace deletion and garbage collection. Default
-   * true.
+   * True to run the controllers of a cluster, such as those for workloads, namespace deletion and garbage collection, with the scheduler and
+   * the simulated nodes. A list selects controllers by their names, in the notation of kube-controller-manager's flag `--controllers`: with
+   * `['*', '-deployment-controller']` all but one run, with `['job-controller']` only this one. Default true.
    */
-  readonly controllers?: boolean
+  readonly controllers?: ControllerSelection
   /** The simulated nodes. Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
   /** The durations of the steps of simulated Pods. By default, Pods run and are ready without delay. */
@@ -148,10 +152,11 @@ const adminName = 'admin'
  * Starts the embedded API server on the loopback interface. Resolves when the server accepts requests and the built-in objects exist.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use, `PRO_STATE_FILE` when the state or the objects in `directory` cannot be
- * read or written, or when another process uses the objects.
+ * read or written, or when another process uses the objects; `PRO_CONFIG_INVALID` when a controller is unknown.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
-  const { clock = systemClock, logger } = options
+  const { clock = systemClock, logger, controllers = true } = options
+  refuseOptions('startDevCluster', isControllerSelection(controllers, 'controllers'))
   const state = await openState(options.directory, { now: clock.now(), logger })
   const opened = await openStore(options, clock.now())
   try {
@@ -167,7 +172,7 @@ async function serve(
   { authority, token, serviceAccountKey }: ClusterState,
   { store, found, close: closeStore }: OpenedStore,
 ): Promise<DevCluster> {
-  const { clock = systemClock, logger, users = [], nodes = defaultNodes } = options
+  const { clock = systemClock, logger, users = [], nodes = defaultNodes, controllers = true } = options
   const serving = await issueServingCertificate(authority, clock.now())
   const controllerToken = newToken()
   const tokens = new Map<string, UserInfo>([
@@ -193,7 +198,14 @@ async function serve(
   const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, authorizer, clock, hasServiceAccounts: options.controllers !== false })
+  const registry = new Registry({
+    store,
+    catalog,
+    admission,
+    authorizer,
+    clock,
+    hasServiceAccounts: isSelected(controllers, 'serviceaccount-controller'),
+  })
 
   const requests: RequestRecord[] = []
   const onRequest = (record: RequestRecord): void => {
@@ -237,8 +249,9 @@ async function serve(
     { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' },
   )
   const close = async (): Promise<void> => {
-    // The client is closed after the controllers, because a reconcile with a closed client logs an error.
-    await Promise.all([stopControllers().then(() => client.close()), server.close()])
+    // The controllers end first. Otherwise, their running reconciles would fail and be logged.
+    await stopControllers()
+    await Promise.all([server.close(), client.close()])
     await closeStore()
   }
   const snapshots = new Snapshots(store)
@@ -246,13 +259,16 @@ async function serve(
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
     await createOwnObjects(client, options.namespaces ?? [], server.port)
-    if (options.controllers !== false) {
+    if (controllers !== false) {
       const { simulation = {} } = options
       const version = serverVersion.gitVersion
       await registerNodes(client, nodes, { now: clock.now(), version })
       await createStandardClass(client)
       running.push(
-        runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, logger, clock }, stop.signal),
+        runControllers(
+          { client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, selection: controllers, logger, clock },
+          stop.signal,
+        ),
       )
     }
   } catch (error) {

@@ -13,8 +13,10 @@ export interface Termination {
  * Installs handlers on the process. The first SIGTERM or SIGINT aborts `signal`, for a graceful shutdown; a second one ends the process
  * immediately. An unhandled rejection is only logged, because an error in the code for one kind must not stop the webhooks of other kinds.
  * After an uncaught exception, the state of the process is undefined. The process then shuts down gracefully, with exit code 1.
+ *
+ * @param signals the signals that are handled. Default: SIGTERM and SIGINT.
  */
-export function onTermination(logger: Logger): Termination {
+export function onTermination(logger: Logger, signals: readonly ('SIGTERM' | 'SIGINT')[] = ['SIGTERM', 'SIGINT']): Termination {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143)
@@ -31,15 +33,13 @@ export function onTermination(logger: Logger): Termination {
     logger.fatal({ err: error }, `uncaught exception: ${messageOf(error)}`)
     controller.abort(error)
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  for (const name of signals) process.on(name, onSignal)
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)
   return {
     signal: controller.signal,
     release() {
-      process.off('SIGTERM', onSignal)
-      process.off('SIGINT', onSignal)
+      for (const name of signals) process.off(name, onSignal)
       process.off('unhandledRejection', onRejection)
       process.off('uncaughtException', onException)
     },

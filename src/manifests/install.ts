@@ -6,7 +6,7 @@ import { sleep } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
-import { ApiError, isConflict, isForbidden } from '../client/api-error.ts'
+import { ApiError, isConflict, isForbidden, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { InstallationNames } from '../manager/installation-names.ts'
@@ -140,6 +140,26 @@ export async function installWebhooks(
 }
 
 /**
+ * Removes the webhook configurations of an installation, and the conversion webhooks of its CRDs, when its operators have no webhooks and
+ * conversions any more. Otherwise, the API server would call webhooks that nothing serves.
+ */
+export async function removeWebhooks(client: Client, operators: readonly Operator[], options: InstallOptions = {}): Promise<void> {
+  const { mutatingConfiguration, validatingConfiguration, conversionInstaller } = namesOf(installationName(operators, options.name))
+  const { signal } = options
+  for (const [type, name] of [
+    [mutatingWebhookConfiguration, mutatingConfiguration],
+    [validatingWebhookConfiguration, validatingConfiguration],
+  ] as const) {
+    await client.delete(type, { name }, { signal }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+  for (const kind of kindsOf(operators)) {
+    if (kind.versions.length > 1) await removeConversion(client, groupResourceOf(kind), conversionInstaller, options)
+  }
+}
+
+/**
  * Returns a function for the option `onServing` of `run`. The function installs the CRDs and webhook configurations as soon as the webhooks
  * are served.
  *
@@ -183,22 +203,23 @@ async function installConversions(
   { conversionInstaller: fieldManager }: InstallationNames,
   options: InstallOptions,
 ): Promise<void> {
-  const { signal } = options
   const converted = new Set(convertedDefinitions(operators))
   for (const kind of kindsOf(operators)) {
     if (kind.versions.length === 1) continue
     const name = groupResourceOf(kind)
-    if (converted.has(name)) {
-      await installConversion(client, name, target, fieldManager, options)
-      continue
-    }
-    // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
-    // remain.
-    const { spec } = await client.get(customResourceDefinition, { name }, { signal })
-    const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
-    if (spec.conversion?.strategy === 'Webhook')
-      await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
+    if (converted.has(name)) await installConversion(client, name, target, fieldManager, options)
+    else await removeConversion(client, name, fieldManager, options)
   }
+}
+
+/** Removes the conversion webhook of a CRD, if there is one. */
+async function removeConversion(client: Client, name: string, fieldManager: string, { signal }: InstallOptions): Promise<void> {
+  // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
+  // remain.
+  const { spec } = await client.get(customResourceDefinition, { name }, { signal })
+  const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
+  if (spec.conversion?.strategy === 'Webhook')
+    await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
 }
 
 /**

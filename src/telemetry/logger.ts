@@ -115,10 +115,19 @@ function withRedactedBindings(logger: Logger): Logger {
 
 /** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
-  // pino-pretty is loaded only here, because a process that logs JSON does not need it.
+  let format: ReturnType<typeof PinoPretty.prettyFactory> | undefined
+  return {
+    write(line) {
+      // pino-pretty is loaded with the first line, because most processes that start a control plane for tests log nothing.
+      format ??= prettyFormatter(colorize)
+      destination.write(format(line))
+    },
+  }
+}
+
+function prettyFormatter(colorize: boolean): ReturnType<typeof PinoPretty.prettyFactory> {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty
-  const format = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
-  return { write: (line) => destination.write(format(line)) }
+  return prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
 }
 
 /** Returns a logger without output, e.g. for tests. */

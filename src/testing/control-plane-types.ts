@@ -1,6 +1,7 @@
 /** The types of a control plane for tests. */
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
+import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { ClusterSnapshot } from '../devcluster/snapshots.ts'
@@ -15,8 +16,8 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 
 /**
- * The implementation of the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
- * `controllers`, further binaries. `existing`: the cluster of the kubeconfig.
+ * The implementation of the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd and kube-apiserver, and
+ * the binaries that the option `controllers` requires. `existing`: the cluster of the kubeconfig.
  */
 export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 
@@ -24,13 +25,16 @@ export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /**
-   * True runs the controllers of a cluster, for example those of garbage collection, namespace deletion, scheduling, Deployments and Jobs.
-   * Default true.
+   * True runs the controllers of a cluster, for example those of garbage collection, namespace deletion, Deployments and Jobs, with the
+   * scheduler and the nodes. False runs nothing but the API server. A list selects controllers by their names, in the notation of
+   * kube-controller-manager's flag `--controllers`: `['*', '-deployment-controller']` runs all controllers except one, and
+   * `['job-controller']` runs only one. Pods need the ServiceAccount of their namespace only if `serviceaccount-controller` runs. Default
+   * true. The option has no effect on an existing cluster.
    */
-  readonly controllers?: boolean
+  readonly controllers?: ControllerSelection
   /**
-   * Nodes to simulate, if `controllers` is true. Default: one node with the label `project=test`. The option has no effect on an existing
-   * cluster.
+   * Nodes to simulate, unless `controllers` is false. Default: one node with the label `project=test`. The option has no effect on an
+   * existing cluster.
    */
   readonly nodes?: readonly NodeOptions[]
   /**

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
-import { hasOptions, isAnObject, isBoolean, isDelay, isListOf, isLogger, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isDelay, isListOf, isLogger, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
+import { isControllerSelection } from '../devcluster/controllers/controller-selection.ts'
 import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { defaultNodes } from '../devcluster/controllers/nodes/node.ts'
@@ -56,7 +57,7 @@ const simulationChecks = {
 } satisfies Record<keyof SimulationOptions, OptionCheck>
 const checkOptions = hasOptions({
   backend: isOneOf('embedded', 'binaries', 'existing'),
-  controllers: isBoolean,
+  controllers: isControllerSelection,
   nodes: isListOf(hasOptions(nodeChecks, ['name'])),
   simulation: hasOptions(simulationChecks),
   namespaces: isListOf(isText),

@@ -19,6 +19,7 @@ export type { CachedObject, RecordedEvent, ReconcileContextOptions, TestReconcil
 export { until } from './until.ts'
 export { startDevCluster } from '../devcluster/dev-cluster.ts'
 export type { DevCluster, DevClusterOptions, DevClusterUser } from '../devcluster/dev-cluster.ts'
+export type { ControllerName, ControllerSelection, ControllerSelector } from '../devcluster/controllers/controller-selection.ts'
 export type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
 export type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 export type { Environment } from './binaries.ts'

@@ -13,6 +13,8 @@ import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { issueAuthority } from '../certs/issue.ts'
+import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
+import { isSelected } from '../devcluster/controllers/controller-selection.ts'
 import { kubeletAnnotation, registerNodes } from '../devcluster/controllers/nodes/node.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import { kubeconfigYaml } from '../devcluster/state/kubeconfig.ts'
@@ -34,7 +36,7 @@ import { listen } from '../runtime/listen.ts'
 import { withoutSnapshots } from './without-snapshots.ts'
 
 export interface RealControlPlaneOptions {
-  readonly controllers: boolean
+  readonly controllers: ControllerSelection
   readonly nodes: readonly NodeOptions[]
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
@@ -72,7 +74,7 @@ type OwnUser = (typeof ownUsers)[number]['as']
  */
 export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<BareControlPlane> {
   const needed: ProgramName[] = ['etcd', 'kube-apiserver']
-  if (options.controllers) needed.push('kube-controller-manager', 'kube-scheduler')
+  if (options.controllers !== false) needed.push('kube-controller-manager', 'kube-scheduler')
   if (hasNodes(options)) needed.push('kwok')
   const paths = await requirePrograms(needed, options.env)
   for (let attempt = 1; ; attempt += 1) {
@@ -87,7 +89,7 @@ export async function startRealControlPlane(options: RealControlPlaneOptions): P
 }
 
 function hasNodes({ controllers, nodes }: RealControlPlaneOptions): boolean {
-  return controllers && nodes.length > 0
+  return controllers !== false && nodes.length > 0
 }
 
 async function start(
@@ -136,9 +138,13 @@ async function start(
   try {
     await until(started, 'the API server is ready', async () => (await client.raw('/readyz')) === 'ok')
     logger.debug({ server, directory }, 'the API server is ready')
-    if (options.controllers) {
+    if (options.controllers !== false) {
       started.push(
-        await processes.start('kube-controller-manager', paths['kube-controller-manager'], controllerManagerArguments(file)),
+        await processes.start(
+          'kube-controller-manager',
+          paths['kube-controller-manager'],
+          controllerManagerArguments(file, options.controllers),
+        ),
         await processes.start('kube-scheduler', paths['kube-scheduler'], schedulerArguments(file)),
       )
     }
@@ -149,7 +155,7 @@ async function start(
       started.push(await processes.start('kwok', paths.kwok, kwokArguments(file)))
       await registerNodes(client, options.nodes, { now: systemClock.now(), version: programVersion('kube-apiserver', options.env) })
     }
-    if (options.controllers) await controllersAreUp(client, started, options)
+    if (options.controllers !== false) await controllersAreUp(client, started, options)
   } catch (error) {
     await client.close()
     throw error
@@ -178,20 +184,22 @@ async function start(
   }
 }
 
-/** The taint of a node that kube-controller-manager has not found to be ready yet. */
+/** The taint of a new node. kube-controller-manager removes the taint when the node is ready. */
 const newNodeTaint = 'node.kubernetes.io/not-ready'
 
 /**
  * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run the Pod, a
- * node must be ready, and must not have the taint of new nodes.
+ * node must be ready, and must not have the taint of new nodes. If the controller that establishes one of these conditions is not selected,
+ * the condition is not awaited.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
-  for (const namespace of ['default', ...options.namespaces])
+  const { controllers, nodes, namespaces } = options
+  for (const namespace of isSelected(controllers, 'serviceaccount-controller') ? ['default', ...namespaces] : [])
     await until(started, `the namespace ${namespace} has its ServiceAccount`, async () => {
       await client.get(serviceAccount, { namespace, name: 'default' })
       return true
     })
-  if (options.nodes.length === 0) return
+  if (nodes.length === 0 || !isSelected(controllers, 'node-lifecycle-controller')) return
   await until(started, 'the nodes are ready', async () => {
     const { items } = await client.list(nodeType)
     return items.every(({ spec }) => (spec?.taints ?? []).every(({ key }) => key !== newNodeTaint))
@@ -226,13 +234,13 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // The data of a test need not survive a crash of the machine.
+    // The data of a test may be lost in a crash of the machine.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
 }
 
-function apiServerArguments(file: (name: string) => string, etcd: string, port: number, controllers: boolean): string[] {
+function apiServerArguments(file: (name: string) => string, etcd: string, port: number, controllers: ControllerSelection): string[] {
   return [
     `--etcd-servers=${etcd}`,
     '--bind-address=127.0.0.1',
@@ -253,13 +261,13 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // The plugin requires a ServiceAccount for each Pod. Without kube-controller-manager, no namespace gets a ServiceAccount, so no Pod
-    // could be created.
-    ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
+    // The plugin requires a ServiceAccount for each Pod. Without the controller, no namespace gets a ServiceAccount, so no Pod could be
+    // created.
+    ...(isSelected(controllers, 'serviceaccount-controller') ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }
 
-function controllerManagerArguments(file: (name: string) => string): string[] {
+function controllerManagerArguments(file: (name: string) => string, controllers: ControllerSelection): string[] {
   return [
     `--kubeconfig=${file('kube-controller-manager.kubeconfig')}`,
     `--service-account-private-key-file=${file('sa.key')}`,
@@ -270,6 +278,7 @@ function controllerManagerArguments(file: (name: string) => string): string[] {
     '--use-service-account-credentials=false',
     '--kube-api-qps=200',
     '--kube-api-burst=400',
+    ...(typeof controllers === 'boolean' ? [] : [`--controllers=${controllers.join(',')}`]),
   ]
 }
 
@@ -281,7 +290,7 @@ function kwokArguments(file: (name: string) => string): string[] {
   return [
     `--kubeconfig=${file('kwok.kubeconfig')}`,
     `--config=${file('kwok.yaml')}`,
-    // A node with this annotation has no kubelet, as in the embedded cluster.
+    // kwok ignores a node with this annotation. In the embedded cluster, the annotation stops the simulated kubelet of the node.
     `--manage-nodes-with-annotation-selector=!${kubeletAnnotation}`,
     '--cidr=10.244.0.1/16',
     '--node-port=0',
@@ -305,7 +314,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Returns different free ports. No port is chosen twice, because every server listens until all ports have been chosen. */
+/** Resolves with `count` different free ports. The servers listen until all ports have been chosen, so no port is chosen twice. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))

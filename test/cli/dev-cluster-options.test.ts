@@ -1,6 +1,6 @@
-/** Tests of the flags of `proreus dev` for simulated nodes and delays. */
+/** Tests of the flags of `proreus dev` for simulated nodes, delays and controllers. */
 import t from 'tap'
-import { parseDelays, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
 
 t.test('a number of nodes is parsed', (t) => {
   t.strictSame(['0', '3', '1000'].map(parseNodeCount), [0, 3, 1000])
@@ -43,4 +43,15 @@ t.test('delays are parsed', (t) => {
   t.throws(() => parseDelays('toString=1s'), /STEP=DURATION/)
   t.throws(() => parseDelays('pull=soon'), /a duration is a number/)
   t.end()
+})
+
+t.test('a selection of controllers is parsed', async (t) => {
+  t.strictSame(await parseControllers('*, -job-controller'), ['*', '-job-controller'])
+  t.strictSame(await parseControllers('job-controller'), ['job-controller'])
+  t.equal(await parseControllers('none'), false)
+  await t.rejects(
+    parseControllers('*,-jobs'),
+    /^--controllers: unknown controller "-jobs": the controllers are cronjob-controller, .*job-controller/,
+  )
+  await t.rejects(parseControllers('-job-controller'), /add "\*" for all others/)
 })

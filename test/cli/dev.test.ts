@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { configMap, namespace, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
+import { configMap, namespace, node, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
@@ -153,4 +153,12 @@ t.test('the objects of a running process are refused to another one, also with a
     t.match(second, { code: 1, stderr: /^proreus: The objects in data\/objects\.db are in use by another process: stop it, or choose another folder\.\n$/ }) // prettier-ignore
     t.strictSame(readdirSync(join(cwd, 'other')), ['.gitignore'])
   })
+})
+
+t.test('controllers are selected, and an unknown one is an error that lists the known ones', async (t) => {
+  const cwd = t.testdir()
+  await devOnce(cwd, ['--controllers', 'none'], async (client) => t.strictSame((await client.list(node)).items, []))
+  const { code, stderr } = await proreus(['dev', '--operators', 'none', '--controllers', '*,-jobs'], { cwd })
+  t.equal(code, 1)
+  t.match(stderr, /^proreus: --controllers: unknown controller "-jobs": the controllers are cronjob-controller, .*\n$/)
 })

@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path'
 import t from 'tap'
-import { selectOperators } from '../../src/cli/operators.ts'
+import { selectOperators, selectsOperators } from '../../src/cli/operators.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { repository } from '../support/process/process.ts'
 
@@ -60,4 +60,13 @@ t.test('the name of a project applies to its own operators', async (t) => {
   t.strictSame([...operators.map((operator) => operator.name), name], ['hello', 'mypod', 'team-a'])
   t.equal((await selectOperators({ operators: 'mypod' })).name, undefined)
   t.equal((await selectOperators({ operators: 'mypod', name: 'team-b' })).name, 'team-b')
+})
+
+t.test('a selection is checked without loading its files', (t) => {
+  t.equal(selectsOperators({ operators: 'mypod,./missing.ts' }), true)
+  t.equal(selectsOperators({ operators: 'all' }), true)
+  t.equal(selectsOperators({ operators: 'none' }), false)
+  t.throws(() => selectsOperators({ operators: './missing.ts,mypods' }), /There is no operator "mypods"/)
+  t.throws(() => selectsOperators({ operators: ' ,' }), /No operators are selected/)
+  t.end()
 })

@@ -10,13 +10,13 @@ const source = join(repository, 'src')
  * Runs a module in a child process, and returns the exit code and the output of the process. The module executes `body`, waits until
  * `onTermination` aborts its signal, and then executes `end`.
  */
-async function run(t: Test, body: string, end = ''): ReturnType<typeof finished> {
+async function run(t: Test, body: string, end = '', args = 'createLogger()'): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(
     file,
     `import { onTermination } from '${source}/manager/termination.ts'
 import { createLogger } from '${source}/telemetry/logger.ts'
-const { signal, release } = onTermination(createLogger())
+const { signal, release } = onTermination(${args})
 const ended = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 const keepAlive = setInterval(() => undefined, 1000)
 ${body}
@@ -80,4 +80,12 @@ t.test('after the release, signals and exceptions have their default effect', as
     t.equal(stderr.split('\n').filter((line) => line.startsWith('{')).length, 1, `${event} is not logged`)
     if (!isSignal) t.match(stderr, /^Error: broken$/m)
   }
+})
+
+t.test('only the given signals are handled', async (t) => {
+  const body = `process.once('SIGINT', () => { process.stdout.write('left to others, '); process.kill(process.pid, 'SIGTERM') })
+process.kill(process.pid, 'SIGINT')`
+  const { code, stdout, stderr } = await run(t, body, '', "createLogger(), ['SIGTERM']")
+  t.match({ code, stdout }, { code: 0, stdout: 'left to others, ended in order' })
+  t.notMatch(stderr, /received SIGINT/)
 })

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { ProreusError } from '../../src/api/errors.ts'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
+import type { ObjectKey } from '../../src/api/object.ts'
 import { Type } from '../../src/api/type.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -11,7 +13,7 @@ import { defineOperator } from '../../src/manager/operator.ts'
 import { namesOf } from '../../src/manager/installation-names.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
-import { installKinds, installOnServing, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
+import { installKinds, installOnServing, installWebhooks, removeWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -328,6 +330,37 @@ t.test('the conversion webhook of a CRD that no longer needs one is removed', as
       { fieldManager: 'plain-install-conversion', signal },
     ],
   ])
+})
+
+t.test('operators without webhooks leave no configurations and no conversions of an earlier release', async (t) => {
+  const { signal } = new AbortController()
+  const plain = defineKind({
+    group: 'example.com',
+    kind: 'Plain',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({}) },
+      { name: 'v2', spec: Type.Object({}) },
+    ],
+  })
+  const { client: recorder, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
+  const deleted: unknown[] = []
+  const clientFor = (code: number): Client =>
+    ({
+      ...recorder,
+      async delete(type: ResourceType, { name }: ObjectKey) {
+        deleted.push(`${type.kind} ${name}`)
+        throw new ApiError(failure(code, code === 404 ? 'NotFound' : 'Forbidden', 'no'))
+      },
+    }) as unknown as Client
+  const operators = [defineOperator({ name: 'plain', kinds: [plain, kind] })]
+  await removeWebhooks(clientFor(404), operators, { signal })
+  t.strictSame(deleted, ['MutatingWebhookConfiguration plain-mutating', 'ValidatingWebhookConfiguration plain-validating'])
+  t.strictSame(
+    calls.map(([verb]) => verb),
+    ['get', 'patch'],
+    'the kind of two versions has no conversion any more',
+  )
+  await t.rejects(removeWebhooks(clientFor(403), operators), { message: 'no' })
 })
 
 t.test('the URL takes precedence over the Service, and outside a cluster one of them is required', async (t) => {

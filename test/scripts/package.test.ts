@@ -66,6 +66,8 @@ t.test('the package has the files that users of the library need, and no others'
     'docs/guides/testing.md',
     'dist/index.js',
     'dist/chunks/worker.js',
+    'dist/chunks/operators-process.js',
+    'dist/chunks/parent-guard.js',
   ])
     t.ok(paths.includes(path), path)
   t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)

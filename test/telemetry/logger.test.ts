@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger, silentLogger, type LoggerOptions } from '../../src/telemetry/logger.ts'
+import { repository } from '../support/process/process.ts'
 
 function capture(options: LoggerOptions = {}): {
   logger: ReturnType<typeof createLogger>
@@ -77,6 +79,20 @@ t.test('pretty lines have the message, and no colours by default', async (t) => 
   t.match(lines.join(''), /INFO.*serving/)
   t.match(lines.join(''), /"port":9443/)
   t.notMatch(lines.join(''), /\u001b\[/)
+})
+
+t.test('pino-pretty is loaded with the first pretty line', (t) => {
+  const isLoaded = 'Object.keys(require.cache).some((file) => file.includes("pino-pretty"))'
+  const script = `import { createRequire } from 'node:module'
+import { createLogger } from '${new URL('../../src/telemetry/logger.ts', import.meta.url).href}'
+const require = createRequire(import.meta.url)
+const logger = createLogger({ pretty: true, destination: { write() {} } })
+const before = ${isLoaded}
+logger.info('a line')
+console.log(before, ${isLoaded})`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8', cwd: repository })
+  t.equal(stdout, 'false true\n', stderr)
+  t.end()
 })
 
 t.test('while muted, only warnings and errors are logged, also by existing children', async (t) => {

@@ -1,5 +1,5 @@
 /** Authenticates requests: bearer tokens, the anonymous user, and impersonation. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { quote } from '../../api/field-error.ts'
 import { failure } from '../../api/status.ts'
@@ -79,6 +79,7 @@ type Target = Omit<AuthorizationAttributes, 'user'>
  * user.
  */
 export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
+  if (!Object.keys(headers).some((header) => header.startsWith('impersonate-'))) return requester
   const username = single(headers['impersonate-user'])
   const groups = list(headers['impersonate-group'])
   const uid = single(headers['impersonate-uid'])
@@ -166,5 +167,5 @@ function list(header: string | string[] | undefined): string[] {
 }
 
 function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

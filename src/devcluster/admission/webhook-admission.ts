@@ -13,6 +13,7 @@ import { jsonPatch } from '../patch/json-patch.ts'
 import { StatusError, badRequest, internalError } from '../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
+import { memoized } from '../apimachinery/memoized.ts'
 import { goKindOf } from '../types/go-json.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
 import type { Authorizer } from '../access/authorizer.ts'
@@ -153,17 +154,6 @@ export function createWebhookAdmission(options: {
       )
       if (errors.length > 0) throw errors[0]
     },
-  }
-}
-
-function memoized<Input extends object, Output>(compute: (input: Input) => Output): (input: Input) => Output {
-  const known = new WeakMap<Input, Output>()
-  return (input) => {
-    const before = known.get(input)
-    if (before !== undefined) return before
-    const output = compute(input)
-    known.set(input, output)
-    return output
   }
 }
 

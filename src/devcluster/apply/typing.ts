@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { memoized } from '../apimachinery/memoized.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { GoField, GoType } from '../types/go-types.ts'
 import { objectMetaType } from '../types/go-types.ts'
@@ -22,7 +23,8 @@ export interface Typing {
 
 /** Returns the `Typing` of an object, from the schema of its CRD or from its Go type. */
 export function typingOf({ goType, schema }: Pick<ResourceInfo, 'goType' | 'schema'>): Typing {
-  return goType === undefined ? rootTyping(schema?.schema) : goTyping(goType)
+  if (goType !== undefined) return goTyping(goType)
+  return schema === undefined ? rootTyping(undefined) : schemaRootTyping(schema.schema)
 }
 
 const anything: Typing = {
@@ -36,7 +38,10 @@ const anything: Typing = {
   item: () => anything,
 }
 
-function goTyping(type: GoType, field?: GoField): Typing {
+const goTyping = memoized((type: GoType) => makeGoTyping(type, undefined))
+const fieldTyping = memoized((field: GoField) => makeGoTyping(field.type, field))
+
+function makeGoTyping(type: GoType, field: GoField | undefined): Typing {
   switch (type.kind) {
     case 'scalar':
       return { ...anything, type: type.scalar === 'string' ? 'string' : type.scalar === 'bool' ? 'boolean' : 'number' }
@@ -65,7 +70,7 @@ function goTyping(type: GoType, field?: GoField): Typing {
         has: (name) => (type.fields.has(name) ? 'field' : 'unknown'),
         field: (name) => {
           const found = type.fields.get(name)
-          return found === undefined ? anything : goTyping(found.type, found)
+          return found === undefined ? anything : fieldTyping(found)
         },
       }
   }
@@ -79,6 +84,8 @@ function goDefaults(fields: ReadonlyMap<string, GoField>, keys: readonly string[
   }
   return defaults
 }
+
+const schemaRootTyping = memoized(rootTyping)
 
 function rootTyping(schema: StructuralSchema | undefined): Typing {
   return withMeta(schemaTyping(schema), ['apiVersion', 'kind', 'metadata'])
@@ -100,7 +107,10 @@ function withMeta(typing: Typing, fields: readonly string[]): Typing {
 const schemaTypes = { object: 'map', array: 'list', string: 'string', boolean: 'boolean', integer: 'number', number: 'number' } as const
 
 function schemaTyping(schema: StructuralSchema | undefined): Typing {
-  if (schema === undefined) return anything
+  return schema === undefined ? anything : definedTyping(schema)
+}
+
+const definedTyping = memoized((schema: StructuralSchema): Typing => {
   const { properties = {}, additionalProperties } = schema
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const open = additionalProperties !== undefined || schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -118,7 +128,7 @@ function schemaTyping(schema: StructuralSchema | undefined): Typing {
     item: () => schemaTyping(schema.items),
   }
   return schema['x-kubernetes-embedded-resource'] === true ? withMeta(typing, ['apiVersion', 'kind', 'metadata']) : typing
-}
+})
 
 function schemaDefaults(items: StructuralSchema | undefined, keys: readonly string[]): Record<string, JsonValue> {
   const defaults: Record<string, JsonValue> = {}

@@ -9,6 +9,8 @@ import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
 import { autoscalerController } from './autoscaler/autoscaler.ts'
+import type { ControllerName, ControllerSelection } from './controller-selection.ts'
+import { isSelected } from './controller-selection.ts'
 import { disruptionController } from './disruption/disruption.ts'
 import { endpointSliceController } from './endpoints/endpoint-slices.ts'
 import { endpointsController } from './endpoints/endpoints.ts'
@@ -20,6 +22,7 @@ import { nodeLifecycle } from './nodes/node-lifecycle.ts'
 import { nodeRegistration } from './nodes/node-registration.ts'
 import { podGarbageCollector } from './nodes/pod-garbage-collector.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'
+import { rootCaPublisher } from './root-ca-publisher.ts'
 import { scheduler } from './scheduler/scheduler.ts'
 import { serviceAccountController } from './service-account-controller.ts'
 import type { TypeSource } from './type-source.ts'
@@ -32,7 +35,7 @@ import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
 import { orphanedPodController } from './workloads/job/orphaned-pods.ts'
 import { timeToLiveController } from './workloads/job/time-to-live.ts'
-import { replicaSetController } from './workloads/replica-set.ts'
+import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 
 export interface ControllersOptions {
@@ -43,13 +46,15 @@ export interface ControllersOptions {
   /** The version of the simulated kubelets. */
   readonly version: string
   readonly simulation: SimulationOptions
+  /** The controllers that run. */
+  readonly selection: ControllerSelection
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** Runs all controllers until the signal is aborted. Resolves when all controllers have ended. */
+/** Runs the scheduler, the kubelets and the selected controllers until the signal is aborted. Resolves when all of them have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
-  const { client, source, clock, simulation, version } = options
+  const { client, source, clock, simulation, version, selection } = options
   const logger = quiet(options.logger)
   const metrics = new Metrics()
   const cache = new Cache(client, { logger, clock })
@@ -64,33 +69,41 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     // The cluster stops as a whole, so running reconciles get no grace period.
     return runController(definition, { client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
+  /** Runs a controller if it is selected. `component` is the source of its Events. */
+  const startSelected = async (name: ControllerName, definition: ControllerDefinition, component: string = name): Promise<void> => {
+    if (isSelected(selection, name)) await start(definition, component)
+  }
+  const collectGarbage = (): Promise<void> =>
+    runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal)
   await Promise.all([
     start(scheduler(simulation), 'default-scheduler'),
     start(kubelet({ simulation, ...kubeletEvents }), 'kubelet'),
     start(nodeRegistration({ version, ...kubeletEvents }), 'kubelet'),
-    start(nodeLifecycle(simulation.nodeGraceMs), 'node-controller'),
-    start(taintEviction(), 'taint-eviction-controller'),
-    start(podGarbageCollector(), 'pod-garbage-collector'),
-    start(namespaceController(source), 'namespace-controller'),
-    start(serviceAccountController(options.ca), 'serviceaccount-controller'),
-    start(deploymentController(), 'deployment-controller'),
-    start(replicaSetController(), 'replicaset-controller'),
-    start(statefulSetController(), 'statefulset-controller'),
-    start(daemonSetController(), 'daemonset-controller'),
-    start(jobController(), 'job-controller'),
-    start(orphanedPodController(), 'job-controller'),
-    start(timeToLiveController(), 'ttl-after-finished-controller'),
-    start(cronJobController(), 'cronjob-controller'),
-    start(endpointSliceController(), 'endpoint-slice-controller'),
-    start(endpointsController(), 'endpoint-controller'),
-    start(disruptionController(source), 'controllermanager'),
-    start(autoscalerController(source), 'horizontal-pod-autoscaler'),
-    start(claimController(), 'persistentvolume-controller'),
-    start(volumeController(), 'persistentvolume-controller'),
-    start(claimProtectionController(), 'persistentvolumeclaim-protection-controller'),
-    start(volumeProtectionController(), 'persistentvolume-protection-controller'),
+    startSelected('node-lifecycle-controller', nodeLifecycle(simulation.nodeGraceMs), 'node-controller'),
+    startSelected('taint-eviction-controller', taintEviction()),
+    startSelected('pod-garbage-collector-controller', podGarbageCollector(), 'pod-garbage-collector'),
+    startSelected('namespace-controller', namespaceController(source)),
+    startSelected('serviceaccount-controller', serviceAccountController()),
+    startSelected('root-ca-certificate-publisher-controller', rootCaPublisher(options.ca)),
+    startSelected('deployment-controller', deploymentController()),
+    startSelected('replicaset-controller', replicaSetController()),
+    startSelected('replicationcontroller-controller', replicationController(), 'replication-controller'),
+    startSelected('statefulset-controller', statefulSetController()),
+    startSelected('daemonset-controller', daemonSetController()),
+    startSelected('job-controller', jobController()),
+    startSelected('job-controller', orphanedPodController()),
+    startSelected('ttl-after-finished-controller', timeToLiveController()),
+    startSelected('cronjob-controller', cronJobController()),
+    startSelected('endpointslice-controller', endpointSliceController(), 'endpoint-slice-controller'),
+    startSelected('endpoints-controller', endpointsController(), 'endpoint-controller'),
+    startSelected('disruption-controller', disruptionController(source), 'controllermanager'),
+    startSelected('horizontal-pod-autoscaler-controller', autoscalerController(source), 'horizontal-pod-autoscaler'),
+    startSelected('persistentvolume-binder-controller', claimController(), 'persistentvolume-controller'),
+    startSelected('persistentvolume-binder-controller', volumeController(), 'persistentvolume-controller'),
+    startSelected('persistentvolumeclaim-protection-controller', claimProtectionController()),
+    startSelected('persistentvolume-protection-controller', volumeProtectionController()),
     cache.start(signal),
-    runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
+    isSelected(selection, 'garbage-collector-controller') ? collectGarbage() : undefined,
   ])
 }
 

@@ -33,25 +33,29 @@ export interface DecodedBody {
   readonly outOfRange?: string
 }
 
-/** Reads the whole body. Throws 413 as soon as the body exceeds the limit. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+/** Reads the whole body. Rejects with 413 as soon as the body exceeds the limit, and with 400 when the body is incomplete. */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge()
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    // An error in this loop must not destroy the request, because that would also close the socket before the response is sent.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge())
+  // Listeners take less time than an async iterator, which also would destroy the request, and with it the socket, after an error.
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const add = (chunk: Buffer): void => {
       size += chunk.length
-      if (size > maxBodyBytes) throw tooLarge()
       chunks.push(chunk)
+      if (size <= maxBodyBytes) return
+      request.off('data', add).pause()
+      reject(tooLarge())
     }
-  } catch (error) {
-    if (error instanceof StatusError) throw error
-    throw badRequest(`the request body is incomplete: ${messageOf(error)}`)
-  }
-  return Buffer.concat(chunks, size)
+    const incomplete = (error?: Error): void => reject(badRequest(`the request body is incomplete: ${messageOf(error ?? 'closed')}`))
+    const complete = (): void => {
+      request.off('close', incomplete)
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    }
+    request.on('data', add).once('end', complete).once('error', incomplete).once('close', incomplete)
+  })
 }
 
 /** Returns the media type of a `Content-Type` header, without parameters; JSON when the header is missing. */

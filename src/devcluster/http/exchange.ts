@@ -16,4 +16,6 @@ export interface Exchange {
   readonly receivedAt: number
   /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal
+  /** Resolves at the end of the turn of the event loop in which the request arrived. The response to a write waits for it. */
+  readonly endOfTurn: Promise<void>
 }

@@ -1,19 +1,23 @@
-/** The JSON of objects as strings, cached because a watch event is sent to many watchers, and an object is part of many lists. */
+/** The JSON of objects, lists and watch events, made from the JSON that `jsonOf` keeps. */
 import { isObject, stringifyJson } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
+import { jsonOf } from '../apimachinery/json-of.ts'
 
 export class JsonText {
-  /** The JSON of frozen objects. The JSON of other objects is not cached, because they can change. */
-  readonly #texts = new WeakMap<object, string>()
   readonly #items = new WeakMap<object, JsonObject>()
+  /** The objects from which `asItem` has made items. */
+  readonly #objects = new WeakMap<object, JsonObject>()
+  /** The latest line of a watch stream: the watchers of an event are served one after the other. */
+  #event: { readonly type: string; readonly object: object; readonly line: Buffer } | undefined
 
   of(object: JsonObject | Status): string {
-    const known = this.#texts.get(object)
-    if (known !== undefined) return known
-    const text = isList(object) ? this.#list(object) : stringifyJson(object)!
-    if (Object.isFrozen(object)) this.#texts.set(object, text)
-    return text
+    return isList(object) ? this.#partsOf(object).join('') : jsonOf(object)
+  }
+
+  /** Returns the body of a response: the JSON and a line break. A list can be long, so it is returned as bytes, which are made only once. */
+  body(object: JsonObject | Status): string | Buffer {
+    return isList(object) ? bytesOf([...this.#partsOf(object), '\n']) : `${this.of(object)}\n`
   }
 
   /** Returns an object without apiVersion and kind, as in lists of built-in types. */
@@ -21,21 +25,64 @@ export class JsonText {
     const known = this.#items.get(object)
     if (known !== undefined) return known
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object
-    if (Object.isFrozen(object)) this.#items.set(object, Object.freeze(item))
+    if (Object.isFrozen(object)) {
+      this.#items.set(object, Object.freeze(item))
+      this.#objects.set(item, object)
+    }
     return item
   }
 
   /** Returns a line of a watch stream. */
-  event(type: string, object: JsonObject | Status): string {
-    return `{"type":${JSON.stringify(type)},"object":${this.of(object)}}\n`
+  event(type: string, object: JsonObject | Status): Buffer {
+    const last = this.#event
+    if (last?.object === object && last.type === type) return last.line
+    const line = Buffer.from(`{"type":${JSON.stringify(type)},"object":${this.of(object)}}\n`)
+    if (Object.isFrozen(object)) this.#event = { type, object, line }
+    return line
   }
 
-  /** Builds the JSON of a list from the cached JSON of its items. */
-  #list(list: JsonObject & { items: unknown[] }): string {
-    const items = (): string => `[${list.items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item))).join(',')}]`
-    const fields = Object.entries(list).filter(([, value]) => value !== undefined)
-    return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${key === 'items' ? items() : stringifyJson(value)}`).join(',')}}`
+  /** Returns the JSON of a list in parts, from the cached JSON of its items. */
+  #partsOf(list: JsonObject & { items: unknown[] }): string[] {
+    const parts: string[] = []
+    for (const [key, value] of Object.entries(list)) {
+      if (value === undefined) continue
+      parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`)
+      if (key === 'items') this.#addItems(parts, list.items)
+      else parts.push(stringifyJson(value))
+    }
+    parts.push('}')
+    return parts
   }
+
+  #addItems(parts: string[], items: readonly unknown[]): void {
+    let start = ''
+    let separator = '['
+    for (const item of items) {
+      const object = isObject(item) ? this.#objects.get(item) : undefined
+      const text = object && jsonOf(object)
+      if (text !== undefined && (start === '' || !text.startsWith(start))) start = startOf(object!)
+      if (text?.startsWith(start) === true) parts.push(`${separator}{`, text.slice(start.length))
+      else parts.push(separator, isObject(item) ? this.of(item) : stringifyJson(item)!)
+      separator = ','
+    }
+    parts.push(items.length === 0 ? '[]' : ']')
+  }
+}
+
+/** Returns the beginning of the JSON of an object of a built-in type. The JSON of its item is `{` and the rest. */
+function startOf({ kind, apiVersion }: JsonObject): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
+}
+
+/** Encodes the parts of a text. This takes a fifth of the time of joining them to a string that is then encoded. */
+function bytesOf(parts: readonly string[]): Buffer {
+  let length = 0
+  for (const part of parts) length += Buffer.byteLength(part)
+  // The buffer is not a part of the pool of Node.js, which a long response would keep in memory.
+  const bytes = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const part of parts) at += bytes.write(part, at)
+  return bytes
 }
 
 function isList(object: JsonObject | Status): object is JsonObject & { items: unknown[] } {

@@ -91,7 +91,7 @@ function handleResourceList(exchange: Exchange, services: Services, group: strin
  */
 function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
   const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })
-  return respondObject(exchange, 200, value, JSON.stringify(value), encoding)
+  return respondObject(exchange, 200, value, () => `${JSON.stringify(value)}\n`, encoding)
 }
 
 async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: string): Promise<void> {

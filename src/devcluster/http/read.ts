@@ -76,7 +76,7 @@ export function send(
   { form }: Pick<Presentation, 'form'>,
   { jsonText }: Services,
 ): Promise<void> {
-  return respondObject(exchange, code, object, jsonText.of(object), form.encoding)
+  return respondObject(exchange, code, object, () => jsonText.body(object), form.encoding)
 }
 
 /** The query parameters that select objects of a collection. */

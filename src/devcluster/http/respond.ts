@@ -29,7 +29,8 @@ export interface Answer {
   readonly code: number
   /** Value of the Content-Type header; undefined for a response without this header. */
   readonly contentType?: string
-  readonly body: string
+  /** A buffer must not be used afterwards. */
+  readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -37,29 +38,56 @@ export interface Answer {
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
-  let bytes: Buffer = Buffer.from(body)
-  const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-  const compress = acceptsGzip && bytes.length > gzipThreshold
-  if (compress) bytes = await gzipAsync(bytes, { level: 1 })
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  const compress = length > gzipThreshold && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  const bytes = compress ? await gzipAsync(body, { level: 1 }) : asSent(body, exchange)
+  if (compress) release(body)
   if (response.headersSent || response.destroyed) return
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  if (!response.hasHeader('cache-control')) response.setHeader('Cache-Control', 'no-cache, private')
-  if (compress) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding')
   setWarnings(exchange)
-  if (bytes.length > longAnswer) expectEarlyRequest(response.socket)
+  const sent = compress ? bytes.length : length
+  if (sent > longAnswer) expectEarlyRequest(response.socket)
   const bodiless = code === 204 || code === 304
-  const type = contentType === undefined ? {} : { 'Content-Type': contentType }
-  response.writeHead(code, bodiless ? {} : { ...type, 'Content-Length': bytes.length })
-  response.end(bodiless ? undefined : bytes)
+  response.writeHead(code, {
+    'Cache-Control': 'no-cache, private',
+    ...headers,
+    ...(compress ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : {}),
+    ...(bodiless || contentType === undefined ? {} : { 'Content-Type': contentType }),
+    ...(bodiless ? {} : { 'Content-Length': sent }),
+  })
+  response.end(bodiless ? undefined : bytes, typeof bytes === 'string' ? undefined : () => release(bytes))
 }
 
-/** Sends an object in the negotiated encoding. `text` is the object as JSON. */
-export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
+/**
+ * Frees the memory of bytes that are no longer used, if they share it with no other bytes. It lies outside of the heap, and V8 itself frees it
+ * only with the garbage, which it collects more often because of it: a list of 5,000 objects took twice the CPU time.
+ */
+function release(bytes: string | Buffer): void {
+  if (typeof bytes === 'string') return
+  const { buffer, length } = bytes
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
+}
+
+/**
+ * Returns a short body as a string, because Node.js writes a string together with the headers, and other bodies as bytes. Node.js encodes
+ * the headers like such a string. The headers of a response with warnings can have bytes that are not ASCII, which would change.
+ */
+function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {
+  return typeof body === 'string' && (body.length > longAnswer || warnings.size > 0) ? Buffer.from(body) : body
+}
+
+/** Sends an object in the negotiated encoding. `json` returns the object as JSON with a line break. */
+export function respondObject(
+  exchange: Exchange,
+  code: number,
+  object: JsonObject,
+  json: () => string | Buffer,
+  encoding: Encoding,
+): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
   return respond(exchange, {
     code,
     contentType: 'application/json',
-    body: isPrettyPrint(exchange) ? stringifyJson(object, 2) : `${text}\n`,
+    body: isPrettyPrint(exchange) ? stringifyJson(object, 2) : json(),
   })
 }
 

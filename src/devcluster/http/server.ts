@@ -11,6 +11,7 @@ import type { Catalog } from '../resources/catalog.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import type { Authorizer } from '../access/authorizer.ts'
 import { Discovery } from './discovery.ts'
+import { endOfTurn } from './end-of-turn.ts'
 import type { Exchange } from './exchange.ts'
 import type { RequestRecord } from './handle.ts'
 import { handle } from './handle.ts'
@@ -83,30 +84,33 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     discovery: new Discovery(catalog),
     openApi: new OpenApi(catalog, serverVersion.gitVersion),
   }
-  const closing = new AbortController()
   const sockets = new Set<Duplex>()
-  const running = new Set<Promise<void>>()
+  /** The running requests. `end` of a request is aborted when its client disconnects, or when the server closes. */
+  const running = new Map<Promise<void>, AbortController>()
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const disconnected = new AbortController()
-    response.once('close', () => disconnected.abort())
-    // A broken socket emits `error` and then `close`. Without a listener, the error would end the process.
-    response.on('error', () => disconnected.abort())
-    const signal = AbortSignal.any([disconnected.signal, closing.signal])
-    const closed = new Promise<void>((resolve) => response.once('close', resolve))
-    const record = await handle(exchangeOf(request, response, signal, services.clock), options.tokens, services)
-    options.onRequest?.(record)
+  const answer = async (request: IncomingMessage, response: ServerResponse, end: AbortController): Promise<void> => {
     // The response emits `close` when it has been passed to the socket, or when the connection has ended.
+    const closed = new Promise<void>((resolve) =>
+      response.once('close', () => {
+        if (!response.writableFinished) end.abort()
+        resolve()
+      }),
+    )
+    // A broken socket emits `error` and then `close`. Without a listener, the error would end the process.
+    response.on('error', () => end.abort())
+    const record = await handle(exchangeOf(request, response, end.signal, services.clock), options.tokens, services)
+    options.onRequest?.(record)
     await closed
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const done = answer(request, response)
+    const end = new AbortController()
+    const done = answer(request, response, end)
       .catch((error: unknown) => {
         logger.error({ err: error }, 'a request failed')
         response.destroy()
       })
       .finally(() => running.delete(done))
-    running.add(done)
+    running.set(done, end)
   }
   const limits = {
     maxHeaderSize: maxHeaderBytes,
@@ -141,9 +145,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      closing.abort()
+      for (const end of running.values()) end.abort()
       const grace = new AbortController()
-      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, grace.signal).catch(() => undefined)])
+      await Promise.race([Promise.allSettled(running.keys()), sleep(clock, closeGraceMs, grace.signal).catch(() => undefined)])
       grace.abort()
       for (const socket of sockets) socket.destroy()
       await closed
@@ -162,6 +166,7 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
     query: new URLSearchParams(queryStart < 0 ? '' : readable(target.slice(queryStart + 1))),
     warnings: new Set(),
     signal,
+    endOfTurn: endOfTurn(),
     since: clock.now(),
     receivedAt: clock.monotonicNow(),
   }

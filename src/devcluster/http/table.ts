@@ -1,6 +1,7 @@
 /** Tables for `kubectl get`, and PartialObjectMetadata. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject } from '../../api/json.ts'
+import { deepFreeze, getOwn, isObject } from '../../api/json.ts'
+import { memoized } from '../apimachinery/memoized.ts'
 import { badRequest } from '../apimachinery/status-error.ts'
 import type { Column } from '../rest/column.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
@@ -60,8 +61,20 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 
-/** Returns a PartialObjectMetadata. Its fields have the order of the Go struct, even for a custom resource. */
+/**
+ * Returns a PartialObjectMetadata. Its fields have the order of the Go struct, even for a custom resource. All watchers of a stored object,
+ * which is frozen, share one result, so that its JSON is made only once.
+ */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
+  return Object.isFrozen(object) ? sharedPartials[version](object) : makePartial(object, version)
+}
+
+const sharedPartials = {
+  v1: memoized((object: JsonObject) => deepFreeze(makePartial(object, 'v1'))),
+  v1beta1: memoized((object: JsonObject) => deepFreeze(makePartial(object, 'v1beta1'))),
+}
+
+function makePartial(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   const metadata = inGoOrder(metadataOf(object), objectMetaType())
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }
 }

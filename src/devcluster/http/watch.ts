@@ -15,7 +15,7 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Collected lines are written immediately when they are together longer than this number of characters. */
+/** Collected lines are written immediately when they are together longer than this number of bytes. */
 const batchLength = 64 * 1024
 
 /** When a client has read nothing for this many milliseconds, its watch is closed. The client then watches again. */
@@ -94,7 +94,7 @@ function watchErrors(match: string, continued: string, sendsInitialEvents: boole
 
 /** Writes the lines of a stream; `write` returns false when the caller must wait until the client has read. */
 interface Lines {
-  write(line: string): boolean
+  write(line: Buffer): boolean
   end(): void
 }
 
@@ -110,10 +110,12 @@ function begin(exchange: Exchange): Lines {
   setWarnings(exchange)
   response.writeHead(200)
   response.flushHeaders()
-  let pending = ''
+  let pending: Buffer[] = []
+  let length = 0
   const flush = (): void => {
-    if (pending !== '' && response.writable) response.write(pending)
-    pending = ''
+    if (pending.length > 0 && response.writable) response.write(pending.length === 1 ? pending[0] : Buffer.concat(pending, length))
+    pending = []
+    length = 0
   }
   const end = (): void => {
     flush()
@@ -123,9 +125,10 @@ function begin(exchange: Exchange): Lines {
   return {
     end,
     write(line) {
-      if (pending === '') process.nextTick(flush)
-      pending += line
-      if (pending.length > batchLength) flush()
+      if (pending.length === 0) process.nextTick(flush)
+      pending.push(line)
+      length += line.length
+      if (length > batchLength) flush()
       return !response.writableNeedDrain
     },
   }

@@ -37,7 +37,7 @@ export async function createObject(exchange: Exchange, request: ResourceRequest,
   const namespace = info.namespaced ? target.namespace : undefined
   const name = target.subresource === '' ? undefined : target.name
   const object = await services.registry.create(info, namespace, decoded, context, name, target.subresource)
-  return send(exchange, 201, presentObject(object, presentation), presentation, services)
+  return sendAtEndOfTurn(exchange, 201, presentObject(object, presentation), presentation, services)
 }
 
 export async function updateObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
@@ -45,7 +45,7 @@ export async function updateObject(exchange: Exchange, request: ResourceRequest,
   const context = writeContext(exchange, request.user, 'UpdateOptions')
   const decoded = await decodedObject(exchange, request)
   const { object, created } = await services.registry.put(request.info, keyOf(request), decoded, context, request.target.subresource)
-  return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
+  return sendAtEndOfTurn(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
 }
 
 export async function patchObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
@@ -56,21 +56,26 @@ export async function patchObject(exchange: Exchange, request: ResourceRequest, 
   const { value, duplicates } = decodePatch(await readBody(exchange.request), type, request)
   const patch = { type, body: value, duplicates, ...(type === 'apply' ? { force: flag(exchange.query, 'force') } : {}) }
   const { object, created } = await services.registry.patch(info, keyOf(request), patch, context, request.target.subresource)
-  return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
+  return sendAtEndOfTurn(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
 }
 
 export async function deleteObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services)
   const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
   const { object } = await services.registry.delete(request.info, keyOf(request), options, context)
-  return send(exchange, 200, presentObject(object, presentation), presentation, services)
+  return sendAtEndOfTurn(exchange, 200, presentObject(object, presentation), presentation, services)
 }
 
 export async function deleteObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services)
   const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
   const list = await services.registry.deleteCollection(request.info, await readOptions(exchange, request, services), options, context)
-  return send(exchange, 200, presentList(list, presentation), presentation, services)
+  return sendAtEndOfTurn(exchange, 200, presentList(list, presentation), presentation, services)
+}
+
+const sendAtEndOfTurn: typeof send = async (exchange, ...response) => {
+  await exchange.endOfTurn
+  return send(exchange, ...response)
 }
 
 async function decodedObject(exchange: Exchange, request: ResourceRequest): Promise<DecodedObject> {

@@ -3,7 +3,7 @@ import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject, jsonEqual } from '../../api/json.ts'
+import { isObject, jsonEqual, setOwn } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { asGo } from '../types/go-value.ts'
 import { bareError, notANumber } from '../apimachinery/status-error.ts'
@@ -25,8 +25,12 @@ export function finalizersOf(object: JsonObject): readonly string[] {
 
 /** Returns a copy of the object with changed fields. A field that is undefined in `changes` is removed. */
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
-  const changed: JsonObject = { ...object, ...changes }
-  for (const [key, value] of Object.entries(changes)) if (value === undefined) delete changed[key]
+  const changed: JsonObject = { ...object }
+  for (const [key, value] of Object.entries(changes)) {
+    // After `delete`, V8 takes more time for every access to the object, so it is called only for fields that the object has.
+    if (value !== undefined) setOwn(changed, key, value)
+    else if (Object.hasOwn(changed, key)) delete changed[key]
+  }
   return changed
 }
 

@@ -8,8 +8,9 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../../api/errors.ts'
 import { parseJson } from '../../api/json-reader.ts'
-import { isObject, stringifyJson } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
 import { checkPrivateFile, checkPrivateFolder, makePrivateFolder } from '../../certs/private-file.ts'
+import { jsonOf } from '../apimachinery/json-of.ts'
 import type { Change, StoredObject } from './object-store.ts'
 import type { Persistence } from './persistence.ts'
 import { openSqlite, sqliteProblem } from './sqlite.ts'
@@ -194,7 +195,7 @@ export class ObjectDatabase implements Persistence {
     this.#transaction(() => {
       for (const { type, storageKey, key, object } of changes) {
         if (type === 'DELETED') this.#delete.run(storageKey, key)
-        else this.#put.run(storageKey, key, stringifyJson(object))
+        else this.#put.run(storageKey, key, jsonOf(object))
       }
       this.#setRevision.run(changes.at(-1)!.revision)
     })

@@ -21,7 +21,7 @@ export interface ForwarderOptions {
    * contains, and never with the credentials of this connection.
    */
   readonly connection: Connection
-  /** The tokens that the proxy has issued. Each token stands for the identity of its connection. */
+  /** The tokens that the proxy has issued, each with the connection to the API server whose identity the token stands for. */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }

@@ -69,8 +69,8 @@ const maxConversionBytes = 128 * mebibyte
  */
 export const conversionCost = 2.5
 /**
- * The part of `conversionCost` that is for the object that is being converted. If the largest object needs more, `conversion-route.ts`
- * reserves the rest.
+ * `conversionCost` includes this much memory for one object: the object of the review that is being converted at a time. If the largest
+ * object of the review needs more than that, `conversion-route.ts` reserves the difference.
  */
 export const batchCost = 0.5
 /** Measured: during its conversion, the values of an object are in memory twice, in the object and in the result. */

@@ -13,6 +13,7 @@ import { runController } from '../../../src/controller/run-controller.ts'
 import type { ControllerDefinition } from '../../../src/controller/builder.ts'
 import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
 import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
+import { rootCaPublisher } from '../../../src/devcluster/controllers/root-ca-publisher.ts'
 import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
@@ -544,11 +545,23 @@ t.test('a condition of a namespace keeps its transition time until its status ch
 const inNamespace = (name: string): KubernetesObject => objectOf(name, {}, { namespace: 'ns' })
 const plain = (metadata: object = {}): KubernetesObject => objectOf('ns', {}, { namespace: undefined, ...metadata })
 
-t.test('a namespace gets the default ServiceAccount and the root CA, which are restored after changes', async (t) => {
-  const world = run(t, () => serviceAccountController('CA'))
+t.test('a namespace gets the default ServiceAccount, which is created again after its deletion', async (t) => {
+  const world = run(t, serviceAccountController)
   world.set(namespaceType, plain())
-  t.strictSame(await world.take(2), [
-    ['create', 'serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } }, {}],
+  const created = ['create', 'serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } }, {}]
+  t.strictSame(await world.take(1), [created])
+  world.set(serviceAccount, inNamespace('default'))
+  world.set(serviceAccount, inNamespace('other'))
+  await quiet()
+  t.strictSame(world.asked, [])
+  world.cache.of(serviceAccount).delete({ namespace: 'ns', name: 'default' })
+  t.strictSame(await world.take(1), [created])
+})
+
+t.test('a namespace gets the root CA, which is restored after changes', async (t) => {
+  const world = run(t, () => rootCaPublisher('CA'))
+  world.set(namespaceType, plain())
+  t.strictSame(await world.take(1), [
     [
       'create',
       'configmaps',
@@ -566,54 +579,41 @@ t.test('a namespace gets the default ServiceAccount and the root CA, which are r
       {},
     ],
   ])
-  world.set(serviceAccount, inNamespace('default'))
-  t.match(await world.take(1), [['create', 'configmaps']])
   world.set(configMap, objectOf('kube-root-ca.crt', { data: { 'ca.crt': 'old' } }))
   t.strictSame(await world.take(1), [
     ['patch', 'configmaps', { namespace: 'ns', name: 'kube-root-ca.crt' }, { data: { 'ca.crt': 'CA' } }, {}],
   ])
   world.set(configMap, objectOf('kube-root-ca.crt', { data: { 'ca.crt': 'CA' } }))
   world.set(configMap, inNamespace('other'))
-  world.set(serviceAccount, inNamespace('other'))
   await quiet()
   t.strictSame(world.asked, [])
-  world.cache.of(serviceAccount).delete({ namespace: 'ns', name: 'default' })
-  t.match(await world.take(1), [['create', 'serviceaccounts']])
 })
 
-t.test('a terminating namespace gets neither, and errors of races are ignored', async (t) => {
-  const away = run(t, () => serviceAccountController('CA'))
-  away.set(namespaceType, plain({ deletionTimestamp: time }))
-  await quiet()
-  t.strictSame(away.asked, [])
-  for (const error of [exists, notFound, forbidden]) {
-    const world = run(
-      t,
-      () => serviceAccountController('CA'),
-      () => Promise.reject(error),
-    )
-    world.set(namespaceType, plain())
-    t.match(await world.take(2), [
-      ['create', 'serviceaccounts'],
-      ['create', 'configmaps'],
-    ])
-    world.set(configMap, objectOf('kube-root-ca.crt', {}))
-    t.match((await world.take(2)).at(-1), ['patch', 'configmaps'])
+for (const [plural, make] of [
+  ['serviceaccounts', serviceAccountController],
+  ['configmaps', () => rootCaPublisher('CA')],
+] as const)
+  t.test(`a terminating namespace gets no ${plural}, errors of races are ignored, and other errors are retried`, async (t) => {
+    const away = run(t, make)
+    away.set(namespaceType, plain({ deletionTimestamp: time }))
     await quiet()
-    t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
-  }
-  for (const plural of ['serviceaccounts', 'configmaps']) {
-    const failing = run(
-      t,
-      () => serviceAccountController('CA'),
-      (_method, type: ResourceType) => (type.plural === plural ? Promise.reject(apiError(500, 'InternalError')) : {}),
-    )
+    t.strictSame(away.asked, [])
+    for (const error of [exists, notFound, forbidden]) {
+      const world = run(t, make, () => Promise.reject(error))
+      world.set(namespaceType, plain())
+      t.match(await world.take(1), [['create', plural]])
+      if (plural === 'configmaps') {
+        world.set(configMap, objectOf('kube-root-ca.crt', {}))
+        t.match(await world.take(1), [['patch', plural]])
+      }
+      await quiet()
+      t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
+    }
+    const failing = run(t, make, () => Promise.reject(apiError(500, 'InternalError')))
     failing.set(namespaceType, plain())
-    const before = await failing.take(plural === 'configmaps' ? 2 : 1)
-    t.equal(before.at(-1)![1], plural, 'a failure ends the reconcile')
+    t.match(await failing.take(1), [['create', plural]])
     await until('it is tried again', async () => {
       await failing.clock.advance(10)
       return failing.asked.length > 0
     })
-  }
-})
+  })

@@ -268,7 +268,7 @@ t.test('a body of 3 MiB is accepted, and one byte more is refused with 413', asy
   const half = Buffer.alloc(limit / 2, 'x')
   t.strictSame(await readBody(requestOf([Buffer.from('ab'), Buffer.from('c')])), Buffer.from('abc'))
   t.equal((await readBody(requestOf([half, half], { 'content-length': String(limit) }))).length, limit)
-  const long = requestOf([half, half, Buffer.from('x')])
+  const long = requestOf([half, half, Buffer.from('x'), Buffer.from('x')])
   t.strictSame(await refusalOf(readBody(long)), tooLarge)
   t.equal(long.destroyed, false, 'the connection stays open for the response')
   t.strictSame(

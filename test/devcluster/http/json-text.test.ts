@@ -2,9 +2,22 @@
 import t from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
+import { fc } from '../../support/property.ts'
 import { JsonText } from '../../../src/devcluster/http/json-text.ts'
 
 const configMap = (data: JsonObject): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data })
+
+/** Frozen objects. Some of them begin with their types, as stored objects do. */
+const jsonObjects = fc
+  .record({
+    type: fc.constantFrom('none', 'first', 'last'),
+    kind: fc.constantFrom('A', 'B"ä'),
+    fields: fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()),
+  })
+  .map(({ type, kind, fields }) => {
+    const types = { kind, apiVersion: 'v1' }
+    return deepFreeze({ ...(type === 'first' ? types : {}), ...fields, ...(type === 'last' ? types : {}) }) as JsonObject
+  })
 
 /** Returns an object that counts how often its JSON is made. */
 function counted(): { readonly object: JsonObject; readonly count: () => number } {
@@ -28,7 +41,8 @@ t.test('the JSON of a frozen object is made once, also for lists and watch event
   const made = count()
   t.equal(texts.of(object), json)
   t.equal(texts.of({ kind: 'FooList', items: [object, object] }), `{"kind":"FooList","items":[${json},${json}]}`)
-  t.equal(texts.event('ADDED', object), `{"type":"ADDED","object":${json}}\n`)
+  t.equal(String(texts.body({ kind: 'FooList', items: [object] })), `{"kind":"FooList","items":[${json}]}\n`)
+  t.equal(String(texts.event('ADDED', object)), `{"type":"ADDED","object":${json}}\n`)
   t.equal(count(), made)
   t.end()
 })
@@ -41,6 +55,46 @@ t.test('the JSON of an object that can change is made each time', (t) => {
   object.data = { a: 'c' }
   t.match(JSON.parse(texts.of(object)), { data: { a: 'c' } })
   t.match(texts.asItem(object), { data: { a: 'c' } })
+  t.end()
+})
+
+t.test('the line of a frozen object is shared by consecutive watchers of the same event', (t) => {
+  const texts = new JsonText()
+  const [object, other] = [deepFreeze(configMap({ a: 'ä' })), deepFreeze(configMap({ a: 'b' }))]
+  const line = texts.event('ADDED', object)
+  t.equal(texts.event('ADDED', object), line)
+  t.equal(String(texts.event('MODIFIED', object)), `{"type":"MODIFIED","object":${JSON.stringify(object)}}\n`)
+  t.equal(String(texts.event('MODIFIED', other)), `{"type":"MODIFIED","object":${JSON.stringify(other)}}\n`)
+  t.strictSame(texts.event('ADDED', object), line)
+  const open = configMap({ a: 'b' })
+  texts.event('ADDED', open)
+  open.data = { a: 'c' }
+  t.match(String(texts.event('ADDED', open)), '"data":{"a":"c"}')
+  t.end()
+})
+
+t.test('the JSON of a list is that of its items, without their types for a built-in type', (t) => {
+  fc.assert(
+    fc.property(fc.array(jsonObjects), jsonObjects, fc.boolean(), (objects, metadata, isBuiltin) => {
+      const texts = new JsonText()
+      const list = (): JsonObject => ({
+        kind: 'FooList',
+        metadata,
+        items: objects.map((object) => (isBuiltin ? texts.asItem(object) : object)),
+      })
+      const expected = JSON.stringify({
+        kind: 'FooList',
+        metadata,
+        items: objects.map(({ kind, apiVersion, ...rest }) => ({ ...(isBuiltin ? {} : { kind, apiVersion }), ...rest })),
+      })
+      // The order of keys is that of the object. It differs from `expected` if an object does not begin with its type.
+      const parsed = (text: string): unknown => JSON.parse(text)
+      for (const texted of [texts.of(list()), String(texts.body(list())), String(texts.body(list()))]) {
+        t.strictSame(parsed(texted), parsed(expected))
+        if (isBuiltin) t.equal(texted.trimEnd(), expected)
+      }
+    }),
+  )
   t.end()
 })
 

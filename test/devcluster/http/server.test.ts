@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { deepFreeze } from '../../../src/api/json.ts'
 import { Agent, request } from 'undici'
 import { ProreusError } from '../../../src/api/errors.ts'
 import { failure } from '../../../src/api/status.ts'
@@ -286,6 +287,29 @@ t.test('a large response is compressed when the client accepts gzip', async (t) 
   t.equal((JSON.parse(plain) as { items: unknown[] }).items.length, 2000)
   t.equal((await send(foos)).text, plain)
   t.match(await send(foos), { headers: { 'content-encoding': undefined } })
+})
+
+t.test('long lists arrive complete, also when clients read slowly, at the same time, or leave', async (t) => {
+  const items = Array.from({ length: 2000 }, (_, index) => deepFreeze(foo(`foo-${index}`, { text: 'ä€😀'.repeat(100) })))
+  const { server, agent } = await startTestServer(t, { registry: { list: () => ({ items, metadata: { resourceVersion: '1' } }) } })
+  const get = (accepted: string): ReturnType<typeof request> =>
+    request(`${server.url}${foos}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}`, 'accept-encoding': accepted } })
+  const leaving = await get('identity')
+  leaving.body.on('error', () => undefined).destroy()
+  const texts = await Promise.all(
+    Array.from({ length: 12 }, async (_, index) => {
+      const { body, headers } = await get(index % 3 === 0 ? 'gzip' : 'identity')
+      const chunks: Buffer[] = []
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        chunks.push(chunk)
+        await new Promise(setImmediate)
+      }
+      const bytes = Buffer.concat(chunks)
+      return (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString()
+    }),
+  )
+  for (const text of texts) t.ok(text === texts[0], 'all lists are the same')
+  t.strictSame((JSON.parse(texts[0]!) as { items: unknown[] }).items, items)
 })
 
 t.test('malformed or oversized HTTP closes its own connection only', async (t) => {

@@ -1,14 +1,19 @@
-/** The ReplicaSet controller: keeps the number of Pods at `spec.replicas` (k8s.io/kubernetes/pkg/controller/replicaset). */
+/**
+ * The controllers of ReplicaSets and ReplicationControllers. Both keep the number of Pods at `spec.replicas`
+ * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
+ */
 import type { Pod } from '../../../api/builtin.ts'
 import { pod as podType } from '../../../api/builtin.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
+import { core } from '../../../api/kubernetes/core.ts'
 import { formatTime } from '../../../api/conditions.ts'
+import type { ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { controllerOf } from '../../../api/owner-reference.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { claimDependents, controlledBy, mayAdopt, podsByController, replicaSetsByController } from './dependents.ts'
+import { claimDependents, controlledBy, controllerIndex, mayAdopt, podsByController, replicaSetsByController } from './dependents.ts'
 import { createPod, deletePods, podFromTemplate, slowStart } from './pod-control.ts'
 import { availableInMs, isActive, isAvailable, isReady, isTerminating } from './pod-state.ts'
 import { podsToDelete } from './pods-to-delete.ts'
@@ -21,6 +26,31 @@ type ReadonlyPod = DeepReadonly<Pod>
 /** Maximum number of Pods that one reconcile creates or deletes (k8s.io/kubernetes/pkg/controller/replicaset: BurstReplicas). */
 const burst = 500
 
+/** An index of ReplicationControllers by the UID of their controller. */
+const replicationControllersByController = controllerIndex(core.replicationController)
+
+/** The differences between ReplicaSets and ReplicationControllers. */
+interface Kind {
+  readonly type: ResourceType
+  /** True when the status has the field `terminatingReplicas`. */
+  readonly countsTerminating: boolean
+  /** Returns the objects of this kind whose controller reference has this UID. */
+  ofController(uid: string, namespace: string | undefined, context: ReconcileContext): readonly ReplicaSet[]
+}
+
+const replicaSetKind: Kind = {
+  type: apps.replicaSet,
+  countsTerminating: true,
+  ofController: (uid, namespace, { cache }) => cache.list(apps.replicaSet, { namespace, index: [replicaSetsByController, uid] }),
+}
+
+const replicationControllerKind: Kind = {
+  type: core.replicationController,
+  countsTerminating: false,
+  ofController: (uid, namespace, { cache }) =>
+    cache.list(core.replicationController, { namespace, index: [replicationControllersByController, uid] }).map(asReplicaSet),
+}
+
 export function replicaSetController(): ControllerDefinition {
   return defineController(apps.replicaSet, {
     name: 'replicaset',
@@ -29,18 +59,44 @@ export function replicaSetController(): ControllerDefinition {
     owns: [podType],
     watches: [{ type: podType, map: mayAdopt(apps.replicaSet) }],
     indexes: [podsByController, replicaSetsByController],
-    reconcile: retryRefused(reconcileReplicaSet),
+    reconcile: retryRefused((replicaSet, context) => reconcileReplicas(replicaSetKind, replicaSet, context)),
   })
 }
 
-async function reconcileReplicaSet(replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
+export function replicationController(): ControllerDefinition {
+  return defineController(core.replicationController, {
+    name: 'replicationcontroller',
+    resyncPeriodMs: 0,
+    workers: 4,
+    owns: [podType],
+    watches: [{ type: podType, map: mayAdopt(core.replicationController, asReplicaSet) }],
+    indexes: [podsByController, replicationControllersByController],
+    reconcile: retryRefused((object, context) => reconcileReplicas(replicationControllerKind, asReplicaSet(object), context)),
+  })
+}
+
+/**
+ * Returns a ReplicationController whose `spec.selector` is a label selector, as in a ReplicaSet. The kind is not changed, because the owner
+ * references of the Pods contain it.
+ */
+function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
+  const { spec } = object
+  const matchLabels = spec?.selector
+  const selector = matchLabels === undefined ? undefined : { selector: { matchLabels } }
+  return { ...object, spec: { ...spec, ...selector } } as unknown as ReplicaSet
+}
+
+/** Creates missing Pods or deletes surplus Pods of a ReplicaSet or ReplicationController, and writes the status. */
+async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
-  // The cache also contains the Pods that an earlier reconcile has just created, so no Pod is created twice.
-  const failure = deletionTimestamp === undefined ? await scale(replicaSet, claimed, context) : undefined
+  // The cache already contains the Pods that an earlier reconcile has created, so no Pod is created twice.
+  const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const pods = controlledBy(podsByController, replicaSet, context)
   const now = context.clock.now()
-  await writeStatus(apps.replicaSet, replicaSet, statusOf(replicaSet, pods, failure, now), context, ['replicas', 'terminatingReplicas'])
+  const status = statusOf(replicaSet, pods, failure, now)
+  const counted = kind.countsTerminating ? { ...status, terminatingReplicas: pods.filter(isTerminating).length } : status
+  await writeStatus(kind.type, replicaSet, counted, context, ['replicas', 'terminatingReplicas'])
   if (failure !== undefined) throw failure.error
   const { minReadySeconds = 0 } = replicaSet.spec ?? {}
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
@@ -53,8 +109,13 @@ interface Failure {
   readonly error: unknown
 }
 
-/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure; with undefined on success. */
-async function scale(replicaSet: ReplicaSet, pods: readonly ReadonlyPod[], context: ReconcileContext): Promise<Failure | undefined> {
+/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure if a request fails; otherwise with undefined. */
+async function scale(
+  kind: Kind,
+  replicaSet: ReplicaSet,
+  pods: readonly ReadonlyPod[],
+  context: ReconcileContext,
+): Promise<Failure | undefined> {
   const missing = (replicaSet.spec?.replicas ?? 0) - pods.length
   try {
     if (missing > 0) {
@@ -63,7 +124,7 @@ async function scale(replicaSet: ReplicaSet, pods: readonly ReadonlyPod[], conte
       )
     } else if (missing < 0) {
       const count = Math.min(-missing, burst)
-      const chosen = podsToDelete(pods, relatedPods(replicaSet, context), { count, now: context.clock.now() })
+      const chosen = podsToDelete(pods, relatedPods(kind, replicaSet, context), { count, now: context.clock.now() })
       await deletePods(chosen, replicaSet, context)
     }
     return undefined
@@ -72,12 +133,10 @@ async function scale(replicaSet: ReplicaSet, pods: readonly ReadonlyPod[], conte
   }
 }
 
-/** Returns the active Pods of all ReplicaSets of the same owner, e.g. of the same Deployment. */
-function relatedPods(replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
+/** Returns the active Pods of all objects of this kind with the same owner, e.g. of all ReplicaSets of a Deployment. */
+function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid
-  const { namespace } = replicaSet.metadata
-  const replicaSets =
-    uid === undefined ? [replicaSet] : context.cache.list(apps.replicaSet, { namespace, index: [replicaSetsByController, uid] })
+  const replicaSets = uid === undefined ? [replicaSet] : kind.ofController(uid, replicaSet.metadata.namespace, context)
   return replicaSets.flatMap((one) => controlledBy(podsByController, one, context)).filter(isActive)
 }
 
@@ -95,15 +154,14 @@ function statusOf(
     fullyLabeledReplicas: pods.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value)).length,
     readyReplicas: pods.filter(isReady).length,
     availableReplicas: pods.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
-    terminatingReplicas: all.filter(isTerminating).length,
     observedGeneration: replicaSet.metadata.generation,
     conditions: conditionsOf(replicaSet, failure, now),
   }
 }
 
 /**
- * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the condition already exists, it keeps
- * its message.
+ * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the ReplicaSet already has this condition,
+ * the condition is not changed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')

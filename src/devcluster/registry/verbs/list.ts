@@ -81,7 +81,7 @@ export function listObjects(
   let index = start === '' ? 0 : firstAtOrAfter(snapshot.keys, prefix + start)
   for (; index < snapshot.keys.length; index += 1) {
     const object = representation.present(info, snapshot.get(snapshot.keys[index]!)!)
-    if (!selection.matches(object)) continue
+    if (!selection.everything && !selection.matches(object)) continue
     // With a selector, a full page has a next page only if another object matches.
     if (items.length === limit) break
     items.push(object)

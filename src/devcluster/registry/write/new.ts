@@ -4,6 +4,8 @@ import { requireAllowed } from '../../access/authorizer.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { alreadyExists, badRequest, bareError } from '../../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
+import { inGoOrder } from '../../types/go-order.ts'
+import { objectMetaType } from '../../types/go-types.ts'
 import { clusterView } from './cluster-view.ts'
 import { admitWrite } from './admit.ts'
 import { checkNamespace, pruned, redefault } from '../decode.ts'
@@ -79,7 +81,16 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   if (context.dryRun) return representation.show(info, written)
   // In kube-apiserver, the storage layer rejects the resourceVersion of a new object, and a dry run does not reach that layer.
   if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
-  return representation.show(info, (await store.put(info.storageKey, key, written, undefined))!)
+  return representation.show(info, (await store.put(info.storageKey, key, withRevisionField(info, written), undefined))!)
+}
+
+/**
+ * Returns the object with a resourceVersion, which the store replaces. The stored object then has the order of responses, and needs no
+ * reordered copy.
+ */
+function withRevisionField({ custom }: ResourceInfo, object: JsonObject): JsonObject {
+  const metadata = { ...metadataOf(object), resourceVersion: '0' }
+  return { ...object, metadata: inGoOrder(metadata, custom ? undefined : objectMetaType()) }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The catalog's rows of the built-in types. The rows of CustomResourceDefinition and of the reviews are made elsewhere, because they depend
- * on other parts of the server.
+ * The built-in types that the API server serves. Only CustomResourceDefinition and the review types, e.g. SubjectAccessReview, are defined
+ * elsewhere, because they depend on other parts of the server.
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
@@ -14,6 +14,7 @@ import { limitResources } from './quotas-and-priorities.ts'
 import { namespaces } from './namespaces.ts'
 import { networkResources } from './networking.ts'
 import { pods } from './pods.ts'
+import { replicationResources } from './replication-controllers.ts'
 import { services } from './services.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { volumeResources } from './volumes.ts'
@@ -29,6 +30,7 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...clusterResources,
   ...eventResources,
   ...volumeResources,
+  ...replicationResources,
   ...workloadResources,
   statefulSets,
   controllerRevisions,

@@ -144,6 +144,73 @@ const replicaSet: Group = {
   ],
 }
 
+const replicationController: Group = {
+  name: 'replicationcontrollers',
+  type: { kind: 'ReplicationController', plural: 'replicationcontrollers' },
+  base: { spec: { selector: { app: 'a' }, template } },
+  create: [
+    ...replicas,
+    ...each({
+      'spec.selector': [undefined, {}, { app: 'b' }, { b: 'c' }, { app: 'a', b: 'c' }, { 'a b': 'c' }],
+      'spec.template': [undefined, {}],
+      'spec.template.metadata': [undefined, { labels: {} }, { labels: { app: 'a', 'b c': 'd' } }],
+      'spec.template.spec.restartPolicy': ['', 'Never', 'Always'],
+      'spec.template.spec.activeDeadlineSeconds': [5],
+      'spec.minReadySeconds': [-1, 5],
+      'metadata.labels': [{ own: 'x' }, {}],
+      spec: [undefined, {}],
+    }),
+    { 'spec.selector': undefined, 'spec.template.metadata': undefined },
+  ],
+  states: [
+    {
+      from: { 'spec.replicas': 4 },
+      status: { 'status.replicas': 3, 'status.readyReplicas': 2, 'status.availableReplicas': 1, 'spec.replicas': 7 },
+      update: [
+        ...replicas,
+        {},
+        { 'spec.selector': { app: 'b' } },
+        { 'spec.selector': undefined },
+        { 'spec.template.spec.containers[0].image': 'y' },
+        { 'status.replicas': 9 },
+      ],
+      subresources: scales,
+      remove: [{}, { propagationPolicy: 'Background' }],
+    },
+    {
+      from: { 'spec.selector': { app: 'a', b: 'c' }, 'spec.template.metadata.labels': { b: 'c', app: 'a' } },
+      subresources: [{ method: 'GET', subresource: 'scale' }],
+    },
+  ],
+}
+
+const podTemplate: Group = {
+  name: 'podtemplates',
+  type: { kind: 'PodTemplate', plural: 'podtemplates' },
+  base: { template },
+  create: each({
+    template: [undefined, {}],
+    'template.metadata': [undefined, { labels: { 'b c': 'd' } }],
+    'template.spec': [undefined, {}],
+    'template.spec.restartPolicy': ['Never', 'Sometimes'],
+    'metadata.name': ['A', undefined],
+  }),
+  states: [
+    {
+      update: [{}, { 'metadata.labels': { a: 'b' } }, { 'template.spec.containers[0].image': 'y' }, { 'template.spec.containers': [] }],
+      remove: [{}],
+    },
+    {
+      from: {
+        'template.spec.containers': [
+          { name: 'one', image: 'x' },
+          { name: 'two', image: 'y:1' },
+        ],
+      },
+    },
+  ],
+}
+
 const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
 const statefulSet: Group = {
   name: 'statefulsets',
@@ -489,4 +556,14 @@ const cronJob: Group = {
   ],
 }
 
-export const workloads: readonly Group[] = [deployment, replicaSet, statefulSet, daemonSet, controllerRevision, job, cronJob]
+export const workloads: readonly Group[] = [
+  deployment,
+  replicaSet,
+  replicationController,
+  podTemplate,
+  statefulSet,
+  daemonSet,
+  controllerRevision,
+  job,
+  cronJob,
+]

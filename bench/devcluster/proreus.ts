@@ -1,0 +1,26 @@
+/**
+ * The embedded API server of a measurement. Its argument is the folder of its objects; without an argument, they are kept in memory only.
+ * Writes its connection as a line of JSON. For each line that it reads, it collects garbage and writes its memory.
+ */
+import { createInterface } from 'node:readline'
+import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { report } from '../controller/report.ts'
+import { namespaces } from './requests.ts'
+
+const directory = process.argv[2]
+const cluster = await startDevCluster({
+  port: 0,
+  controllers: false,
+  namespaces,
+  logger: silentLogger(),
+  ...(directory === undefined ? {} : { directory, keepObjects: true }),
+})
+const { server, ca, authorization } = cluster.connection
+report({ server, ca, token: (await authorization!())!.replace('Bearer ', '') })
+for await (const _line of createInterface({ input: process.stdin })) {
+  await global.gc!({ execution: 'async' })
+  const { heapUsed, external } = process.memoryUsage()
+  report({ mb: (heapUsed + external) / 2 ** 20 })
+}
+await cluster.close()

@@ -1,0 +1,130 @@
+/** The requests that the load generator sends (`bench/load/requests.go`): objects of about 1 KiB. */
+import { collectionPath } from '../../src/client/resource-path.ts'
+import { configMap } from '../../src/api/builtin.ts'
+import type { JsonObject } from '../../src/api/json.ts'
+import type { Client } from '../../src/client/client.ts'
+import { app } from '../app.ts'
+import { inParallel } from '../controller/apps.ts'
+
+/** The namespaces of the objects that are written, listed and watched. */
+const [written, listed, watched] = ['written', 'listed', 'watched'] as const
+export const namespaces = [written, listed, watched]
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  readonly path: string
+  readonly contentType?: string
+  readonly body?: string
+  /** True for a request that each connection sends only once, at the beginning. */
+  readonly once?: boolean
+}
+
+interface Kind {
+  readonly name: string
+  /** Returns the path of all objects in a namespace. */
+  readonly path: (namespace: string) => string
+  /** Returns an object. `change` is a text that makes one version of the object differ from another. */
+  readonly object: (name: string, change: string, revision?: string) => JsonObject
+}
+
+export const configMaps: Kind = {
+  name: 'ConfigMap',
+  path: (namespace) => collectionPath(configMap, namespace),
+  object: (name, change, resourceVersion) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: metadataOf(name, resourceVersion),
+    data: {
+      change,
+      ...Object.fromEntries(
+        Array.from({ length: 12 }, (_, i) => [`setting-${i}`, `the value number ${i} of the setting: ${'x'.repeat(24)}`]),
+      ),
+    },
+  }),
+}
+
+export const apps: Kind = {
+  name: 'App',
+  path: (namespace) => collectionPath(app, namespace),
+  object: (name, change, resourceVersion) => ({
+    apiVersion: 'bench.proreus.dev/v1',
+    kind: 'App',
+    metadata: metadataOf(name, resourceVersion),
+    spec: {
+      image: 'registry.local/app:1.0',
+      labels: { change },
+      containers: [
+        {
+          name: 'main',
+          image: 'registry.local/team/main:1.2.3',
+          env: Array.from({ length: 10 }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${i}-of-the-container` })),
+          ports: [{ port: 8080 }],
+        },
+      ],
+    },
+  }),
+}
+
+function metadataOf(name: string, resourceVersion: string | undefined): JsonObject {
+  return { name, labels: { app: name, tier: 'web' }, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+}
+
+const json = 'application/json'
+
+/** Returns a request that creates an object with a new name. */
+export function create({ path, object }: Kind, prefix: string): Request {
+  return {
+    method: 'POST',
+    path: path(written),
+    contentType: json,
+    body: JSON.stringify(object(`${prefix}-{connection}-{count}`, '{count}')),
+  }
+}
+
+/** Returns a request that creates the object of the connection with server-side apply, or changes it. */
+export function apply({ path, object }: Kind): Request {
+  const body = JSON.stringify(object('applied-{connection}', 'c{count}'))
+  const query = 'fieldManager=load&force=true'
+  return { method: 'PATCH', path: `${path(written)}/applied-{connection}?${query}`, contentType: 'application/apply-patch+yaml', body }
+}
+
+/** Returns a request that replaces the object of the connection, which `apply` has created. */
+export function update({ path, object }: Kind): Request {
+  return {
+    method: 'PUT',
+    path: `${path(written)}/applied-{connection}`,
+    contentType: json,
+    body: JSON.stringify(object('applied-{connection}', 'u{count}', '{revision}')),
+  }
+}
+
+/** Returns a request that changes one field of the object of the connection. */
+export function patch({ path, object }: Kind): Request {
+  const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }
+  const body = JSON.stringify(data === undefined ? { spec: { labels: spec!.labels } } : { data: { change: data.change } })
+  return { method: 'PATCH', path: `${path(written)}/applied-{connection}`, contentType: 'application/merge-patch+json', body }
+}
+
+/** Returns a request that changes an object that is listed or watched. */
+function touch({ path }: Kind, namespace: string): Request {
+  const body = JSON.stringify({ metadata: { annotations: { change: '{count}' } } })
+  return { method: 'PATCH', path: `${path(namespace)}/object-0`, contentType: 'application/merge-patch+json', body }
+}
+
+export const listing = {
+  namespace: listed,
+  touch: touch(configMaps, listed),
+  list: { method: 'GET', path: configMaps.path(listed) },
+} as const
+export const watching = { namespace: watched, touch: touch(configMaps, watched), path: `${configMaps.path(watched)}?watch=1` } as const
+
+/** Creates ConfigMaps with the names `object-FROM` … `object-(TO - 1)`. */
+export async function fill(client: Client, namespace: string, from: number, to: number): Promise<void> {
+  await inParallel(to - from, async (index) => {
+    const { metadata, data } = configMaps.object(`object-${from + index}`, 'none') as {
+      metadata: { name: string }
+      data: Record<string, string>
+    }
+    await client.create(configMap, { metadata: { ...metadata, namespace }, data })
+  })
+}

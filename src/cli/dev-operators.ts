@@ -1,0 +1,119 @@
+/** The operators of `proreus dev`: loads them, installs their CRDs and webhook configurations, and runs them. */
+import { existsSync } from 'node:fs'
+import { namespace as namespaceType } from '../api/builtin.ts'
+import { isAlreadyExists } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import { createClient } from '../client/client.ts'
+import type { Connection } from '../client/connection.ts'
+import { installKinds, installWebhooks, removeWebhooks, whenTrusted } from '../manifests/install.ts'
+import { installationName } from '../manager/installation-names.ts'
+import type { Operator } from '../manager/operator.ts'
+import { run } from '../manager/run.ts'
+import type { Endpoints } from '../manager/run-options.ts'
+import { mypodOperator } from '../operators/mypod/index.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { aborted } from '../runtime/waiting.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { OperatorSelection } from './operators.ts'
+import { selectOperators } from './operators.ts'
+
+/** The sample custom resource in this repository, and its namespace. */
+const mypodSample = { path: 'config/samples/mypod.yaml', namespace: 'test-mypod' }
+
+export interface DevOperators {
+  readonly operators: readonly Operator[]
+  /** The name of the installation, from which the names of its objects are derived. */
+  readonly name: string
+}
+
+/** Loads the selected operators. */
+export async function selectDevOperators(options: OperatorSelection): Promise<DevOperators> {
+  const { operators, name: given } = await selectOperators(options)
+  // Several operators have no common default name. `dev` can be the default here, because an embedded cluster contains only one
+  // installation.
+  return { operators, name: installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined)) }
+}
+
+/** The facts about running operators from which the commands are derived that the user may type next. */
+export interface NextSteps {
+  /** The plural of a kind of the operators; absent if they have no kind. */
+  readonly plural?: string
+  /** The path of the manifest of a sample object. */
+  readonly sample?: string
+}
+
+export interface DevOperatorsOptions extends DevOperators {
+  readonly connection: Connection
+  /** The folder of the certificates of the webhooks. */
+  readonly certDir: string
+  /** The URLs at which the webhooks and the metrics are reached. Default: the addresses of their servers. */
+  readonly urls?: { readonly webhook: string; readonly metrics: string }
+  /** Time limit in milliseconds for running requests and reconciles at the end. Default: that of `run`. */
+  readonly drainDeadlineMs?: number
+  readonly logger: Logger
+  readonly signal: AbortSignal
+  /** Reports a finished step of the start. */
+  done(step: string, detail: string): void
+  /** Called when the servers accept connections, and before the API server can call the webhooks. */
+  onServing?(endpoints: Endpoints): void
+  /** Called when the operators run, and the API server trusts their webhooks. */
+  ready(next: NextSteps): Promise<void> | void
+}
+
+/** Installs and runs the operators until the signal aborts, like `proreus run --install`. The webhooks are served on the loopback interface. */
+export async function runDevOperators(options: DevOperatorsOptions): Promise<void> {
+  const { operators, connection, name, signal, certDir, urls, logger, done, ready } = options
+  const client = createClient(connection)
+  try {
+    if (operators.includes(mypodOperator)) await createNamespace(client, mypodSample.namespace)
+    await installKinds(client, operators, systemClock, { name, signal })
+    if (operators.length === 0) {
+      await ready({})
+      return await aborted(signal)
+    }
+    done('custom resources', operators.flatMap(({ kinds }) => kinds.map(({ kind, group }) => `${kind}.${group}`)).join(', '))
+    await run(operators, {
+      connection,
+      name,
+      logger,
+      signal,
+      certificates: { kind: 'files', directory: certDir },
+      webhook: { host: '127.0.0.1', port: 0, ...(urls !== undefined && { url: urls.webhook }) },
+      probeBindAddress: '127.0.0.1:0',
+      metricsBindAddress: '127.0.0.1:0',
+      drainDelayMs: 0,
+      ...(options.drainDeadlineMs !== undefined && { drainDeadlineMs: options.drainDeadlineMs }),
+      saveMemory: false,
+      async onServing(endpoints) {
+        options.onServing?.(endpoints)
+        const { webhook } = endpoints
+        // An operator whose last webhook was removed from its source must not leave its configurations behind.
+        if (webhook === undefined) return await removeWebhooks(client, operators, { name, signal })
+        await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
+        done('webhooks', webhook.url)
+      },
+      async onStarted({ webhook, metrics }) {
+        if (webhook !== undefined) await whenTrusted(client, operators, systemClock, { name, signal })
+        done('controllers', operators.flatMap(({ controllers }) => controllers.map(({ name }) => name)).join(', '))
+        if (metrics !== undefined) done('metrics', urls?.metrics ?? `http://${metrics.host}:${metrics.port}/metrics`)
+        await ready(nextSteps(operators))
+      },
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+async function createNamespace(client: Client, name: string): Promise<void> {
+  try {
+    await client.create(namespaceType, { metadata: { name } })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+function nextSteps(operators: readonly Operator[]): NextSteps {
+  const plural = operators[0]?.kinds[0]?.plural
+  const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
+  return { ...(plural !== undefined && { plural }), ...(hasSample && { sample: mypodSample.path }) }
+}

@@ -1,0 +1,18 @@
+/** The text of an error that ends a command. */
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { LoadError } from './load-error.ts'
+
+/** Returns one line; if the import of an operator failed, followed by the lines of the stack trace that are in the user's files. */
+export function errorText(error: unknown): string {
+  if (error instanceof ProreusError) return [oneLine(error.message), ...framesOf(error)].join('\n')
+  return `an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`
+}
+
+function framesOf(error: ProreusError): readonly string[] {
+  return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}`) : []
+}
+
+/** Joins the lines of a message. A message may have several lines if it quotes an error of another component. */
+function oneLine(message: string): string {
+  return message.trim().replace(/\s*\n\s*/g, ' ')
+}

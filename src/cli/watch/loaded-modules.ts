@@ -1,0 +1,31 @@
+/** Reports the modules that a process loads. */
+import { registerHooks } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Calls `report` with the path of each module before this thread loads it for the first time, except for modules in `node_modules`. A
+ * missing file of a relative import is reported, too.
+ */
+export function onLoad(report: (path: string) => void): void {
+  const reported = new Set<string>()
+  const onUrl = (url: string): void => {
+    if (!url.startsWith('file:') || url.includes('/node_modules/')) return
+    const path = fileURLToPath(url)
+    if (reported.has(path)) return
+    reported.add(path)
+    report(path)
+  }
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      try {
+        const resolved = nextResolve(specifier, context)
+        onUrl(resolved.url)
+        return resolved
+      } catch (error) {
+        if (/^(\.{0,2}\/|file:)/.test(specifier) && URL.canParse(specifier, context.parentURL))
+          onUrl(new URL(specifier, context.parentURL).href)
+        throw error
+      }
+    },
+  })
+}

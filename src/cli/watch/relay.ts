@@ -1,0 +1,68 @@
+/**
+ * A port that stays the same while the process behind it is replaced by another one. The relay forwards the bytes of TCP connections, so TLS
+ * is between the client and the process.
+ */
+import type { Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { pipeline } from 'node:stream'
+import { listen } from '../../runtime/listen.ts'
+
+const host = '127.0.0.1'
+
+/** The destination of new connections: a port; nowhere yet, so that they wait; or nowhere at all, so that they are closed. */
+export type Destination = number | 'wait' | 'close'
+
+export class Relay {
+  /** The port of the relay, with the host. */
+  readonly address: string
+  readonly #server
+  readonly #open = new Set<Socket>()
+  readonly #waiting = new Set<Socket>()
+  #destination: Destination = 'wait'
+
+  private constructor(server: ReturnType<typeof createServer>, port: number) {
+    this.#server = server
+    this.address = `${host}:${port}`
+    server.on('connection', (socket) => this.#accept(socket))
+  }
+
+  /** Starts a relay on a free port of the loopback interface. Its connections wait until `lead` is called. */
+  static async start(): Promise<Relay> {
+    const server = createServer({ noDelay: true, allowHalfOpen: true, pauseOnConnect: true })
+    return new Relay(server, await listen(server, { host, port: 0 }))
+  }
+
+  /** Sets the destination of new connections and of those that wait. Connections that are forwarded already stay where they are. */
+  lead(destination: Destination): void {
+    this.#destination = destination
+    if (destination === 'wait') return
+    for (const socket of this.#waiting) this.#forward(socket, destination)
+    this.#waiting.clear()
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const socket of this.#open) socket.destroy()
+    await closed
+  }
+
+  #accept(socket: Socket): void {
+    this.#open.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#open.delete(socket)
+      this.#waiting.delete(socket)
+    })
+    if (this.#destination === 'wait') this.#waiting.add(socket)
+    else this.#forward(socket, this.#destination)
+  }
+
+  #forward(socket: Socket, destination: Exclude<Destination, 'wait'>): void {
+    if (destination === 'close') return void socket.resetAndDestroy()
+    const target = connect({ host, port: destination, noDelay: true, allowHalfOpen: true })
+    // A connection of the process that breaks off must not look like one that has ended.
+    target.on('error', () => socket.resetAndDestroy())
+    pipeline(socket, target, () => undefined)
+    pipeline(target, socket, () => undefined)
+  }
+}

@@ -1,0 +1,167 @@
+/** `proreus dev --watch`: runs the operators in a process of their own, which is replaced when a source file changes. */
+import { resolve } from 'node:path'
+import type { Connection } from '../../client/connection.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { NextSteps } from '../dev-operators.ts'
+import type { LogOptions } from '../logging.ts'
+import { shortened } from '../load-operator.ts'
+import type { OperatorSelection } from '../operators.ts'
+import type { OperatorMessage, ReadyMessage, StartMessage } from './messages.ts'
+import { OperatorsChild } from './operators-child.ts'
+import type { Destination } from './relay.ts'
+import { Relay } from './relay.ts'
+import type { Change } from './source-files.ts'
+import { SourceFiles } from './source-files.ts'
+import { sourceFile } from './source-file.ts'
+
+export interface WatchedOperatorsOptions {
+  readonly selection: OperatorSelection
+  readonly log: LogOptions
+  readonly certDir: string
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly signal: AbortSignal
+  /** Reports a finished step of the first start. */
+  done(step: string, detail: string): void
+  /** Called when the operators run for the first time. */
+  ready(next: NextSteps): Promise<void>
+  /** Reports a restart, or an end of the operators, in one line. */
+  say(line: string, level: 'info' | 'error'): void
+}
+
+/** Number of changed files that a line names. */
+const maxNamed = 3
+
+/** Runs the operators until the signal aborts. Rejects with the reason of the signal when their process has ended. */
+export async function runWatchedOperators(options: WatchedOperatorsOptions): Promise<void> {
+  const files = new SourceFiles(options)
+  const webhooks = await Relay.start()
+  const metrics = await Relay.start()
+  try {
+    await new WatchedOperators(options, { files, webhooks, metrics }).run()
+  } finally {
+    files.close()
+    await Promise.all([webhooks.close(), metrics.close()])
+  }
+}
+
+interface Parts {
+  readonly files: SourceFiles
+  readonly webhooks: Relay
+  readonly metrics: Relay
+}
+
+/** The life of one process. */
+interface Life {
+  /** True when this process has sent the message to stop. */
+  isStopping: boolean
+  /** True when the start was reported: it has succeeded, or failed. */
+  isReported: boolean
+}
+
+class WatchedOperators {
+  readonly #options: WatchedOperatorsOptions
+  readonly #files: SourceFiles
+  readonly #webhooks: Relay
+  readonly #metrics: Relay
+  /** True when the operators have run. */
+  #wereReady = false
+
+  constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics }: Parts) {
+    this.#options = options
+    this.#files = files
+    this.#webhooks = webhooks
+    this.#metrics = metrics
+  }
+
+  async run(): Promise<never> {
+    const start = await this.#startMessage()
+    let change: Change | undefined
+    for (;;) change = await this.#runUntilChange(start, change)
+  }
+
+  async #startMessage(): Promise<StartMessage> {
+    const { selection, log, certDir, connection } = this.#options
+    const { server, ca } = connection
+    const authorization = await connection.authorization?.()
+    const urls = { webhook: `https://${this.#webhooks.address}`, metrics: `http://${this.#metrics.address}/metrics` }
+    return { type: 'start', selection, log, certDir, connection: { server, ...(ca !== undefined && { ca }), authorization }, urls }
+  }
+
+  /** Runs the process until a source file changes. While the next process starts, new connections to the webhooks wait for it. */
+  async #runUntilChange(start: StartMessage, cause: Change | undefined): Promise<Change> {
+    this.#files.begin()
+    // The settings of Proreus and the module type of the operator are in this file.
+    this.#files.add(sourceFile(resolve('package.json')))
+    const life: Life = { isStopping: false, isReported: false }
+    const child = new OperatorsChild(start, this.#options.clock, (message) => {
+      if (!life.isStopping) this.#receive(message)
+    })
+    const reporting = this.#report(child, cause, life)
+    try {
+      const change = await Promise.race([this.#files.nextChange(this.#options.signal), reporting])
+      // Changes while the process starts prolong the restart, which is reported once.
+      return life.isReported || cause === undefined ? change : { ...cause, paths: [...new Set([...cause.paths, ...change.paths])] }
+    } finally {
+      life.isStopping = true
+      this.#lead('wait')
+      await child.stop()
+    }
+  }
+
+  #receive(message: Exclude<OperatorMessage, ReadyMessage>): void {
+    switch (message.type) {
+      case 'loading':
+        return this.#files.add(message.file)
+      case 'done':
+        return this.#wereReady ? undefined : this.#options.done(message.step, message.detail)
+      case 'serving':
+        return this.#lead(message.webhook ?? 'close', message.metrics ?? 'close')
+    }
+  }
+
+  #lead(webhooks: Destination, metrics = webhooks): void {
+    this.#webhooks.lead(webhooks)
+    this.#metrics.lead(metrics)
+  }
+
+  /** Reports when the operators run, and when the process ends although it was not stopped. It never resolves. */
+  async #report(child: OperatorsChild, cause: Change | undefined, life: Life): Promise<never> {
+    const { say } = this.#options
+    const next = await child.ready
+    if (next !== undefined && !life.isStopping) {
+      life.isReported = true
+      this.#files.removeOthers()
+      await this.#sayReady(next, cause)
+    }
+    const end = await child.ended
+    if (!life.isStopping) {
+      life.isReported = true
+      this.#lead('close')
+      const why = cause === undefined ? '' : `${changesOf(cause)}: `
+      say(`${why}the operators do not run (${end}); the next change starts them again`, 'error')
+    }
+    return new Promise(() => undefined)
+  }
+
+  async #sayReady(next: NextSteps, cause: Change | undefined): Promise<void> {
+    const { clock, say, ready } = this.#options
+    if (this.#wereReady && cause !== undefined) {
+      const seconds = (clock.monotonicNow() - cause.noticedAt) / 1000
+      say(`${changesOf(cause)}: the operators were restarted in ${seconds.toFixed(2)} s`, 'info')
+    }
+    if (this.#wereReady) return
+    this.#wereReady = true
+    await ready(next)
+    say(`watching ${this.#files.size} files: a change restarts the operators, and nothing else`, 'info')
+  }
+}
+
+/** Returns a text such as `./hello.ts changed`. */
+function changesOf({ paths }: Change): string {
+  const names = paths.slice(0, maxNamed).map(shortened)
+  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : ''
+  return `${names.join(', ')}${more} changed`
+}

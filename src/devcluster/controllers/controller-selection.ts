@@ -1,0 +1,73 @@
+/**
+ * Selects the controllers that run. The names and the notation are those of the flag `--controllers` of kube-controller-manager. The scheduler
+ * and the kubelets cannot be selected, because they are not part of kube-controller-manager.
+ */
+import type { OptionCheck } from '../../api/option-checks.ts'
+import { describeFound, expect } from '../../api/option-checks.ts'
+
+/** The controllers of the embedded cluster (k8s.io/kubernetes/cmd/kube-controller-manager/names: controller_names.go). */
+export const controllerNames = [
+  'cronjob-controller',
+  'daemonset-controller',
+  'deployment-controller',
+  'disruption-controller',
+  'endpoints-controller',
+  'endpointslice-controller',
+  'garbage-collector-controller',
+  'horizontal-pod-autoscaler-controller',
+  'job-controller',
+  'namespace-controller',
+  'node-lifecycle-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-protection-controller',
+  'persistentvolumeclaim-protection-controller',
+  'pod-garbage-collector-controller',
+  'replicaset-controller',
+  'replicationcontroller-controller',
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-controller',
+  'statefulset-controller',
+  'taint-eviction-controller',
+  'ttl-after-finished-controller',
+] as const
+
+export type ControllerName = (typeof controllerNames)[number]
+
+/** `NAME` selects a controller, `-NAME` omits a controller, and `*` selects all controllers that the list does not name. */
+export type ControllerSelector = ControllerName | `-${ControllerName}` | '*'
+
+/**
+ * True: the scheduler, the nodes and all controllers run. False: none of them runs. A list: the scheduler, the nodes and the selected controllers
+ * run.
+ */
+export type ControllerSelection = boolean | readonly ControllerSelector[]
+
+/**
+ * Returns true when the selection contains a controller. The first item that names the controller decides. If no item names it, it is selected
+ * if the list contains `*` (k8s.io/controller-manager/app: IsControllerEnabled).
+ */
+export function isSelected(selection: ControllerSelection, name: ControllerName): boolean {
+  if (typeof selection === 'boolean') return selection
+  const decisive = selection.find((item) => item === name || item === `-${name}`) ?? selection.find((item) => item === '*')
+  return decisive === name || decisive === '*'
+}
+
+const isBooleanOrList: OptionCheck = expect('true, false or a list of controllers', (value) => typeof value === 'boolean')
+
+/** Accepts a `ControllerSelection`. */
+export const isControllerSelection: OptionCheck = (value, path) => {
+  if (!Array.isArray(value)) return isBooleanOrList(value, path)
+  const items: readonly unknown[] = value
+  const unknown = items.filter((item) => !isSelector(item))
+  if (unknown.length > 0) {
+    const found = `${unknown.length === 1 ? 'controller' : 'controllers'} ${unknown.map(describeFound).join(', ')}`
+    return [`${path}: unknown ${found}: the controllers are ${controllerNames.join(', ')}; "-" before a name omits it, "*" means all`]
+  }
+  const omits = items.length > 0 && items.every((item) => String(item).startsWith('-'))
+  return omits ? [`${path}: names only controllers that do not run, so that no controller runs: add "*" for all others`] : []
+}
+
+function isSelector(item: unknown): item is ControllerSelector {
+  const known: readonly unknown[] = controllerNames
+  return item === '*' || known.includes(item) || (typeof item === 'string' && item.startsWith('-') && known.includes(item.slice(1)))
+}
