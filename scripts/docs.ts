@@ -32,8 +32,8 @@ function commandSection(command: Command, path: string): string {
   return section + command.commands.map((child) => commandSection(child, name)).join('')
 }
 
-function cliPage(): string {
-  const program = createProgram()
+async function cliPage(): Promise<string> {
+  const program = await createProgram()
   return `# Command line\n\n${program.description()}\nA flag comes before its environment variable, that before the configuration file (\`proreus run --config\`), that before the default.\n\n${program.commands.map((command) => commandSection(command, 'proreus')).join('')}`
 }
 
@@ -104,7 +104,7 @@ function metricsPage(): string {
 }
 
 const pages = {
-  'cli.md': cliPage(),
+  'cli.md': await cliPage(),
   'embedded-api-server.md': renderDifferences(),
   'errors.md': errorsPage(),
   'metrics.md': metricsPage(),

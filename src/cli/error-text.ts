@@ -1,6 +1,6 @@
 /** The text of an error that ends a command. */
 import { ProreusError, messageOf } from '../api/errors.ts'
-import { LoadError } from './load-operator.ts'
+import { LoadError } from './load-error.ts'
 
 /** Returns one line; if the import of an operator failed, followed by the lines of the stack trace that are in the user's files. */
 export function errorText(error: unknown): string {

@@ -5,19 +5,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
+import { LoadError } from './load-error.ts'
 
 /** The folder of Proreus' own source files, whose lines are removed from stack traces. */
 const ownFiles = new URL('../', import.meta.url).href
-
-/** The error of a file that throws when it is imported. `frames` are the lines of the stack trace that are in the user's files. */
-export class LoadError extends ProreusError {
-  readonly frames: readonly string[]
-
-  constructor(message: string, frames: readonly string[], cause: unknown) {
-    super('PRO_CONFIG_INVALID', message, { cause })
-    this.frames = frames
-  }
-}
 
 /**
  * Imports `file` and returns its export `operator`.

@@ -1,17 +1,25 @@
 /** The command line: creates its commands, and converts errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
 import { version } from '../api/version.ts'
-import { certsCommand } from './certs.ts'
 import { withoutAliases } from './configuration.ts'
-import { devCommand } from './dev.ts'
 import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
-import { generateCommand } from './generate.ts'
-import { runCommand } from './run.ts'
-import { validateCommand } from './validate.ts'
 
-/** Creates the command `proreus` with all its subcommands. */
-export function createProgram(): Command {
+/** The subcommands. Each is imported when a command line needs it, because they use most of this package. */
+const commands = {
+  dev: async () => (await import('./dev.ts')).devCommand(),
+  run: async () => (await import('./run.ts')).runCommand(),
+  validate: async () => (await import('./validate.ts')).validateCommand(),
+  generate: async () => (await import('./generate.ts')).generateCommand(),
+  certs: async () => (await import('./certs.ts')).certsCommand(),
+}
+
+type CommandName = keyof typeof commands
+
+const commandNames = Object.keys(commands) as readonly CommandName[]
+
+/** Creates the command `proreus` with these subcommands, by default with all. */
+export async function createProgram(names: readonly CommandName[] = commandNames): Promise<Command> {
   const program = new Command('proreus')
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
     .version(version, '-V, --version', 'print the version')
@@ -23,7 +31,7 @@ export function createProgram(): Command {
     .showHelpAfterError(helpHint())
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'proreus: ')) })
     .exitOverride()
-  for (const command of [devCommand(), runCommand(), validateCommand(), generateCommand(), certsCommand()]) {
+  for (const command of await Promise.all(names.map((name) => commands[name]()))) {
     program.addCommand(command)
     inheritSettings(command, program)
   }
@@ -33,7 +41,8 @@ export function createProgram(): Command {
 /** Runs one command line, and returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line or unreadable input. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(withoutAliases(argv), { from: 'user' })
+    const program = await createProgram(neededCommands(argv))
+    await program.parseAsync(withoutAliases(argv), { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
@@ -41,6 +50,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stderr.write(`proreus: ${errorText(error)}\n`)
     return 1
   }
+}
+
+/**
+ * Returns the subcommands that a command line needs: the one that it begins with, and none for the version. The help, and the message for
+ * an unknown command, need all.
+ */
+function neededCommands([first = '']: readonly string[]): readonly CommandName[] {
+  if (first === '-V' || first === '--version') return []
+  return Object.hasOwn(commands, first) ? [first as CommandName] : commandNames
 }
 
 /**

@@ -1,4 +1,5 @@
 /** `Connection`: the address of an API server, and the credentials for it. */
+import type { Duplex } from 'node:stream'
 
 /** PEM texts of a TLS connection. */
 export interface TlsFiles {
@@ -44,6 +45,11 @@ export interface Connection {
    * cached `refused`.
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
+  /**
+   * Opens a new connection, in place of TCP and TLS (as `Dial` of k8s.io/client-go/rest: Config), for an API server in this process. `tls`,
+   * the certificates and the proxy then have no effect.
+   */
+  readonly dial?: () => Duplex
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */
   readonly inCluster?: boolean
   /** The source of the connection, for error messages, e.g. `kubeconfig /path, context x`. */

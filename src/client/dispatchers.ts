@@ -1,5 +1,6 @@
 /** `Dispatchers`: the undici agents of one connection. Each agent has a pool of TLS sockets. */
 import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { buildConnector as Connectors, Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 import type { Connection, TlsFiles } from './connection.ts'
@@ -69,6 +70,8 @@ export class Dispatchers {
 }
 
 function dispatcher(connection: Connection, tls: TlsFiles, connections: number | null, connecting: Set<Socket>): Dispatcher {
+  const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
+  if (connection.dial !== undefined) return new Agent({ ...pool, connect: dialed(connection.dial) })
   const secure = {
     allowH2: false,
     ...trust(tls.ca ?? connection.ca),
@@ -81,7 +84,6 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
     keepAliveInitialDelay: 30_000,
     timeout: connectTimeoutMs,
   }
-  const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
   const { proxyUrl } = connection
   if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
   if (/^https?:/.test(proxyUrl) && URL.canParse(proxyUrl))
@@ -95,6 +97,14 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
     'PRO_KUBECONFIG',
     `The proxy ${shown} of ${connection.describe} is not supported: use an http://, https:// or socks5:// proxy in proxy-url, HTTPS_PROXY or HTTP_PROXY.`,
   )
+}
+
+/** Returns a connector whose connections are those of `dial`. undici expects its callback in a later microtask. */
+function dialed(dial: () => Duplex): Connectors.connector {
+  return (_options, callback) => {
+    // undici's type names a socket. Of a stream that is none, it calls the methods of a stream only.
+    queueMicrotask(() => callback(null, dial() as Socket))
+  }
 }
 
 /** Wraps a connector, so `connecting` contains each socket while the socket is connecting. */

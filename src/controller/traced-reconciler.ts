@@ -1,10 +1,9 @@
 /** Records an OpenTelemetry span for each reconcile when tracing is enabled. */
-import { SpanKind } from '@opentelemetry/api'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { Attributes } from '../telemetry/tracing.ts'
 import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { requeueOf } from './reconciler.ts'
-import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
+import { markFailed, openTelemetry, registeredTracer } from '../telemetry/tracing.ts'
 
 /**
  * Returns a reconciler that records a span for each call of `reconcile`, in a new trace. Without an OpenTelemetry SDK, it returns
@@ -13,6 +12,7 @@ import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
 export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {
   const tracer = registeredTracer()
   if (tracer === undefined) return reconcile
+  const kindOfSpan = openTelemetry().SpanKind.INTERNAL
   const resource = { 'k8s.resource.group': group, 'k8s.resource.version': version, 'k8s.resource.kind': kind }
   return (request, reconcileContext) => {
     const attributes = {
@@ -22,7 +22,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.id': reconcileContext.reconcileID,
     }
     // The worker may run in the async context of an event for another object. As a root span, this span gets no parent from that context.
-    return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
+    return tracer.startActiveSpan(`reconcile ${controller}`, { kind: kindOfSpan, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)
         span.setAttributes({ 'reconcile.result': nameOf(result) })

@@ -244,10 +244,10 @@ async function serve(
     describe: `the embedded API server, as ${name}`,
   })
 
-  const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), {
-    userAgent: 'kube-controller-manager',
-    fieldManager: 'kube-controller-manager',
-  })
+  const client = createClient(
+    { ...connectionOf(controllerToken, 'system:kube-controller-manager'), dial: () => server.connect() },
+    { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' },
+  )
   const close = async (): Promise<void> => {
     // The controllers end first. Otherwise, their running reconciles would fail and be logged.
     await stopControllers()

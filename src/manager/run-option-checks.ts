@@ -39,6 +39,7 @@ const connectionChecks = {
   authorization: isFunction,
   headers: isAnObject,
   tls: isFunction,
+  dial: isFunction,
   inCluster: isBoolean,
   describe: isText,
 } satisfies Record<keyof Connection, OptionCheck>

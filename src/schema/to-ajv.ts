@@ -52,26 +52,50 @@ function createAjv(options: Options): Ajv {
   return ajv
 }
 
-const builtinChecks = new Map<string, ValidateFunction>()
+type Check = (value: unknown) => boolean
+
+interface BuiltinCheck {
+  /** Compiles the check on first use, because a Pod consists of many types, of which most Pods have few. */
+  readonly check: Check
+  compiled: Check | undefined
+}
+
+const builtinChecks = new Map<string, BuiltinCheck>()
 let builtinAjv: Ajv | undefined
 
 /** Returns the check of a built-in type. Each check is compiled once per process, and all schemas share the check. */
-function builtinCheck(name: string): ValidateFunction {
-  let check = builtinChecks.get(name)
-  if (check === undefined) {
-    // Generating optimized code and messages for built-in types would take more time than it saves. The check of a Pod consists of many
-    // small functions, and each process that validates Pods compiles all of them.
-    builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
-    check = builtinAjv.compile(translateFully(builtinNode(name)))
-    builtinChecks.set(name, check)
+function builtinCheck(name: string): Check {
+  const known = builtinChecks.get(name)
+  if (known !== undefined) return known.check
+  const added: BuiltinCheck = { check: (value) => (added.compiled ?? compileBuiltin(name, added))(value), compiled: undefined }
+  builtinChecks.set(name, added)
+  return added.check
+}
+
+function compileBuiltin(name: string, check: BuiltinCheck): Check {
+  // Generating optimized code and messages for built-in types would take more time than it saves. The check of a Pod consists of many
+  // small functions, and each process that validates Pods compiles all of them.
+  builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
+  check.compiled = builtinAjv.compile(translateFully(builtinNode(name)))
+  return check.compiled
+}
+
+/**
+ * Compiles the check of one built-in type in a schema of this process that no value has used yet. Returns false if there is none. A caller
+ * that wants the first values to be checked fast calls this function until then.
+ */
+export function compileNextBuiltinCheck(): boolean {
+  for (const [name, check] of builtinChecks) {
+    if (check.compiled !== undefined) continue
+    compileBuiltin(name, check)
+    return true
   }
-  return check
+  return false
 }
 
 function translate(node: SchemaNode): AnySchemaObject {
   if (node.typeName === undefined) return translateFully(node)
-  const check = builtinCheck(node.typeName)
-  return { type: node.nullable ? ['object', 'null'] : ['object'], objectCheck: check }
+  return { type: node.nullable ? ['object', 'null'] : ['object'], objectCheck: builtinCheck(node.typeName) }
 }
 
 function translateFully(node: SchemaNode): AnySchemaObject {

@@ -2,12 +2,24 @@
  * Traces with OpenTelemetry. Proreus depends only on the API package of OpenTelemetry. To create traces, register an SDK before Proreus
  * starts, e.g. with `node --import ./tracing.js`.
  */
+import { createRequire } from 'node:module'
+import type * as OpenTelemetry from '@opentelemetry/api'
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
-import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
 
 export type { Attributes, Span, Tracer }
+
+/** The name under which all copies of OpenTelemetry's API package share what an SDK registers (`@opentelemetry/api`: global-utils). */
+const registered = Symbol.for('opentelemetry.js.api.1')
+
+let loaded: typeof OpenTelemetry | undefined
+
+/** Returns OpenTelemetry's API package. It is loaded on first use, because most processes have no SDK, and it consists of 100 files. */
+export function openTelemetry(): typeof OpenTelemetry {
+  loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry
+  return loaded
+}
 
 /**
  * The provider in OpenTelemetry's API package, which delegates to the provider of an SDK. If no SDK is registered, `getDelegateTracer`
@@ -22,7 +34,8 @@ interface DelegatingProvider {
  * webhook calls this function only once, when it is created. An SDK that is registered later therefore has no effect on it.
  */
 export function registeredTracer(): Tracer | undefined {
-  const provider = trace.getTracerProvider()
+  if (!(registered in globalThis)) return undefined
+  const provider = openTelemetry().trace.getTracerProvider()
   const { getDelegateTracer } = provider as DelegatingProvider
   return getDelegateTracer === undefined ? provider.getTracer('proreus', version) : getDelegateTracer.call(provider, 'proreus', version)
 }
@@ -31,5 +44,5 @@ export function registeredTracer(): Tracer | undefined {
 export function markFailed(span: Span, error: unknown): void {
   const message = messageOf(error)
   span.recordException(error instanceof Error ? error : message)
-  span.setStatus({ code: SpanStatusCode.ERROR, message })
+  span.setStatus({ code: openTelemetry().SpanStatusCode.ERROR, message })
 }

@@ -1,5 +1,4 @@
 /** Compacts etcd through its HTTP gateway, as kube-apiserver does every five minutes. */
-import { request } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 
 /**
@@ -20,9 +19,13 @@ export async function compactEtcd(url: string): Promise<void> {
 }
 
 async function post(url: string, operation: string, body: object): Promise<unknown> {
-  const answer = await request(`${url}/v3/kv/${operation}`, { method: 'POST', body: JSON.stringify(body) })
-  const text = await answer.body.text()
-  if (answer.statusCode !== 200) throw new ProreusError('PRO_API_UNREACHABLE', `etcd did not take the request to compact: ${text}`)
+  const answer = await fetch(`${url}/v3/kv/${operation}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new ProreusError('PRO_API_UNREACHABLE', `etcd did not take the request to compact: ${text}`)
   return JSON.parse(text)
 }
 

@@ -1,9 +1,8 @@
 /** The trace span of one review. Its children are the spans that handlers create. */
-import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Span, Tracer } from '../telemetry/tracing.ts'
-import { markFailed } from '../telemetry/tracing.ts'
+import { markFailed, openTelemetry } from '../telemetry/tracing.ts'
 import type { Decision } from './decide-review.ts'
 import type { AdmissionRequest } from './review/admission-review.ts'
 
@@ -16,6 +15,7 @@ export class ReviewSpan {
    * parent is the span in the API server's `traceparent` header.
    */
   constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
+    const { context, propagation, SpanKind, trace } = openTelemetry()
     const active = context.active()
     const inHttpSpan = trace.getSpan(active) !== undefined
     const parent = inHttpSpan ? active : propagation.extract(active, headers)
@@ -26,7 +26,7 @@ export class ReviewSpan {
 
   /** Runs the review with this span as the active span. Requests to the API server and log lines of the review then belong to the trace. */
   run<T>(review: () => T): T {
-    return context.with(this.#context, review)
+    return openTelemetry().context.with(this.#context, review)
   }
 
   /** Sets the attributes of the request. This is possible only after the body has been decoded. */

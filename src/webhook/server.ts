@@ -2,11 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
-import type { Kind } from '../api/kind.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
-import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { sampler } from '../telemetry/sampling.ts'
@@ -15,6 +13,7 @@ import type { ProcessCache } from './handlers/admission-cache.ts'
 import { AdmissionCache } from './handlers/admission-cache.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
+import { compileBuiltinTypes, compileSchemas } from './compile-schemas.ts'
 import type { CombinedWebhook, OperatorWebhook } from './definition/combine.ts'
 import { combineWebhooks } from './definition/combine.ts'
 import { Connections } from './http/connections.ts'
@@ -139,6 +138,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     logger.info({ notAfter: notAfter.toISOString() }, 'the webhook server presents a new certificate')
   }
   let unsubscribe: (() => void) | undefined
+  let stopCompiling: (() => void) | undefined
   let stopping: Promise<void> | undefined
 
   return {
@@ -155,6 +155,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       app.server.setSecureContext({ ...pairOf(certificates.current()), ...tls })
       unsubscribe = certificates.onChange(swap)
       compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
+      stopCompiling = compileBuiltinTypes(clock)
       await app.ready()
       const { host } = options
       const port = await listen(app.server, { host, port: options.port ?? 9443, flag: '--webhook-host and --webhook-port' })
@@ -170,6 +171,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       draining = true
       stopping ??= connections.stop(deadlineMs).then(async () => {
         unsubscribe?.()
+        stopCompiling?.()
         await evaluators.stop()
         await app.close()
       })
@@ -184,11 +186,6 @@ function isAnyAddress(host: string | undefined): host is '::' | '0.0.0.0' | unde
 
 function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string } {
   return { cert, key }
-}
-
-/** Compiles the schemas when the server starts; otherwise the first request would wait for the compilation. */
-function compileSchemas(kinds: readonly Kind[]): void {
-  for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }
 
 /** Creates the routes of all mutating and validating webhooks, keyed by their paths. */

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path'
 import t from 'tap'
-import { type LoadError, loadOperator } from '../../src/cli/load-operator.ts'
+import type { LoadError } from '../../src/cli/load-error.ts'
+import { loadOperator } from '../../src/cli/load-operator.ts'
 
 const folder = t.testdir({
   'throws.ts': "export function fail(): never {\n  throw new Error('no luck.')\n}\nfail()\n",

@@ -16,12 +16,12 @@ t.test('help and version exit with 0', async (t) => {
   }
 })
 
-t.test('commands are listed in the order of use', (t) => {
+t.test('commands are listed in the order of use', async (t) => {
+  const { commands } = await createProgram()
   t.strictSame(
-    createProgram().commands.map((command) => command.name()),
+    commands.map((command) => command.name()),
     ['dev', 'run', 'validate', 'generate', 'certs'],
   )
-  t.end()
 })
 
 t.test('an invalid command line exits with 2, and points to the help', async (t) => {
@@ -89,12 +89,12 @@ function flagsOf(command: Command, path: readonly string[] = []): Record<string,
   ) as Record<string, readonly unknown[]>
 }
 
-t.test('each command has its flags, with their variables, defaults and choices', (t) => {
+t.test('each command has its flags, with their variables, defaults and choices', async (t) => {
   const operators = ['PROREUS_OPERATORS', undefined]
   const name = ['PROREUS_NAME', undefined]
   const logLevel = ['LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']]
   const logFormat = ['LOG_FORMAT', 'auto', ['auto', 'json', 'pretty']]
-  t.strictSame(flagsOf(createProgram()), {
+  t.strictSame(flagsOf(await createProgram()), {
     '-V, --version': [undefined, undefined],
     'dev --operators <list>': operators,
     'dev --name <name>': name,
@@ -172,5 +172,4 @@ t.test('each command has its flags, with their variables, defaults and choices',
     'certs verify --name <dns>': [undefined, []],
     'certs verify --ip <address>': [undefined, []],
   })
-  t.end()
 })

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { readFileSync, statSync } from 'node:fs'
@@ -16,6 +17,16 @@ import { widgetDefinition } from '../support/devcluster/definitions.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { startTestCluster } from '../support/devcluster/kubectl.ts'
 import { until } from '../../src/testing/until.ts'
+
+t.test('the controllers of the cluster use no sockets', async (t) => {
+  const accepted: unknown[] = []
+  const listener = (message: unknown): void => void accepted.push(message)
+  subscribe('net.server.socket', listener)
+  t.teardown(() => unsubscribe('net.server.socket', listener))
+  const { requests } = await startTestCluster(t)
+  await until('a controller writes', () => requests.some(({ path }) => path === '/api/v1/namespaces/default/serviceaccounts'))
+  t.strictSame(accepted, [])
+})
 
 t.test('ages in tables use the clock of the cluster', async (t) => {
   const clock = new FakeClock(Date.now())

@@ -87,7 +87,7 @@ function problemOfName(text: string): string | undefined {
   return unknown.length === 0 ? undefined : `has no option ${unknown.join(', ')}`
 }
 
-const commands = createProgram().commands.flatMap((command: Command) => [command, ...command.commands])
+const commands = (await createProgram()).commands.flatMap((command: Command) => [command, ...command.commands])
 const commandNames = commands.map((command) => `proreus ${command.name()}`)
 const flags = new Set(commands.flatMap((command) => command.options.map(({ long }) => long)))
 const metrics = new Metrics()

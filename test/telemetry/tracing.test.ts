@@ -1,8 +1,8 @@
 import type { Span } from '@opentelemetry/api'
-import { SpanStatusCode, trace } from '@opentelemetry/api'
+import { diag, DiagConsoleLogger, SpanStatusCode } from '@opentelemetry/api'
 import t from 'tap'
 import { version } from '../../src/api/version.ts'
-import { markFailed, registeredTracer } from '../../src/telemetry/tracing.ts'
+import { markFailed, openTelemetry, registeredTracer } from '../../src/telemetry/tracing.ts'
 
 t.test('a failed span has the exception and its message, for any thrown value', (t) => {
   const calls: unknown[][] = []
@@ -26,6 +26,12 @@ t.test('a failed span has the exception and its message, for any thrown value', 
 })
 
 t.test('the tracer has the name and version of Proreus, and is absent without an SDK', (t) => {
+  const { trace } = openTelemetry()
+  const unused = t.capture(trace, 'getTracerProvider')
+  t.equal(registeredTracer(), undefined)
+  t.strictSame(unused(), [])
+  diag.setLogger(new DiagConsoleLogger())
+  t.teardown(() => diag.disable())
   const asked: unknown[][] = []
   const tracer = {}
   const getTracer = (...names: unknown[]): object => (asked.push(names), tracer)

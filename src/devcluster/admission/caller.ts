@@ -3,12 +3,12 @@
  * As in kube-apiserver, only HTTP/1.1 is used.
  */
 import { isIP } from 'node:net'
-import { Agent } from 'undici'
 import type { Clock } from '../../runtime/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import { trust } from '../../client/trust.ts'
+import { Agent } from '../../client/undici.ts'
 import type { ExchangeContext, Target } from './webhook-post.ts'
 import { post, serverNameOf } from './webhook-post.ts'
 import { StatusError } from '../apimachinery/status-error.ts'

@@ -3,7 +3,6 @@
  */
 import { isIP } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { request } from 'undici'
 import type { Clock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/waiting.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -101,9 +100,11 @@ async function exchange(
   const problemOf = (error: unknown): unknown => (signal.aborted ? signal.reason : error)
   let response
   try {
-    response = await request(target.url, {
+    const url = new URL(target.url)
+    response = await context.agentFor(url, target.serverName, caBundle).request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
       method: body === undefined ? 'GET' : 'POST',
-      dispatcher: context.agentFor(new URL(target.url), target.serverName, caBundle),
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         accept: 'application/json, */*',

@@ -7,8 +7,10 @@ import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Client } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/client.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
-import { foo, rowOf, rows, startTestServer } from '../../support/devcluster/http-server.ts'
+import { admin, foo, rowOf, rows, startTestServer } from '../../support/devcluster/http-server.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { until } from '../../../src/testing/until.ts'
@@ -52,6 +54,25 @@ t.test('close ends a connection whose TLS handshake has not begun', async (t) =>
   t.teardown(() => socket.destroy())
   const ended = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve))
   await until('the server has accepted it', () => accepted.length === 1)
+  await server.close()
+  await ended
+})
+
+t.test('a connection within the process needs credentials, has no socket, and ends with the server', async (t) => {
+  const accepted = published(t, 'net.server.socket')
+  const { server } = await startTestServer(t, { catalog: new Catalog(rows), registry: { get: () => foo('a') } })
+  const clientWith = (token?: string): Client => {
+    const authorization = token === undefined ? {} : { authorization: () => Promise.resolve(`Bearer ${token}`) }
+    const client = createClient({ server: server.url, describe: 'a test', dial: () => server.connect(), ...authorization })
+    t.teardown(() => client.close())
+    return client
+  }
+  t.match(await clientWith(admin).raw(`${foos}/a`), { kind: 'Foo' })
+  await t.rejects(clientWith('another').raw(`${foos}/a`), /Unauthorized/)
+  await t.rejects(clientWith().raw(`${foos}/a`), /User "system:anonymous" cannot get resource "foos"/)
+  t.strictSame(accepted, [])
+  const connection = server.connect()
+  const ended = once(connection, 'close')
   await server.close()
   await ended
 })

@@ -1,0 +1,12 @@
+/** `LoadError`: the error of an operator's file that throws when it is imported. */
+import { ProreusError } from '../api/errors.ts'
+
+export class LoadError extends ProreusError {
+  /** The lines of the stack trace that are in the user's files. */
+  readonly frames: readonly string[]
+
+  constructor(message: string, frames: readonly string[], cause: unknown) {
+    super('PRO_CONFIG_INVALID', message, { cause })
+    this.frames = frames
+  }
+}
