@@ -129,6 +129,14 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
     groups: ['system:authenticated'],
   },
   {
+    name: 'system:monitoring',
+    rules: [
+      paths(...['/flagz', '/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/metrics/slis', '/readyz', '/readyz/*', '/statusz']),
+      rule('', ['nodes/metrics'], ['get']),
+    ],
+    groups: ['system:monitoring'],
+  },
+  {
     name: 'system:public-info-viewer',
     rules: [paths('/healthz', '/livez', '/readyz', '/version', '/version/')],
     groups: ['system:authenticated', 'system:unauthenticated'],

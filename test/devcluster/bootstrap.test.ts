@@ -58,14 +58,14 @@ t.test('no request is sent for objects of an earlier run', async (t) => {
     namespaces!.map(({ metadata }) => metadata.name),
     ['default', 'kube-public', 'kube-node-lease'],
   )
-  t.equal(clusterroles!.length, 10)
+  t.equal(clusterroles!.length, 11)
   t.equal(services, undefined)
 })
 
 t.test('existing objects are kept, and other failures are reported', async (t) => {
   const refuse = (code: number, reason: string) => (): Promise<unknown> => Promise.reject(new ApiError(failure(code, reason, 'no')))
   const { clusterroles } = await created([], refuse(409, 'AlreadyExists'))
-  t.equal(clusterroles!.length, 11)
+  t.equal(clusterroles!.length, 12)
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
@@ -99,6 +99,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'system:discovery': {
     get: '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/',
+  },
+  'system:monitoring': {
+    get: '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz nodes/metrics',
   },
   'system:public-info-viewer': {
     get: '/healthz /livez /readyz /version /version/',
@@ -139,6 +142,7 @@ t.test('roles have the labels of bootstrap roles, and some are aggregated', asyn
     'system:auth-delegator': own,
     'system:basic-user': own,
     'system:discovery': own,
+    'system:monitoring': own,
     'system:public-info-viewer': own,
   })
   for (const { metadata } of clusterroles!) t.strictSame(metadata.annotations, { 'rbac.authorization.kubernetes.io/autoupdate': 'true' })
@@ -162,6 +166,7 @@ t.test('bootstrap bindings grant the roles to groups', async (t) => {
       ['cluster-admin', roleRef('cluster-admin'), [group('system:masters')]],
       ['system:basic-user', roleRef('system:basic-user'), [group('system:authenticated')]],
       ['system:discovery', roleRef('system:discovery'), [group('system:authenticated')]],
+      ['system:monitoring', roleRef('system:monitoring'), [group('system:monitoring')]],
       ['system:public-info-viewer', roleRef('system:public-info-viewer'), [group('system:authenticated'), group('system:unauthenticated')]],
     ],
   )

@@ -88,6 +88,11 @@ export class Registry {
     if (!reached) throw tooLargeResourceVersion(requested, store.revision)
   }
 
+  /** Returns the number of stored objects of a type. */
+  count({ storageKey }: ResourceInfo): number {
+    return this.#environment.store.count(storageKey)
+  }
+
   /** Returns the object. The call is synchronous, and therefore supports only types without a conversion webhook. */
   get(info: ResourceInfo, key: ObjectKey, subresource = ''): JsonObject {
     return this.#shown(info, this.#stored(info, key, subresource), subresource)
