@@ -38,6 +38,8 @@ const paths = (...nonResourceURLs: string[]): PathRule => ({ verbs: ['get'], non
 
 const withStatus = (resources: readonly string[]): string[] => resources.flatMap((name) => [name, `${name}/status`])
 
+const replicationControllers = ['replicationcontrollers', 'replicationcontrollers/scale']
+
 export const bootstrapRoles: readonly BootstrapRole[] = [
   {
     name: 'cluster-admin',
@@ -63,7 +65,11 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
       rule('', ['serviceaccounts'], ['impersonate']),
       rule('', ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'], writeVerbs),
       rule('', ['pods/eviction'], ['create']),
-      rule('', ['configmaps', 'persistentvolumeclaims', 'secrets', 'serviceaccounts', 'services', 'services/proxy'], writeVerbs),
+      rule(
+        '',
+        ['configmaps', 'persistentvolumeclaims', ...replicationControllers, 'secrets', 'serviceaccounts', 'services', 'services/proxy'],
+        writeVerbs,
+      ),
       rule('', ['serviceaccounts/token'], ['create']),
       rule(['', 'events.k8s.io'], ['events'], writeVerbs),
       rule(
@@ -84,10 +90,22 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
     rules: [
       rule(
         '',
-        ['configmaps', 'endpoints', ...withStatus(['persistentvolumeclaims']), 'pods', 'serviceaccounts', ...withStatus(['services'])],
+        [
+          'configmaps',
+          'endpoints',
+          ...withStatus(['persistentvolumeclaims']),
+          'pods',
+          ...replicationControllers,
+          'serviceaccounts',
+          ...withStatus(['services']),
+        ],
         readVerbs,
       ),
-      rule('', ['limitranges', 'namespaces/status', 'pods/log', 'pods/status', ...withStatus(['resourcequotas'])], readVerbs),
+      rule(
+        '',
+        ['limitranges', 'namespaces/status', 'pods/log', 'pods/status', 'replicationcontrollers/status', ...withStatus(['resourcequotas'])],
+        readVerbs,
+      ),
       rule('', ['namespaces'], readVerbs),
       rule(['', 'events.k8s.io'], ['events'], readVerbs),
       rule('discovery.k8s.io', ['endpointslices'], readVerbs),

@@ -23,6 +23,7 @@ export const controllerNames = [
   'persistentvolumeclaim-protection-controller',
   'pod-garbage-collector-controller',
   'replicaset-controller',
+  'replicationcontroller-controller',
   'root-ca-certificate-publisher-controller',
   'serviceaccount-controller',
   'statefulset-controller',

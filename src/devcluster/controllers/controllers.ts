@@ -35,7 +35,7 @@ import { deploymentController } from './workloads/deployment/deployment.ts'
 import { jobController } from './workloads/job/job.ts'
 import { orphanedPodController } from './workloads/job/orphaned-pods.ts'
 import { timeToLiveController } from './workloads/job/time-to-live.ts'
-import { replicaSetController } from './workloads/replica-set.ts'
+import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 
 export interface ControllersOptions {
@@ -87,6 +87,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     startSelected('root-ca-certificate-publisher-controller', rootCaPublisher(options.ca)),
     startSelected('deployment-controller', deploymentController()),
     startSelected('replicaset-controller', replicaSetController()),
+    startSelected('replicationcontroller-controller', replicationController(), 'replication-controller'),
     startSelected('statefulset-controller', statefulSetController()),
     startSelected('daemonset-controller', daemonSetController()),
     startSelected('job-controller', jobController()),

@@ -14,6 +14,7 @@ import { limitResources } from './quotas-and-priorities.ts'
 import { namespaces } from './namespaces.ts'
 import { networkResources } from './networking.ts'
 import { pods } from './pods.ts'
+import { replicationResources } from './replication-controllers.ts'
 import { services } from './services.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { volumeResources } from './volumes.ts'
@@ -30,6 +31,7 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...eventResources,
   ...volumeResources,
   ...workloadResources,
+  ...replicationResources,
   statefulSets,
   controllerRevisions,
   ...batchResources,

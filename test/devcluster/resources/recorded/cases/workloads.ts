@@ -219,6 +219,81 @@ const daemonSet: Group = {
   ],
 }
 
+const replicationController: Group = {
+  name: 'replicationcontrollers',
+  type: { kind: 'ReplicationController', plural: 'replicationcontrollers' },
+  base: { spec: { template } },
+  create: [
+    ...each({
+      'spec.selector': [undefined, null, {}, { app: 'a' }, { app: 'b' }, { 'a b': 'c' }, { app: 'b c' }],
+      'spec.template': [undefined, {}],
+      'spec.template.metadata': [undefined, { labels: {} }, { labels: { app: 'a', 'b c': 'd' } }],
+      'spec.template.spec': [undefined, {}],
+      'spec.template.spec.restartPolicy': ['Never', 'OnFailure', 'Sometimes'],
+      'spec.template.spec.activeDeadlineSeconds': [5],
+      'spec.template.spec.containers[0].image': ['x:1', ''],
+      'spec.minReadySeconds': [-1, 0, 1],
+      'spec.replicas': [null, -1, 0, 2],
+      'metadata.labels': [{}, { b: 'c' }],
+      'metadata.name': ['A', 'a'.repeat(253), 'a'.repeat(254), undefined],
+      spec: [undefined, null, {}],
+    }),
+    { 'metadata.name': undefined, 'metadata.generateName': 'gen-' },
+  ],
+  states: [
+    {
+      update: [
+        {},
+        { 'metadata.labels': { a: 'b' } },
+        { 'spec.selector': { app: 'b' } },
+        { 'spec.selector': { app: 'b' }, 'spec.template.metadata.labels': { app: 'b' } },
+        { 'spec.template.spec.containers[0].image': 'y' },
+        { 'spec.replicas': 5 },
+        { 'status.replicas': 9 },
+      ],
+      subresources: [
+        ...scales,
+        {
+          method: 'PUT',
+          subresource: 'status',
+          body: { metadata: { name: 'x' }, spec: { template }, status: { replicas: 7, readyReplicas: 3 } },
+        },
+      ],
+      remove: [{}, { propagationPolicy: 'Background' }],
+    },
+    { from: { 'spec.selector': { b: 'c', app: 'a' }, 'spec.template.metadata.labels': { app: 'a', b: 'c' }, 'spec.replicas': 0 } },
+  ],
+}
+
+const podTemplate: Group = {
+  name: 'podtemplates',
+  type: { kind: 'PodTemplate', plural: 'podtemplates' },
+  base: { template },
+  create: [
+    ...each({
+      template: [undefined, null, {}],
+      'template.metadata': [undefined, { labels: { 'b c': 'd' } }],
+      'template.spec': [undefined, {}],
+      'template.spec.restartPolicy': ['Never', 'Sometimes'],
+      'template.spec.containers[0].image': ['x:1', ''],
+      'metadata.name': ['A', 'a'.repeat(253), 'a'.repeat(254), undefined],
+      spec: [{}],
+    }),
+  ],
+  states: [
+    {
+      update: [
+        {},
+        { 'metadata.labels': { a: 'b' } },
+        { 'template.spec.containers[0].image': 'y' },
+        { 'template.metadata.labels': { c: 'd' } },
+      ],
+      remove: [{}],
+    },
+    { from: { 'template.metadata.labels': undefined } },
+  ],
+}
+
 const revisionOwner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'a', uid: 'b' }
 const controllerRevision: Group = {
   name: 'controllerrevisions',
@@ -489,4 +564,14 @@ const cronJob: Group = {
   ],
 }
 
-export const workloads: readonly Group[] = [deployment, replicaSet, statefulSet, daemonSet, controllerRevision, job, cronJob]
+export const workloads: readonly Group[] = [
+  deployment,
+  replicaSet,
+  statefulSet,
+  daemonSet,
+  controllerRevision,
+  replicationController,
+  podTemplate,
+  job,
+  cronJob,
+]
