@@ -85,6 +85,7 @@ t.test('the types with an own treatment of deletions, generations, status and gr
     '/persistentvolumeclaims',
     '/persistentvolumes',
     '/pods',
+    '/podtemplates',
     '/resourcequotas',
     '/serviceaccounts',
     '/services',
@@ -92,6 +93,8 @@ t.test('the types with an own treatment of deletions, generations, status and gr
   ])
   t.strictSame(typesWith('generation'), [
     '/pods',
+    '/podtemplates',
+    '/replicationcontrollers',
     'admissionregistration.k8s.io/mutatingwebhookconfigurations',
     'admissionregistration.k8s.io/validatingwebhookconfigurations',
     'apps/daemonsets',
@@ -108,7 +111,7 @@ t.test('the types with an own treatment of deletions, generations, status and gr
   ])
   t.strictSame(typesWith('keepsStatus'), ['/nodes'])
   t.strictSame(typesWith('gracePeriodSeconds'), ['/pods'])
-  t.strictSame(typesWith('orphansDependents'), ['batch/jobs'])
+  t.strictSame(typesWith('orphansDependents'), ['/replicationcontrollers', 'batch/jobs'])
   t.strictSame(typesWith('deletionWarnings'), ['batch/jobs'])
   t.strictSame(typesWith('heldBy'), ['/namespaces'])
   t.strictSame(typesWith('canDelete'), ['/namespaces'])
