@@ -5,7 +5,7 @@
 import type { PolicyRule } from '../api/policy-rule.ts'
 
 /** `ResourceRule` grants verbs on resources; `PathRule` grants verbs on non-resource URLs. */
-type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
+type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources' | 'resourceNames'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
 /**
@@ -39,6 +39,9 @@ const paths = (...nonResourceURLs: string[]): PathRule => ({ verbs: ['get'], non
 const withStatus = (resources: readonly string[]): string[] => resources.flatMap((name) => [name, `${name}/status`])
 
 const replicationControllers = ['replicationcontrollers', 'replicationcontrollers/scale']
+
+const certificates = 'certificates.k8s.io'
+const signers = ['kube-apiserver-client', 'kube-apiserver-client-kubelet', 'kubelet-serving', 'legacy-unknown']
 
 export const bootstrapRoles: readonly BootstrapRole[] = [
   {
@@ -139,6 +142,14 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
     ],
     groups: ['system:authenticated'],
   },
+  ...['nodeclient', 'selfnodeclient'].map((kind): BootstrapRole => {
+    const resource = `certificatesigningrequests/${kind}`
+    return { name: `system:${certificates}:certificatesigningrequests:${kind}`, rules: [rule(certificates, [resource], ['create'])] }
+  }),
+  ...signers.map((signer): BootstrapRole => ({
+    name: `system:${certificates}:${signer}-approver`,
+    rules: [{ ...rule(certificates, ['signers'], ['approve']), resourceNames: [`kubernetes.io/${signer}`] }],
+  })),
   {
     name: 'system:discovery',
     rules: [

@@ -7,6 +7,7 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { withCertificateChecks } from './admission/certificate-admission.ts'
 import { createWebhookCaller } from './admission/caller.ts'
 import { mappedServices } from './admission/service-resolver.ts'
 import { withPodSecurity } from './admission/pod-security.ts'
@@ -197,7 +198,7 @@ async function serve(
   )
   const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
-  const admission = withPodSecurity(webhooks, storedPods(store))
+  const admission = withCertificateChecks(withPodSecurity(webhooks, storedPods(store)), authorizer)
   const registry = new Registry({
     store,
     catalog,
@@ -266,7 +267,7 @@ async function serve(
       await createStandardClass(client)
       running.push(
         runControllers(
-          { client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, selection: controllers, logger, clock },
+          { client, source: catalogTypes(catalog), authority, version, simulation, selection: controllers, logger, clock },
           stop.signal,
         ),
       )

@@ -58,14 +58,14 @@ t.test('no request is sent for objects of an earlier run', async (t) => {
     namespaces!.map(({ metadata }) => metadata.name),
     ['default', 'kube-public', 'kube-node-lease'],
   )
-  t.equal(clusterroles!.length, 11)
+  t.equal(clusterroles!.length, 17)
   t.equal(services, undefined)
 })
 
 t.test('existing objects are kept, and other failures are reported', async (t) => {
   const refuse = (code: number, reason: string) => (): Promise<unknown> => Promise.reject(new ApiError(failure(code, reason, 'no')))
   const { clusterroles } = await created([], refuse(409, 'AlreadyExists'))
-  t.equal(clusterroles!.length, 12)
+  t.equal(clusterroles!.length, 18)
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
@@ -97,6 +97,18 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     create:
       'authentication.k8s.io:selfsubjectreviews authorization.k8s.io:selfsubjectaccessreviews authorization.k8s.io:selfsubjectrulesreviews',
   },
+  'system:certificates.k8s.io:certificatesigningrequests:nodeclient': {
+    create: 'certificates.k8s.io:certificatesigningrequests/nodeclient',
+  },
+  'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient': {
+    create: 'certificates.k8s.io:certificatesigningrequests/selfnodeclient',
+  },
+  ...Object.fromEntries(
+    ['kube-apiserver-client', 'kube-apiserver-client-kubelet', 'kubelet-serving', 'legacy-unknown'].map((signer) => [
+      `system:certificates.k8s.io:${signer}-approver`,
+      { approve: 'certificates.k8s.io:signers' },
+    ]),
+  ),
   'system:discovery': {
     get: '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/',
   },
@@ -141,6 +153,12 @@ t.test('roles have the labels of bootstrap roles, and some are aggregated', asyn
     'system:aggregate-to-view': to('view'),
     'system:auth-delegator': own,
     'system:basic-user': own,
+    ...Object.fromEntries(
+      [
+        ...['certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient', 'kube-apiserver-client-approver'],
+        ...['kube-apiserver-client-kubelet-approver', 'kubelet-serving-approver', 'legacy-unknown-approver'],
+      ].map((name) => [`system:certificates.k8s.io:${name}`, own]),
+    ),
     'system:discovery': own,
     'system:monitoring': own,
     'system:public-info-viewer': own,

@@ -7,6 +7,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
+import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
@@ -76,7 +77,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     if (target.verb !== 'watch' && !isPodLog(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
     const { headers } = exchange.request
-    const sender = authenticate(headers, tokens)
+    const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(headers, tokens)
     user = sender.username
     const requester = impersonate(sender, headers, services.authorizer, attributes)
     user = requester.username

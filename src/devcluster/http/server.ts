@@ -104,6 +104,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     {
       cert: options.tls.cert,
       key: options.tls.key,
+      // A client may send a certificate of the cluster's CA instead of a token.
+      ca: options.tls.ca,
+      requestCert: true,
+      rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersTimeoutMs,

@@ -266,6 +266,7 @@ t.test('aggregated discovery names group and version of a subresource where they
   t.strictSame(kindsOf(rowsOf(false, 'apps'), 'deployments'), [scale, ['status', own('Deployment')]])
   t.strictSame(kindsOf(rowsOf(true), 'pods'), [
     ['binding', own('Binding')],
+    ['ephemeralcontainers', own('Pod')],
     ['eviction', { group: 'policy', version: 'v1', kind: 'Eviction' }],
     ['log', own('Pod')],
     ['status', own('Pod')],

@@ -68,13 +68,13 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   const place = key.namespace === undefined ? {} : { namespace: key.namespace }
   const prior = operation === 'CREATE' ? {} : { oldObject: shownOld }
   const attributes = { info, subresource, operation, name: key.name, ...place, ...prior, context }
+  const now = environment.clock.now()
   const ownPart = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
     const own = ownPart(given)
-    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
+    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource, now) ?? own
     return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old, subresource)
   }
-  const now = environment.clock.now()
 
   if (hooks?.write === undefined) {
     const given = metadataOf(object).managedFields

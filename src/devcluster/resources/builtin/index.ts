@@ -5,6 +5,7 @@
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'
+import { certificateSigningRequests } from './certificates.ts'
 import { clusterResources } from './nodes-and-leases.ts'
 import { configResources } from './config-and-service-accounts.ts'
 import { controllerRevisions } from './controller-revisions.ts'
@@ -37,6 +38,7 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...batchResources,
   ...accessResources,
   ...webhookConfigurations,
+  certificateSigningRequests,
   ...networkResources,
   ...limitResources,
 ]
