@@ -14,6 +14,7 @@ import { withPodSecurity } from './admission/pod-security.ts'
 import { endpointOf } from './admission/stored-services.ts'
 import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
+import { keepApiServices } from './api-services.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import type { ControllerSelection } from './controllers/controller-selection.ts'
 import { isControllerSelection, isSelected } from './controllers/controller-selection.ts'
@@ -221,6 +222,7 @@ async function serve(
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([caller.close(), ...running])
   }
+  await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
   const server = await startOnFreePort(options, (port) =>
     startApiServer({
       registry,

@@ -153,7 +153,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 /** Returns the number of stored objects of each type, keyed by `PLURAL.GROUP`. */
 function countObjects(registry: Resources, catalog: Catalog): Map<string, number> {
-  const stored = catalog.all().filter(({ verbs, conversion }) => verbs.includes('list') && conversion === undefined)
+  const stored = catalog
+    .all()
+    .filter(({ verbs, conversion, computed }) => verbs.includes('list') && conversion === undefined && computed === undefined)
   return new Map(
     stored.map((info) => {
       const { group, plural } = info

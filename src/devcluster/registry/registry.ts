@@ -22,6 +22,7 @@ import { writeObject } from './write/pipeline.ts'
 import { Representation } from './representation.ts'
 import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
 import { methodNotAllowed, notFound, tooLargeResourceVersion, unknownResource } from '../apimachinery/status-error.ts'
+import { textAt } from '../apimachinery/unstructured.ts'
 import { updateOf } from './verbs/update.ts'
 import type { WatchOptions } from './verbs/watch.ts'
 import { watchObjects } from './verbs/watch.ts'
@@ -199,8 +200,12 @@ export class Registry {
 
   #stored(info: ResourceInfo, key: ObjectKey, subresource: string): JsonObject {
     this.#check(info, 'get', subresource)
-    const stored = this.store.get(info.storageKey, key)
-    if (stored === undefined) throw notFound(info, key.name)
+    const stored =
+      info.computed === undefined
+        ? this.store.get(info.storageKey, key)
+        : info.computed.find((object) => textAt(object, 'metadata', 'name') === key.name)
+    // kube-apiserver names a type that is not stored in the singular.
+    if (stored === undefined) throw notFound(info.computed === undefined ? info : { ...info, plural: info.singular }, key.name)
     return stored
   }
 

@@ -4,9 +4,11 @@
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
+import { apiServices } from './api-services.ts'
 import { batchResources } from './batch.ts'
 import { certificateSigningRequests } from './certificates.ts'
 import { clusterResources } from './nodes-and-leases.ts'
+import { componentStatuses } from './component-statuses.ts'
 import { configResources } from './config-and-service-accounts.ts'
 import { controllerRevisions } from './controller-revisions.ts'
 import { endpointResources } from './endpoints.ts'
@@ -39,6 +41,8 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...accessResources,
   ...webhookConfigurations,
   certificateSigningRequests,
+  apiServices,
+  componentStatuses,
   ...networkResources,
   ...limitResources,
 ]

@@ -1,4 +1,5 @@
 /** All groups of recorded requests. */
+import { apiServiceGroup } from './cases/api-services.ts'
 import { certificateGroups } from './cases/certificates.ts'
 import { config } from './cases/config.ts'
 import { network } from './cases/network.ts'
@@ -17,5 +18,6 @@ export const groups: readonly Group[] = [
   ...storage,
   ...podSecurity,
   ...certificateGroups,
+  apiServiceGroup,
   ...podGroups,
 ]
