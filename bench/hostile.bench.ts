@@ -23,7 +23,7 @@ import { table } from './table.ts'
 
 /** The task of one thread, which either attacks the server or sends small reviews at a fixed rate. */
 interface Task extends Target {
-  /** The index of the attack in `rows`; undefined for the thread that sends small reviews. */
+  /** The index of the attack in `rows`. Undefined for the thread that sends small reviews. */
   readonly row: number | undefined
   readonly rate: number
   readonly seconds: number

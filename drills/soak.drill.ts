@@ -40,7 +40,7 @@ const sampleMs = 2_000
  * first.
  */
 const warmUp = 0.33
-/** Growth of the heap above this limit is a leak, if it also exceeds three standard errors. */
+/** A heap that grows faster than this, and by more than three standard errors, is a leak. */
 const toleratedMbPerMinute = 0.2
 /** Interval in seconds at which the API server is killed, and maximum time in milliseconds until it is started again. */
 const restartEverySeconds = 45

@@ -17,7 +17,10 @@ export interface LatencySample {
 /** Milliseconds in which the program must fill its cache before the first update, and reconcile after the last update. */
 const settleMs = 3_000
 
-/** Updates the Apps in turn. The measured time includes the request to the API server, which is the same for all programs. */
+/**
+ * Updates the Apps one after the other, again and again. The measured time includes the request to the API server, which is the same for
+ * all programs.
+ */
 export async function measureLatency(
   server: ApiServer,
   program: BuiltProgram,
@@ -39,7 +42,8 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // The first reconcile of an App may see an update of an earlier round: its latency is then at least `settleMs`. Such latencies are dropped.
+    // When the program starts, each App is reconciled with the last update of an earlier round. The latency of this reconcile is at least
+    // `settleMs`, and is dropped.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

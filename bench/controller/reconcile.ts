@@ -11,7 +11,7 @@ import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface ReconcileSample {
-  /** Number of writes per App, until the end of the quiet period (see `measureReconciles`). */
+  /** Number of writes per App, including the writes in the quiet period (see `measureReconciles`). */
   readonly writes: number
   /** Number of writes after the last App was done. */
   readonly late: number

@@ -13,7 +13,7 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Compares the responses of each server with those of the first server. Throws an error that contains both responses when they differ. */
+/** Compares the responses of each server with those of the first server. Throws when they differ. The message contains both responses. */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

@@ -19,7 +19,7 @@ export interface ReceivedWrite {
   readonly sent: SentWrite | undefined
 }
 
-/** A successful write of the Lease. Only the holder of the Lease writes it, or the replica that becomes the holder. */
+/** A successful write of the Lease. Only its holder writes the Lease, or a replica that thereby becomes its holder. */
 interface LeaseWrite {
   readonly user: string
   readonly at: number
@@ -28,22 +28,19 @@ interface LeaseWrite {
 export interface History {
   /** The writes to Gadgets, in the order in which the API server received them. */
   readonly writes: readonly ReceivedWrite[]
-  /**
-   * The writes that were sent although the replica did not hold the Lease when its guard was called, and the writes that no replica has
-   * reported.
-   */
+  /** The writes whose replica did not hold the Lease when its guard was called, and the writes that no replica has reported. */
   readonly illegal: readonly string[]
   /**
-   * The writes for which the guard was called with the Lease, but which were received after the first write of the next leader. The reason
-   * is that the network has held such a write, or that the process was stopped between the call of the guard and the write to the
+   * The writes for which the replica held the Lease when its guard was called, but which were received after the first write of the next
+   * leader. Either the network has held such a write, or the process was stopped between the call of the guard and the write to the
    * connection. No client can prevent that.
    */
   readonly late: readonly string[]
 }
 
 /**
- * Compares the requests that the API server has recorded with the writes that the replicas have sent. A request and a write with the same
- * id belong together.
+ * Compares the requests that the API server has recorded with the writes that the replicas have reported. A request and a reported write
+ * match when they have the same id.
  */
 export function historyOf(requests: readonly RequestRecord[], sent: ReadonlyMap<string, SentWrite>, users: readonly string[]): History {
   const ofUsers = requests.filter(({ user }) => users.includes(user)).sort((a, b) => a.at - b.at)

@@ -10,7 +10,7 @@ export const namespace = 'failover'
 export const lease = { namespace, name: 'drill', leaseDurationMs: 4_000, renewDeadlineMs: 3_000, retryPeriodMs: 500 } as const
 
 export interface Holder {
-  /** The instance that holds the Lease; undefined when no instance holds it. */
+  /** The name of the replica that holds the Lease; undefined when no replica holds it. */
   readonly instance: string | undefined
   /** The number of times that another replica has acquired the Lease. */
   readonly transitions: number

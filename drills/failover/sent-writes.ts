@@ -6,17 +6,17 @@ import { systemClock } from '../../src/index.ts'
 
 /** A write request that a replica has written to a connection. The times are milliseconds since 1970. */
 export interface SentWrite {
-  /** The field manager of the request, which is unique, and which the API server's audit log contains. */
+  /** The field manager of the request. It is unique, and the API server's audit log contains it. */
   readonly id: string
   /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
-  /** The time immediately before the request was written. It is later than `checkedAt` if the process was stopped in between. */
+  /** The time immediately before the request was written. It is later than `checkedAt` if the process was stopped between the two. */
   readonly sentAt: number
   /** The local port of the connection. */
   readonly port: number
 }
 
-/** The fields that are used here of the message that undici publishes immediately before it writes a request. */
+/** The part that this file uses of the message that undici publishes immediately before it writes a request. */
 interface SendHeaders {
   readonly request: { readonly method: string; readonly path: string }
   readonly socket: Socket
@@ -24,8 +24,8 @@ interface SendHeaders {
 
 /**
  * Calls `report` for each PATCH request of this process. Returns the clock for `run`, from which the guard of leader election reads the
- * time. Between this reading and the request that undici writes, the code is synchronous and does not read the clock again. If the clock
- * was not read in this way, `checkedAt` is the time of sending.
+ * time. `checkedAt` is the time that the guard has read, if undici writes the request synchronously after the guard. Otherwise, `checkedAt`
+ * is the time of sending.
  */
 export function reportSentWrites(report: (write: SentWrite) => void): Clock {
   let checkedAt: number | undefined

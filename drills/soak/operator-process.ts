@@ -41,7 +41,7 @@ export class OperatorProcess {
     return this.#child.exitCode
   }
 
-  /** Sends the question after the answer to the previous question has arrived. Resolves to the answer to this question. */
+  /** Sends the question once all earlier questions have been answered. Resolves to the answer. */
   #ask<A extends Answer>(question: Question): Promise<A> {
     const answer = this.#last.then(async () => {
       if (this.hasEnded()) await this.#ended

@@ -22,8 +22,8 @@ interface AuditEvent {
 }
 
 /**
- * Reads an audit log, which has one JSON object per line. Returns the oldest request first. kube-apiserver logs a watch when its response
- * begins, and any other request when its response is complete.
+ * Reads an audit log, which has one JSON object per line. Resolves with the requests in the order of the log. kube-apiserver logs a watch
+ * when its response begins, and any other request when its response is complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')

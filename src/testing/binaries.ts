@@ -77,8 +77,8 @@ export function cachedProgram(name: ProgramName, env: Environment): string {
 }
 
 /**
- * Returns the path of a binary, or undefined when it is not found. The environment variable of the binary takes precedence. If this
- * variable is not set, the function searches the folder `KUBEBUILDER_ASSETS`, then the cache.
+ * Resolves with the path of a binary, or with undefined when it is not found. The environment variable of the binary takes precedence. If
+ * this variable is not set, the function searches the folder `KUBEBUILDER_ASSETS`, then the cache.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the environment variable of the binary names a file that cannot be executed.
  */
@@ -96,9 +96,9 @@ export async function findProgram(name: ProgramName, env: Environment): Promise<
 }
 
 /**
- * Returns the paths of all these binaries.
+ * Resolves with the paths of the named binaries, keyed by their names.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming all binaries that are missing.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when binaries are missing. The message names all of them.
  */
 export async function requirePrograms<N extends ProgramName>(names: readonly N[], env: Environment): Promise<Readonly<Record<N, string>>> {
   const found = await Promise.all(names.map(async (name) => [name, await findProgram(name, env)] as const))

@@ -16,8 +16,8 @@ import type { ControlPlaneServiceAccount } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 
 /**
- * The implementation of the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd, kube-apiserver and, for
- * `controllers`, further binaries. `existing`: the cluster of the kubeconfig.
+ * The implementation of the control plane. `embedded`: the API server of Proreus in this process. `binaries`: etcd and kube-apiserver, and
+ * the binaries that the option `controllers` requires. `existing`: the cluster of the kubeconfig.
  */
 export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 
@@ -27,9 +27,9 @@ export interface ControlPlaneOptions {
   /**
    * True runs the controllers of a cluster, for example those of garbage collection, namespace deletion, Deployments and Jobs, with the
    * scheduler and the nodes. False runs nothing but the API server. A list selects controllers by their names, in the notation of
-   * kube-controller-manager's flag `--controllers`: with `['*', '-deployment-controller']` all but one run, with `['job-controller']` only
-   * this one. Pods need the ServiceAccount of their namespace only if `serviceaccount-controller` runs. Default true. The option has no
-   * effect on an existing cluster.
+   * kube-controller-manager's flag `--controllers`: `['*', '-deployment-controller']` runs all controllers except one, and
+   * `['job-controller']` runs only one. Pods need the ServiceAccount of their namespace only if `serviceaccount-controller` runs. Default
+   * true. The option has no effect on an existing cluster.
    */
   readonly controllers?: ControllerSelection
   /**

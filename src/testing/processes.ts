@@ -39,7 +39,7 @@ done
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of lines that are quoted when a process fails: the last lines of its output. */
+/** Number of lines from the end of a process's output that messages quote. */
 const toldLines = 15
 
 /** A child process that was started. */
@@ -153,7 +153,7 @@ export class Processes {
   }
 }
 
-/** Prevents an open pipe from keeping this process alive. */
+/** Lets this process end although the pipe is open. */
 function unrefStream(stream: unknown): void {
   ;(stream as { unref?: () => void } | null)?.unref?.()
 }

@@ -185,12 +185,13 @@ async function start(
   }
 }
 
-/** The taint of a node that kube-controller-manager has not found to be ready yet. */
+/** The taint of a new node. kube-controller-manager removes the taint when the node is ready. */
 const newNodeTaint = 'node.kubernetes.io/not-ready'
 
 /**
- * Resolves when Pods can be created and can run, as far as the selected controllers do their part. To create a Pod, its namespace must have
- * the default ServiceAccount. To run the Pod, a node must be ready, and must not have the taint of new nodes.
+ * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run the Pod, a
+ * node must be ready, and must not have the taint of new nodes. If the controller that establishes one of these conditions is not selected,
+ * the condition is not awaited.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   const { controllers, nodes, namespaces } = options
@@ -234,7 +235,7 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // The data of a test need not survive a crash of the machine.
+    // The data of a test may be lost in a crash of the machine.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
@@ -293,7 +294,7 @@ function kwokArguments(file: (name: string) => string): string[] {
   return [
     `--kubeconfig=${file('kwok.kubeconfig')}`,
     `--config=${file('kwok.yaml')}`,
-    // A node with this annotation has no kubelet, as in the embedded cluster.
+    // kwok ignores a node with this annotation. In the embedded cluster, the annotation stops the simulated kubelet of the node.
     `--manage-nodes-with-annotation-selector=!${kubeletAnnotation}`,
     '--cidr=10.244.0.1/16',
     '--node-port=0',
@@ -317,7 +318,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Returns different free ports. No port is chosen twice, because every server listens until all ports have been chosen. */
+/** Resolves with `count` different free ports. The servers listen until all ports have been chosen, so no port is chosen twice. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))

@@ -22,7 +22,7 @@ import type { EventOptions, EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
-/** An object for the cache. It may have further fields. */
+/** An object for the cache. It may have more fields than these. */
 export interface CachedObject {
   readonly apiVersion: string
   readonly kind: string
@@ -62,7 +62,7 @@ export interface RecordedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
-  /** The further fields that the reconciler has given; absent when it has given none. */
+  /** The options that the reconciler has passed to `event`; absent when it has passed none. */
   readonly options?: EventOptions
 }
 

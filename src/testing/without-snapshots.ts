@@ -1,4 +1,4 @@
-/** The methods for snapshots of a control plane whose API server is not embedded. */
+/** The methods `snapshot` and `restore` of a control plane whose API server is not embedded. Both reject. */
 import { ProreusError } from '../api/errors.ts'
 import type { ControlPlane } from './control-plane-types.ts'
 

@@ -10,7 +10,12 @@ import { sourceFile } from './source-file.ts'
 /** The file descriptor of the pipe from the parent process: it comes after those of standard input and output, errors and messages. */
 const parentPipe = 4
 
-const send = (message: OperatorMessage): void => void process.send?.(message)
+/** Resolves when the last message has left the process. */
+let sent: Promise<unknown> = Promise.resolve()
+
+function send(message: OperatorMessage): void {
+  sent = new Promise((resolve) => process.send?.(message, undefined, undefined, resolve))
+}
 
 nodeModule.enableCompileCache()
 new Worker(siblingModule('parent-guard'), { workerData: parentPipe }).unref()
@@ -27,5 +32,8 @@ process.on('message', (message) => {
 async function start(message: StartMessage): Promise<void> {
   // All other modules are imported after `onLoad`, so that the modules of this repository are watched, too, when they run from their sources.
   const { runOperators } = await import('./run-operators.ts')
-  process.exit(await runOperators(message, stop.signal, send))
+  const exitCode = await runOperators(message, stop.signal, send)
+  // Messages wait in this process while the parent is busy, and would be lost at its exit.
+  await sent
+  process.exit(exitCode)
 }

@@ -1,6 +1,6 @@
 /**
- * The selection of the controllers that run, by their names in kube-controller-manager and in the notation of its flag `--controllers`. The
- * scheduler and the kubelets are programs of their own in Kubernetes, and cannot be selected.
+ * Selects the controllers that run. The names and the notation are those of the flag `--controllers` of kube-controller-manager. The scheduler
+ * and the kubelets cannot be selected, because they are not part of kube-controller-manager.
  */
 import type { OptionCheck } from '../../api/option-checks.ts'
 import { describeFound, expect } from '../../api/option-checks.ts'
@@ -36,15 +36,18 @@ export const controllerNames = [
 
 export type ControllerName = (typeof controllerNames)[number]
 
-/** An item of a list of controllers: one that runs, one that does not run, or `*` for all that the list does not name. */
+/** `NAME` selects a controller, `-NAME` omits a controller, and `*` selects all controllers that the list does not name. */
 export type ControllerSelector = ControllerName | `-${ControllerName}` | '*'
 
-/** True: all controllers run. False: no controllers, scheduler and nodes. A list: the scheduler, the nodes and the selected controllers. */
+/**
+ * True: the scheduler, the nodes and all controllers run. False: none of them runs. A list: the scheduler, the nodes and the selected controllers
+ * run.
+ */
 export type ControllerSelection = boolean | readonly ControllerSelector[]
 
 /**
- * Returns true when the selection contains a controller. Its first item that names the controller decides
- * (k8s.io/controller-manager/app: IsControllerEnabled).
+ * Returns true when the selection contains a controller. The first item that names the controller decides. If no item names it, it is selected
+ * if the list contains `*` (k8s.io/controller-manager/app: IsControllerEnabled).
  */
 export function isSelected(selection: ControllerSelection, name: ControllerName): boolean {
   if (typeof selection === 'boolean') return selection

@@ -36,7 +36,7 @@ const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.owner
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
 /** Time in milliseconds that an informer continues after its type is no longer served, to receive the deletions of the last objects. */
 const leaveAfterMs = 1_000
-/** Maximum number of deleted owners that are remembered, as in Kubernetes. */
+/** Maximum number of deleted owners that are remembered (k8s.io/kubernetes/pkg/controller/garbagecollector: absentOwnerCache). */
 const maxDeletedOwners = 500
 
 export class DependencyGraph {

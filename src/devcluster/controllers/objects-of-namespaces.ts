@@ -2,7 +2,7 @@
 import type { ObjectKey } from '../../api/object.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
 
-/** Returns the function that maps an object with this name to its namespace. */
+/** Returns a function that maps an object with this name to the key of its namespace, and any other object to no key. */
 export function inNamespaces(name: string) {
   return ({ metadata }: { readonly metadata: ObjectKey }): readonly ObjectKey[] =>
     metadata.name === name && metadata.namespace !== undefined ? [{ name: metadata.namespace }] : []

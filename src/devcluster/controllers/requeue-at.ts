@@ -2,8 +2,8 @@
 import type { ReconcileContext, Result } from '../../controller/reconciler.ts'
 
 /**
- * Returns the result of a reconcile that is repeated at `time`. The delay begins at the end of the reconcile: on an injected clock, much
- * time may pass during its requests, and `time` may then be over.
+ * Returns a result that requeues the object at `time`. A reconcile calls this function at its end, because the delay is relative to the current
+ * time. If `time` has already passed, the delay is 1 ms.
  */
 export function requeueAt(time: number, { clock }: Pick<ReconcileContext, 'clock'>): Result {
   return { requeueAfterMs: Math.max(1, time - clock.now()) }

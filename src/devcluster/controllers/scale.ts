@@ -1,4 +1,4 @@
-/** Reads the scale subresource of any type. */
+/** Reads and writes the scale subresource of any type. */
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion, resourceType } from '../../api/group-version-kind.ts'
 import type { KubernetesObject, NamespacedKey } from '../../api/object.ts'
@@ -13,14 +13,14 @@ export interface Scale extends KubernetesObject {
   readonly status?: { readonly selector?: string }
 }
 
-/** Returns the type that a reference names; undefined when it is not served. */
+/** Returns the type that a reference names; undefined when the type is not served. */
 export function referencedType({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }, source: TypeSource) {
   const { group, version } = parseApiVersion(apiVersion)
   const served = source.byKind(group, kind)
   return served === undefined ? undefined : resourceType({ ...served, version })
 }
 
-/** A type without a scale subresource. */
+/** Thrown when a type has no scale subresource. */
 export class NoScale extends Error {
   override readonly name = 'NoScale'
 
@@ -39,7 +39,7 @@ export async function readScale(client: Client, type: ResourceType, key: Namespa
   try {
     return (await client.raw(objectPath(type, key, 'scale'))) as Scale
   } catch (error) {
-    // Only the error for a missing object names it.
+    // A 404 for a missing object contains the name of the object. A 404 for a missing subresource contains no name.
     throw isNotFound(error) && error.status.details?.name === undefined ? new NoScale(type) : error
   }
 }

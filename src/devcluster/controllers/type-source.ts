@@ -27,7 +27,10 @@ export function catalogTypes(catalog: Catalog): TypeSource {
   }
 }
 
-/** Returns one type for each storage key: the first one in the catalog, which has the preferred version. */
+/**
+ * Returns one type for each storage key, because all versions of a type have the same storage key. The catalog lists the preferred version
+ * first.
+ */
 function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
   const byStorage = new Map<string, ResourceType>()
   for (const { storageKey, verbs, group, version, kind, plural, namespaced } of rows) {

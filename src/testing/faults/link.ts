@@ -19,7 +19,7 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when one of the two sockets has failed. Both sockets are then reset as soon as no direction is held. */
+  /** True when one of the two sockets has failed. Both sockets are reset as soon as no direction is held. */
   #broken = false
 
   constructor(
@@ -54,7 +54,7 @@ export class Link {
     for (const socket of this.#sockets) reset(socket)
   }
 
-  /** Holds the data of these directions, and releases the data of all other directions. */
+  /** Holds the data of exactly these directions, and releases the held data of any other direction. */
   hold(directions: ReadonlySet<Direction>): void {
     for (const [direction, lane] of Object.entries(this.#lanes)) lane.hold(directions.has(direction as Direction))
     this.#tellBroken()

@@ -93,7 +93,6 @@ t.test('the types with an own treatment of deletions, generations, status and gr
   ])
   t.strictSame(typesWith('generation'), [
     '/pods',
-    '/podtemplates',
     '/replicationcontrollers',
     'admissionregistration.k8s.io/mutatingwebhookconfigurations',
     'admissionregistration.k8s.io/validatingwebhookconfigurations',

@@ -56,10 +56,7 @@ export function patchResponse(...operations: readonly JsonObject[]): JsonObject 
   return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(operations)) }
 }
 
-/**
- * Starts a webhook server. By default, a configured webhook matches only objects in this namespace; its own `namespaceSelector` overrides
- * that.
- */
+/** Starts a webhook server. A configured webhook without its own `namespaceSelector` matches only objects in `namespace`. */
 export async function admissionWorld(t: Test, api: Api, namespace: string): Promise<AdmissionWorld> {
   const probes = new Set<string>()
   const server = await startWebhookServer(t, probes)
@@ -149,8 +146,8 @@ const widgetSchema: JsonObject = {
 }
 
 /**
- * Defines the types `widgets` (namespaced) and `gadgets` (cluster-scoped) in a group. They have the versions v1 and v2, and the
- * subresources status and scale. They are deleted at the end of the test.
+ * Defines the types `widgets` (namespaced) and `gadgets` (cluster-scoped) in a group. Both types have the versions v1 and v2, and the
+ * subresources status and scale. Both types are deleted at the end of the test.
  */
 export async function defineWidgets(t: Test, api: Api, group: string): Promise<void> {
   const types = [

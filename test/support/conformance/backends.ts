@@ -1,6 +1,6 @@
 /**
- * Starts the control plane of the conformance tests. The same tests run on every kind of control plane; the environment variable
- * `PROREUS_BACKEND` selects it.
+ * Starts the control plane of the conformance tests. The same tests run on every kind of control plane. The environment variable
+ * `PROREUS_BACKEND` selects the kind.
  */
 import type { Test } from 'tap'
 import type { ControlPlane, ControlPlaneBackend, ControlPlaneOptions } from '../../../src/testing/control-plane-types.ts'

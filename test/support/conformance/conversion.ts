@@ -18,7 +18,7 @@ export type ConversionAnswer = Respond<ConversionCall>
 export interface ConversionServer extends ReviewServer {
   /** The `spec.conversion` of a CustomResourceDefinition whose objects this webhook converts. */
   readonly conversion: JsonObject
-  /** Replaces the function that responds to calls, until `reset`. */
+  /** Replaces the function that responds to calls, until `reset` is called. */
   answer(answer: ConversionAnswer): void
   /** Restores the function that converts each object with `convert`. */
   reset(): void
@@ -26,7 +26,7 @@ export interface ConversionServer extends ReviewServer {
   take(): ConversionCall[]
 }
 
-/** Starts a conversion webhook that converts each object with `convert`. It is stopped at the end of the test. */
+/** Starts a conversion webhook that converts each object with `convert`. The webhook is stopped at the end of the test. */
 export async function conversionServer(t: Test, convert: (object: JsonObject, desired: string) => JsonObject): Promise<ConversionServer> {
   const converting: ConversionAnswer = ({ objects, desiredAPIVersion }) =>
     converted(objects.map((object) => convert(object, desiredAPIVersion)))

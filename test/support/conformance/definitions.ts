@@ -23,7 +23,7 @@ export function object(properties: JsonObject, rest: JsonObject = {}): JsonObjec
 export function definition(plural: string, kind: string, schema: JsonObject, version: JsonObject = {}, spec: JsonObject = {}): JsonObject {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
   const whole = { group, scope: 'Namespaced', names: { plural, kind }, versions }
-  // `metadata.name` is derived before `spec` is applied, so tests can define names that do not match it.
+  // `metadata.name` is derived from `plural` and `group` only. A test can therefore pass a `spec.names` that does not match the name.
   return { ...definitionOf(whole), spec: { ...whole, ...spec } }
 }
 
@@ -46,7 +46,7 @@ export function custom(kind: string, name: string, rest: JsonObject = {}, metada
   return { apiVersion: `${group}/${version}`, kind, metadata: { name, ...metadata }, ...rest }
 }
 
-/** Creates a CustomResourceDefinition. Resolves when its versions are served. It is deleted at the end of the test. */
+/** Creates a CustomResourceDefinition. Resolves when its versions are served. The definition is deleted at the end of the test. */
 export async function define(t: Test, api: Api, body: JsonObject): Promise<void> {
   const { metadata, spec } = body as unknown as {
     metadata: { name: string }

@@ -1,4 +1,4 @@
-/** Namespaces of conformance tests: each case has its own, because cases run at the same time and leave objects behind. */
+/** Creates namespaces for conformance tests. Each case gets its own namespace, because cases run in parallel and do not delete their objects. */
 import { core } from '../../../src/api/kubernetes/core.ts'
 import type { Client } from '../../../src/client/client.ts'
 

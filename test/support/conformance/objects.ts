@@ -1,4 +1,4 @@
-/** Objects, lists and a custom type for conformance tests of reads and writes. */
+/** Reads the fields of objects and lists, and defines a custom type, for conformance tests of reads and writes. */
 import type { Test } from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject } from '../../../src/api/json.ts'

@@ -52,7 +52,7 @@ async function reasonToSkip(): Promise<{ skip?: string }> {
   return {}
 }
 
-/** Prepares the network of one Pod. It is removed at the end of the test. */
+/** Prepares the network of one Pod. The network is removed at the end of the test. */
 export function podHost(t: Test, controlPlane: ControlPlane): Promise<PodHost> {
   const apiServer = new URL(controlPlane.connection.server)
   return controlPlane.backend === 'embedded' ? Promise.resolve(loopbackHost(apiServer)) : namespaceHost(t, apiServer)
@@ -98,7 +98,7 @@ async function namespaceHost(t: Test, apiServer: URL): Promise<PodHost> {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       })
       const inside = text(child.stdio[3] as Readable).then((info) => (JSON.parse(info) as { 'child-pid': number })['child-pid'])
-      inside.catch(() => undefined) // when the container does not start, its exit code reports that
+      inside.catch(() => undefined) // If the container does not start, the exit code of the process reports the failure.
       const running = runningOf(child)
       return {
         ...running,

@@ -26,7 +26,7 @@ export interface ReviewServer {
   readonly caBundle: string
 }
 
-/** Starts a server that responds to each review with the result of `respond`. It is stopped at the end of the test. */
+/** Starts a server that responds to each review with the result of `respond`. The server is stopped at the end of the test. */
 export async function startReviewServer(t: Test, respond: Respond<ReceivedReview>): Promise<ReviewServer> {
   const now = Date.now()
   const authority = await issueAuthority(now)

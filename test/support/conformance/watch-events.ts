@@ -24,7 +24,7 @@ export interface RawWatch {
   close(): void
 }
 
-/** Opens a watch of `path`, to whose query `watch=true` is added. It is closed at the end of the test. */
+/** Opens a watch of `path`. Adds `watch=true` to the query of the path. The watch is closed at the end of the test. */
 export type OpenWatch = (path: string, options?: { readonly accept?: string }) => Promise<RawWatch>
 
 export function watchesOf(t: Test, connection: Connection): OpenWatch {

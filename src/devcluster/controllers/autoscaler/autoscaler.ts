@@ -1,6 +1,6 @@
 /**
- * The HorizontalPodAutoscaler controller of a cluster without metrics: keeps the replicas between the minimum and the maximum, and reports
- * that there are no metrics (k8s.io/kubernetes/pkg/controller/podautoscaler: reconcileAutoscaler).
+ * The HorizontalPodAutoscaler controller of a cluster without metrics. It keeps the replicas between the minimum and the maximum, and
+ * reports each metric as missing (k8s.io/kubernetes/pkg/controller/podautoscaler: reconcileAutoscaler).
  */
 import { formatTime } from '../../../api/conditions.ts'
 import type { ResourceType } from '../../../api/group-version-kind.ts'
@@ -25,7 +25,7 @@ type ConditionType = 'AbleToScale' | 'ScalingActive'
 /** Time in milliseconds between two reconciles of an autoscaler (kube-controller-manager's `--horizontal-pod-autoscaler-sync-period`). */
 const periodMs = 15_000
 
-/** @param source the types of the cluster, to find the type of the scale target. */
+/** @param source the types of the cluster, with which the controller finds the type of the scale target. */
 export function autoscalerController(source: TypeSource): ControllerDefinition {
   return defineController(autoscaling.horizontalPodAutoscaler, {
     name: 'horizontalpodautoscaler',
@@ -37,7 +37,7 @@ export function autoscalerController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** One reconcile of an autoscaler. It collects the changes of the status, and writes them once. */
+/** One reconcile of an autoscaler. Collects the changes of the status and writes the status once. */
 class Reconcile {
   readonly #autoscaler: Autoscaler
   readonly #context: ReconcileContext
@@ -98,7 +98,7 @@ class Reconcile {
     return this.#write({ currentReplicas: current, desiredReplicas: desired, currentMetrics: null, lastScaleTime })
   }
 
-  /** Reports the metrics, none of which can be read. */
+  /** Reports that none of the metrics can be read. */
   #reportMetrics(scale: Scale): Promise<void> {
     const { metadata, spec } = this.#autoscaler
     const currentReplicas = scale.spec?.replicas ?? 0
@@ -142,7 +142,7 @@ class Reconcile {
 }
 
 function messageOf(error: unknown): string {
-  // The client of kube-controller-manager has this message for a subresource that does not exist.
+  // kube-controller-manager reports a missing scale subresource with this message.
   if (error instanceof NoScale) return 'the server could not find the requested resource'
   if (isApiError(error)) return error.status.message ?? error.message
   return error instanceof Error ? error.message : String(error)

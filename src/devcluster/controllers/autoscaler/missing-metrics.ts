@@ -5,19 +5,19 @@ import { goSelector } from '../go-selector.ts'
 
 export type Metric = NonNullable<NonNullable<DeepReadonly<autoscaling.HorizontalPodAutoscaler>['spec']>['metrics']>[number]
 
-/** Describes why a metric could not be read. */
+/** The reason for which a metric cannot be read, as the controller reports it. */
 export interface MissingMetric {
-  /** The reason of the condition and of the Event. */
+  /** The reason of the condition ScalingActive and of the Event. */
   readonly reason: string
   readonly message: string
-  /** The message within the error about all metrics. */
+  /** The message about this metric in the error about all metrics. */
   readonly error: string
 }
 
 const notServed = 'the server could not find the requested resource'
 const customMetrics = 'unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered'
 
-/** Returns why a metric cannot be read: no metrics API is served. */
+/** Returns the reason for which a metric cannot be read: the cluster serves no metrics API. */
 export function missingMetric({ type, resource, containerResource, pods, object, external }: Metric, namespace: string): MissingMetric {
   if (containerResource !== undefined) {
     const message = resourceMessage(containerResource)

@@ -9,7 +9,7 @@ import { isReady } from '../workloads/pod-state.ts'
 export type Budget = DeepReadonly<policy.PodDisruptionBudget>
 export type ReadonlyPod = DeepReadonly<core.Pod>
 
-/** Returns true when the status depends on how many Pods their controllers want. */
+/** Returns true when the status depends on the replicas of the controllers of the Pods, and not only on the number of Pods. */
 export function needsScale({ spec }: Budget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -25,15 +25,17 @@ export function desiredHealthy({ spec }: Budget, expected: number): number {
 }
 
 export interface DisruptedPods {
-  /** The times of the evictions of Pods that still have time to be deleted, keyed by the name of the Pod. */
+  /** The times of evictions whose Pods may still be deleted in time, keyed by the name of the Pod. */
   readonly pending: Readonly<Record<string, string>>
-  /** The Pods that should have been deleted but were not. */
+  /** The evicted Pods that were not deleted in time. */
   readonly overdue: readonly ReadonlyPod[]
   /** The time in milliseconds until the next Pod is overdue; undefined when none is pending. */
   readonly nextInMs: number | undefined
 }
 
-/** Returns which evicted Pods still exist and are not being deleted (DisruptionController.buildDisruptedPodMap). */
+/**
+ * Sorts the evicted Pods that exist and are not being deleted into pending and overdue ones (DisruptionController.buildDisruptedPodMap).
+ */
 export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], now: number): DisruptedPods {
   const pending: Record<string, string> = {}
   const overdue: ReadonlyPod[] = []
@@ -53,7 +55,10 @@ export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], 
   return { pending, overdue, nextInMs: waits.length === 0 ? undefined : Math.min(...waits) }
 }
 
-/** Returns the number of ready Pods that are not being deleted and will not be deleted soon (countHealthyPods). */
+/**
+ * Returns the number of ready Pods that are neither being deleted nor in `pending`, the evictions whose Pods will be deleted soon
+ * (countHealthyPods).
+ */
 export function healthyPods(pods: readonly ReadonlyPod[], pending: Readonly<Record<string, string>>): number {
   return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(pending, pod.metadata.name) && isReady(pod))
     .length

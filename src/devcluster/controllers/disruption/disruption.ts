@@ -20,7 +20,7 @@ import { expectedPods } from './expected-pods.ts'
 
 type Status = NonNullable<policy.PodDisruptionBudget['status']>
 
-/** @param source the types of the cluster, to read the scale of the controllers of Pods. */
+/** @param source the types of the cluster, with which the controller finds the scale of the owners of Pods. */
 export function disruptionController(source: TypeSource): ControllerDefinition {
   return defineController(policy.podDisruptionBudget, {
     name: 'disruption',
@@ -74,7 +74,7 @@ async function reconcileBudget(budget: Budget, source: TypeSource, context: Reco
   return (await write(budget, status as Status, context)) ?? (nextInMs === undefined ? undefined : { requeueAfterMs: nextInMs })
 }
 
-/** Returns the number of Pods that should exist. */
+/** Resolves with the number of Pods that should exist. */
 async function expectedOf(budget: Budget, pods: readonly ReadonlyPod[], source: TypeSource, context: ReconcileContext): Promise<number> {
   if (!needsScale(budget)) return budget.spec?.minAvailable === undefined ? 0 : pods.length
   const { count, hasUnmanaged } = await expectedPods(pods, source, context)
@@ -89,7 +89,7 @@ async function expectedOf(budget: Budget, pods: readonly ReadonlyPod[], source: 
   return count
 }
 
-/** Forbids evictions, because the status cannot be computed (DisruptionController.failSafe). */
+/** Sets `disruptionsAllowed` to 0, because the status cannot be computed (DisruptionController.failSafe). */
 function reportFailure(budget: Budget, message: string, context: ReconcileContext): Promise<Result> {
   const { observedGeneration: generation, conditions } = budget.status ?? {}
   const at = { now: context.clock.now(), generation }
@@ -97,7 +97,10 @@ function reportFailure(budget: Budget, message: string, context: ReconcileContex
   return write(budget, { ...budget.status, ...changed } as Status, context)
 }
 
-/** Writes the status if it has changed. An eviction may change the budget at the same time: the reconcile is then repeated. */
+/**
+ * Writes the status if it has changed. Resolves with `requeue` after a conflict, for example when an eviction has changed the budget in the
+ * meantime.
+ */
 async function write(budget: Budget, status: Status, { client }: ReconcileContext): Promise<Result> {
   if (jsonEqual(status, budget.status)) return undefined
   try {

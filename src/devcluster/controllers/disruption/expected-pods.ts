@@ -1,4 +1,4 @@
-/** Finds how many Pods the controllers of some Pods want (k8s.io/kubernetes/pkg/controller/disruption: getExpectedScale). */
+/** Computes how many Pods should exist according to their controllers (k8s.io/kubernetes/pkg/controller/disruption: getExpectedScale). */
 import { apps } from '../../../api/kubernetes/apps.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
@@ -15,7 +15,7 @@ type Reference = DeepReadonly<OwnerReference>
 export interface ExpectedPods {
   /** The sum of the replicas of all controllers. */
   readonly count: number
-  /** True when a Pod has no controller. */
+  /** True when at least one Pod has no controller reference. */
   readonly hasUnmanaged: boolean
 }
 
@@ -24,12 +24,15 @@ interface Replicas {
   readonly replicas: number
 }
 
-/** A controller of some Pods that does not exist, or whose scale is unknown. */
+/** The error for a Pod whose controller does not exist, or whose controller has no known scale. */
 export class UnknownScale extends Error {
   override readonly name = 'UnknownScale'
 }
 
-/** Returns the number of Pods that the controllers of these Pods want. The Deployment of a ReplicaSet counts instead of the ReplicaSet. */
+/**
+ * Resolves with the sum of the replicas of the controllers of these Pods. For a ReplicaSet of a Deployment, the replicas of the Deployment
+ * count. Throws UnknownScale when the replicas of a controller cannot be found.
+ */
 export async function expectedPods(pods: readonly ReadonlyPod[], source: TypeSource, context: ReconcileContext): Promise<ExpectedPods> {
   const scales = new Map<string, number>()
   const known = new Set<string>()

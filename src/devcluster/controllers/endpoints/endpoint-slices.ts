@@ -78,7 +78,10 @@ function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[] {
   return [isIPv6(spec?.clusterIP ?? '') ? 'IPv6' : 'IPv4']
 }
 
-/** Returns the endpoints of one address type, grouped by the ports of their Pods. */
+/**
+ * Returns the endpoints of one address type, grouped by the ports of their Pods. `lacksNode` is true when a Pod was left out because the
+ * cache does not contain its node.
+ */
 function groupsOf(
   service: ReadonlyService,
   pods: readonly ReadonlyPod[],
@@ -110,7 +113,7 @@ async function write(
   context: ReconcileContext,
 ): Promise<void> {
   const { client } = context
-  // While the Service is being deleted, the garbage collector deletes its EndpointSlices, so none is created.
+  // While the Service is being deleted, the garbage collector deletes its EndpointSlices. A new EndpointSlice would be deleted as well.
   const created = service.metadata.deletionTimestamp === undefined ? changes.create : []
   try {
     for (const slice of created) await client.create(discovery.endpointSlice, withTriggerTime(slice, triggerTime))

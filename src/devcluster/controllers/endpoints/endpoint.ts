@@ -52,7 +52,7 @@ export function addressesOfType({ status }: ReadonlyPod, type: AddressType): rea
   return (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => isIPv6(ip) === (type === 'IPv6'))
 }
 
-/** Returns the host name that the Pod has within the domain of the Service; undefined when it has none. */
+/** Returns the host name of the Pod within the domain of the Service. Returns undefined when the Pod has no host name in this domain. */
 export function hostnameOf({ metadata, spec }: ReadonlyPod, service: ReadonlyService): string | undefined {
   const isInDomain = spec?.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace
   return isInDomain ? spec.hostname || undefined : undefined
@@ -66,7 +66,7 @@ export function referenceTo({ metadata }: ReadonlyPod): core.ObjectReference {
 /**
  * Returns the endpoint of a Pod (k8s.io/endpointslice: podToEndpoint).
  *
- * @param node the node of the Pod; undefined when it does not exist.
+ * @param node the node of the Pod; undefined when the cache does not contain the node.
  */
 export function endpointOf(pod: ReadonlyPod, node: DeepReadonly<Node> | undefined, service: ReadonlyService, type: AddressType): Endpoint {
   const serving = isReady(pod)
@@ -97,7 +97,7 @@ function hintsOf({ spec }: ReadonlyService, zone: string | undefined, node: stri
   return { ...(forZones !== undefined && { forZones }), ...(forNodes !== undefined && { forNodes }) }
 }
 
-/** Returns the ports of the Service with their numbers in the Pod. A named port that the Pod does not have is left out. */
+/** Returns the ports of the Service with their numbers in the Pod. A port whose `targetPort` is a name that the Pod lacks is left out. */
 export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((servicePort) => {
     const port = findPort(pod, servicePort)
@@ -107,7 +107,10 @@ export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly E
   })
 }
 
-/** Returns the number of a Service's port in a Pod; undefined when the Pod has no port with that name (k8s.io/endpointslice: FindPort). */
+/**
+ * Returns the number of a Service's port in a Pod. Returns undefined when the Pod lacks a port with the name in `targetPort`
+ * (k8s.io/endpointslice: FindPort).
+ */
 function findPort({ spec }: ReadonlyPod, { targetPort, port, protocol = 'TCP' }: DeepReadonly<core.ServicePort>): number | undefined {
   if (typeof targetPort !== 'string') return targetPort ?? port
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')

@@ -33,7 +33,7 @@ import { TriggerTimes, triggerAnnotation } from './trigger-times.ts'
 const managedByLabel = 'endpoints.kubernetes.io/managed-by'
 const managerName = 'endpoint-controller'
 
-/** Returns the controller. Endpoints have the name of their Service, and are deleted with it. */
+/** Returns the Endpoints controller. An Endpoints object has the name of its Service, and is deleted with the Service. */
 export function endpointsController(): ControllerDefinition {
   const times = new TriggerTimes()
   return defineController(serviceType, {
@@ -42,7 +42,8 @@ export function endpointsController(): ControllerDefinition {
     workers: 4,
     watches: [
       { type: podType, map: servicesOfPod },
-      // Endpoints that a user has changed stay as they are until the Service or a Pod changes. Only deleted Endpoints are created again.
+      // Only the deletion of an Endpoints object enqueues its Service, and the object is created again. An object that a user has changed
+      // stays as it is until the Service or a Pod changes.
       { type: core.endpoints, map: ({ metadata }) => [metadata], predicates: [funcs({ added: () => false, updated: () => false })] },
     ],
     reconcile: retryRefused((service: ReadonlyService, context: ReconcileContext) => reconcileService(service, times, context)),
@@ -87,8 +88,8 @@ async function reconcileService(service: ReadonlyService, times: TriggerTimes, {
 }
 
 /**
- * Returns the address of a Pod; nothing if the Service does not publish the Pod. A Pod that is being deleted is published only with
- * `publishNotReadyAddresses`.
+ * Returns a list with the address of a Pod. The list is empty if the Service does not publish the Pod. A Pod that is being deleted is
+ * published only with `publishNotReadyAddresses`.
  */
 function podAddress(pod: ReadonlyPod, service: ReadonlyService): PodAddress[] {
   const { publishNotReadyAddresses = false, ports: servicePorts = [], ipFamilies = ['IPv4'] } = service.spec ?? {}

@@ -19,7 +19,7 @@ export const managerName = 'endpointslice-controller.k8s.io'
 /** Maximum number of endpoints in an EndpointSlice (the default of kube-controller-manager's `--max-endpoints-per-slice`). */
 export const maxEndpoints = 100
 
-/** The endpoints of a Service whose Pods have the same ports. They share EndpointSlices. */
+/** The endpoints of a Service whose Pods have the same ports. Only endpoints of the same group share an EndpointSlice. */
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[]
   readonly endpoints: readonly Endpoint[]
@@ -27,12 +27,12 @@ export interface EndpointGroup {
 
 export interface SliceChanges {
   readonly create: readonly SliceInput[]
-  /** An update replaces all fields of the EndpointSlice with this name. */
+  /** Each of these replaces all fields of the existing EndpointSlice with the same name. */
   readonly update: readonly SliceInput[]
   readonly remove: readonly Slice[]
 }
 
-/** Returns the changes that give a Service EndpointSlices of one address type with these endpoints. */
+/** Returns the changes after which the Service has the endpoints of `groups` in its EndpointSlices of this address type. */
 export function planSlices(
   service: ReadonlyService,
   addressType: AddressType,
@@ -60,7 +60,7 @@ export function planSlices(
   return reuseRemoved({ create, update, remove }, own)
 }
 
-/** Turns creations into updates of EndpointSlices that would be deleted (k8s.io/endpointslice: Reconciler.finalize). */
+/** Replaces creations by updates of EndpointSlices that would otherwise be deleted (k8s.io/endpointslice: Reconciler.finalize). */
 function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Slice[]): SliceChanges {
   const reusable = remove.filter((slice) => own.includes(slice)).slice(0, create.length)
   const kept = create.length - reusable.length
@@ -75,8 +75,9 @@ function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Sl
 }
 
 /**
- * Plans the EndpointSlices of one list of ports. Endpoints stay in their slice. New endpoints fill the slices that change anyway, then one
- * unchanged slice that has room for all of them, and then new slices (k8s.io/endpointslice: Reconciler.reconcileByPortMapping).
+ * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping). Existing endpoints stay in their slice.
+ * New endpoints first fill the slices that change anyway. The remaining ones go to one unchanged slice if all of them fit there, and
+ * otherwise to new slices.
  *
  * @param empty a new EndpointSlice without endpoints.
  */
@@ -107,7 +108,7 @@ function planGroup(empty: SliceInput, slices: readonly Slice[], endpoints: reado
   return { create, update, remove }
 }
 
-/** Returns the slice that has the least room left after `count` endpoints are added; undefined when they fit into none. */
+/** Returns the fullest slice that has room for `count` more endpoints. Returns undefined when no slice has that much room. */
 function fullestThatFits(slices: readonly Slice[], count: number): Slice | undefined {
   const size = ({ endpoints }: Slice): number => endpoints?.length ?? 0
   return slices.filter((slice) => size(slice) + count <= maxEndpoints).sort((a, b) => size(b) - size(a))[0]
@@ -117,7 +118,7 @@ function withEndpoints(slice: Slice, { metadata: { labels } }: SliceInput, endpo
   return { ...(slice as SliceInput), metadata: { ...(slice.metadata as SliceInput['metadata']), labels: labels! }, endpoints }
 }
 
-/** Returns the key of an endpoint. Two endpoints with the same key are the same endpoint, whose other fields may have changed. */
+/** Returns a key that stays the same when other fields of the endpoint, such as its conditions, change. */
 function identity({ addresses, hostname = '', targetRef }: DeepReadonly<Endpoint>): string {
   return JSON.stringify([[...addresses].sort(), hostname, targetRef?.namespace, targetRef?.name])
 }
@@ -132,7 +133,10 @@ function isOwnedBy({ metadata }: Slice, service: ReadonlyService): boolean {
   )
 }
 
-/** Returns true when an EndpointSlice without endpoints need not be replaced by the placeholder. */
+/**
+ * Returns true when an existing EndpointSlice equals the placeholder: both have the same labels and owner references, and neither endpoints
+ * nor ports.
+ */
 function isSameSlice(slice: Slice, placeholder: SliceInput): boolean {
   const { labels, ownerReferences } = slice.metadata
   return (
@@ -147,7 +151,8 @@ function newSlice(service: ReadonlyService, addressType: AddressType, ports: rea
   const prefix = `${name}-`
   return {
     metadata: {
-      // The API server appends a random suffix to the prefix, and rejects a prefix that is no valid name.
+      // The API server appends a random suffix. As in Kubernetes, the prefix ends with a dash only if it is then still a valid name
+      // (k8s.io/endpointslice: getEndpointSlicePrefix).
       generateName: dns1123Subdomain(prefix.slice(0, -1) + 'a').length === 0 ? prefix : name,
       namespace: namespace!,
       labels: labelsOf(service),

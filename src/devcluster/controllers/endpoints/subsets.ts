@@ -15,9 +15,9 @@ export interface PodAddress {
 }
 
 /**
- * Returns the subsets: ports that the same addresses have are in one subset. Addresses without ports are in a subset without ports
- * (k8s.io/kubernetes/pkg/api/v1/endpoints: RepackSubsets). In Kubernetes, the order of subsets and ports is that of their hashes; here it is
- * that of the Service and its Pods.
+ * Returns the subsets (k8s.io/kubernetes/pkg/api/v1/endpoints: RepackSubsets). Ports with the same addresses share a subset. Addresses
+ * without ports are in a subset without ports. Kubernetes sorts subsets and ports by their hashes. Here, they are in the order of the
+ * addresses and of the ports of the Service.
  */
 export function packSubsets(pods: readonly PodAddress[]): Subset[] {
   const sorted = pods.toSorted((a, b) => (addressKey(a.address) < addressKey(b.address) ? -1 : 1))

@@ -1,20 +1,26 @@
-/** `TriggerTimes`: finds the change that an update of EndpointSlices or Endpoints follows. */
+/** `TriggerTimes`: finds the time of the change that caused an update of EndpointSlices or Endpoints. */
 import type { Pod, Service } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { formatKey } from '../../../api/object.ts'
 
-/** The annotation with the time of that change. Clients measure with it how long it took until they saw the endpoints. */
+/**
+ * The annotation with the time of the change that caused the latest update. With it, clients measure how long the update took to reach
+ * them.
+ */
 export const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 
 /** The trigger times of all Services, keyed by namespace and name (k8s.io/endpointslice/util: TriggerTimeTracker). */
 export class TriggerTimes {
-  /** The time of each Pod's last change of readiness at the last call of `next`, keyed by the name of the Pod. */
+  /**
+   * For each Service, the time at which each of its Pods last became ready or unready, keyed by the name of the Pod. `next` stores these
+   * times.
+   */
   readonly #known = new Map<string, ReadonlyMap<string, string>>()
 
   /**
-   * Returns the earliest change since the last call for this Service: its creation, or a changed readiness of a Pod. Returns undefined when
-   * there was no such change.
+   * Returns the time of the earliest change since the last call for this Service. A change is the creation of the Service, or a Pod that
+   * became ready or unready. Returns undefined when there was no change.
    */
   next(service: DeepReadonly<Service>, pods: readonly DeepReadonly<Pod>[]): string | undefined {
     const key = formatKey(service.metadata)
@@ -26,7 +32,7 @@ export class TriggerTimes {
     }
     this.#known.set(key, times)
     if (before === undefined) return service.metadata.creationTimestamp
-    // The times have one format, so their order as texts is their order in time.
+    // All times have the same format and time zone, so their alphabetical order is their order in time.
     return [...times]
       .filter(([name, time]) => time > (before.get(name) ?? ''))
       .map(([, time]) => time)

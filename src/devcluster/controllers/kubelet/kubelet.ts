@@ -1,7 +1,7 @@
 /**
- * The simulated kubelets of all nodes. The containers of each Pod that is bound to a node are pulled, started and become ready, without
- * delay unless the options or annotations of the Pod say otherwise. The containers of a Job's Pod end with success after a moment. All
- * other containers run until their Pod is deleted.
+ * The simulated kubelets of all nodes. They pull the images of each Pod that is bound to a node and start its containers, which become
+ * ready. These steps take no time, unless the options or the annotations of the Pod set a delay. The containers of a Job's Pod exit with
+ * code 0 after a moment. All other containers run until their Pod is deleted.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -23,21 +23,24 @@ import { planOf } from './simulation.ts'
 
 export interface KubeletOptions {
   readonly simulation?: SimulationOptions
-  /** Returns the recorder of the Events of a node's kubelet. */
+  /** Returns the recorder with which the kubelet of a node records Events. */
   eventsOf(node: string): EventRecorder
 }
 
 interface Entry {
   readonly pod: SimulatedPod
-  /** The errors in annotations for which the kubelet has recorded an Event. */
+  /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
-  /** True when the kubelet of the node was stopped. Other controllers may have changed the status of the Pod since then. */
+  /**
+   * True when the kubelet has been stopped since it last wrote the status of the Pod. When it runs again, it writes the status even if no
+   * step was due, because other controllers may have changed the status.
+   */
   wasAway: boolean
 }
 
 export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDefinition {
   const addresses = new PodAddresses()
-  /** The images on each node. */
+  /** The images that each node has pulled, keyed by the name of the node. */
   const images = new Map<string, Set<string>>()
   const recorders = new Map<string, EventRecorder>()
   /** The Pods on all nodes, keyed by namespace and name. */
@@ -87,13 +90,13 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
       const events = valueOf(recorders, nodeName, () => eventsOf(nodeName))
       reportProblems(pod, entry, plan.problems, events)
       if (isTerminal(pod) && simulated.end === undefined) {
-        // Another client has ended the Pod.
+        // Another client has set the phase of the Pod to Succeeded or Failed.
         return removeStopped(pod, context)
       }
       const place = { hostIP: addressOf(node), podIP: addresses.addressOf(uid, pod.status?.podIP) }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
-      // On an injected clock, much time may pass during a write. The steps that have become due by then are taken at once.
+      // With a fake clock, much time may pass during a write. The loop then takes the steps that have become due.
       do {
         for (const { type, reason, message, fieldPath } of simulated.advance(current, plan, context.clock.now()))
           events.event(current, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
@@ -118,7 +121,7 @@ function isTerminal({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Records an Event for the errors in the annotations of a Pod, once for the same errors. */
+/** Records one Event about all errors in the annotations of a Pod. Records another one only when the errors have changed. */
 function reportProblems(pod: ReadonlyPod, entry: Entry, problems: readonly string[], events: EventRecorder): void {
   const text = problems.join('; ')
   if (text !== '' && text !== entry.problems) events.event(pod, 'Warning', 'InvalidSimulation', text)
@@ -126,8 +129,8 @@ function reportProblems(pod: ReadonlyPod, entry: Entry, problems: readonly strin
 }
 
 /**
- * Writes the status of a Pod, unless it is up to date, and resolves with the Pod. Resolves with undefined when the Pod in the cache is
- * outdated: the watch event of the newer Pod triggers another reconcile.
+ * Writes the status of a Pod unless the Pod has this status already, and resolves with the Pod. Resolves with undefined when another client
+ * has changed or deleted the Pod in the meantime. The watch event of that change triggers another reconcile.
  */
 async function writeStatus(pod: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<ReadonlyPod | undefined> {
   const { metadata } = pod
@@ -141,7 +144,10 @@ async function writeStatus(pod: ReadonlyPod, status: object, { client }: Reconci
   }
 }
 
-/** Deletes a Pod with grace period 0 after its containers have stopped. Finalizers may still keep the object. */
+/**
+ * Completes the deletion of a terminating Pod whose containers have stopped: deletes it with grace period 0. Finalizers may still keep the
+ * object.
+ */
 async function removeStopped({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<undefined> {
   if (metadata.deletionTimestamp === undefined || metadata.deletionGracePeriodSeconds === 0) return
   try {

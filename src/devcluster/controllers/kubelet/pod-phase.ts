@@ -1,4 +1,4 @@
-/** The phase of a Pod, as it follows from the states of its containers (k8s.io/kubernetes/pkg/kubelet: getPhase). */
+/** Derives the phase of a Pod from the states of its containers (k8s.io/kubernetes/pkg/kubelet: getPhase). */
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import { restartsContainer } from './restart-policy.ts'
 import type { SimulatedContainer } from './simulated-container.ts'
@@ -22,8 +22,8 @@ export function phaseOf(simulated: SimulatedPod, pod: ReadonlyPod): PodPhase {
 }
 
 /**
- * Returns the exit code of a container that has terminated, or that waits for its restart after it has terminated. Returns -1 for a container
- * that runs or that has never terminated.
+ * Returns the exit code of a container that has terminated, or that waits for its restart after it has terminated. Returns -1 for a
+ * container that runs or that has never terminated.
  */
 function exitCodeOf({ state, last }: SimulatedContainer): number {
   if (state.kind === 'terminated') return state.exitCode

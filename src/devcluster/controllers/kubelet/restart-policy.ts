@@ -2,7 +2,7 @@
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import type { ContainerSpec } from './simulated-container.ts'
 
-/** Returns true when the kubelet restarts a container that has ended with this code. */
+/** Returns true when the kubelet restarts a container that has ended with `exitCode`. */
 export function restartsContainer(container: ContainerSpec, { spec }: ReadonlyPod, exitCode: number): boolean {
   const { restartPolicy, restartPolicyRules = [], name } = container
   if (restartPolicy !== undefined) {

@@ -1,4 +1,6 @@
-/** `SimulatedContainer`: the life of one container on a node, as a sequence of steps that are due at certain times. */
+/**
+ * `SimulatedContainer`: the life of one container on a node, as a sequence of steps such as a pull or a start, each due at a certain time.
+ */
 import { formatTime } from '../../../api/conditions.ts'
 import { formatGoDuration } from '../../../formats/go-duration.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
@@ -22,16 +24,19 @@ export type ContainerState =
   | { readonly kind: 'running'; readonly startedAt: number }
   | ({ readonly kind: 'terminated' } & Ended)
 
-/** The current activity of the kubelet for the container. */
+/**
+ * The work that the kubelet is doing for a container. `since` is the time at which a pull or a start began, or at which a pull failed or
+ * the container ended.
+ */
 type Activity =
-  /** Nothing: its turn has not come, it runs, or it is not restarted. */
+  /** No work: the container waits for earlier containers, runs, or has ended and will not be restarted. */
   | { readonly kind: 'none' }
   | { readonly kind: 'pulling'; readonly since: number }
-  /** The image could not be pulled. */
+  /** The pull of the image has failed. At its next sync, the kubelet reports ImagePullBackOff. */
   | { readonly kind: 'pull-failed'; readonly since: number }
   | { readonly kind: 'pull-back-off'; readonly since: number }
   | { readonly kind: 'starting'; readonly since: number }
-  /** The container has ended, and the kubelet restarts it at its next sync, or begins to back off. */
+  /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
   | { readonly kind: 'crash-back-off'; readonly since: number }
 
@@ -42,18 +47,21 @@ export interface ContainerEvent {
   readonly message: string
 }
 
-/** The surroundings of a container. */
+/** The Pod and the node of a container, as far as the container needs them. */
 export interface ContainerHost {
-  /** The Pod in messages of the kubelet (k8s.io/kubernetes/pkg/kubelet/util/format: Pod). */
+  /** The Pod as the messages of the kubelet name it: name_namespace(uid) (k8s.io/kubernetes/pkg/kubelet/util/format: Pod). */
   readonly pod: string
   /** The images on the node. */
   readonly images: Set<string>
-  /** Returns true when the container is restarted after an end with this code. */
+  /** Returns true when the kubelet restarts the container after it has ended with `exitCode`. */
   restarts(container: ContainerSpec, exitCode: number): boolean
   record(container: ContainerSpec, event: ContainerEvent): void
 }
 
-/** The time after which the kubelet notices that a container has ended (k8s.io/kubernetes/pkg/kubelet: genericPlegRelistPeriod). */
+/**
+ * The time from a failed pull or the end of a container to the next sync of the kubelet (k8s.io/kubernetes/pkg/kubelet:
+ * genericPlegRelistPeriod).
+ */
 const syncMs = 1000
 const defaultProbePeriodSeconds = 10
 /** The exit code of a process that SIGTERM has ended. */
@@ -67,9 +75,9 @@ export class SimulatedContainer {
   restartCount = 0
   isReady = false
   #activity: Activity = { kind: 'none' }
-  /** The time at which `plan` came into effect. Steps that would already have been due are due then. */
+  /** The time at which `plan` took effect. A step that `plan` places before this time is due at this time. */
   #plannedAt: number
-  /** The time of the next failing probe. */
+  /** The time at which the readiness probe fails next. Undefined when the container is ready or does not run. */
   #probeAt: number | undefined
   readonly #host: ContainerHost
   #crashBackOff = new BackOff()
@@ -84,7 +92,7 @@ export class SimulatedContainer {
     this.#host = options.host
   }
 
-  /** True when the kubelet has begun with the container. */
+  /** True when the kubelet has begun to pull the image or to start the container. */
   get hasBegun(): boolean {
     return this.#activity.kind !== 'none' || this.state.kind !== 'waiting'
   }
@@ -93,7 +101,7 @@ export class SimulatedContainer {
     return this.state.kind === 'running'
   }
 
-  /** True when the container has ended, and is not restarted. */
+  /** True when the container has ended and will not be restarted. */
   get isDone(): boolean {
     return this.state.kind === 'terminated' && this.#activity.kind === 'none'
   }
@@ -105,7 +113,7 @@ export class SimulatedContainer {
     else if (this.last !== undefined) this.begin(now)
   }
 
-  /** Changes the plan. */
+  /** Replaces the plan. A step that the new plan places before `now` is due at `now`. */
   replan(plan: ContainerPlan, now: number): void {
     const before = this.plan
     this.plan = plan
@@ -114,7 +122,7 @@ export class SimulatedContainer {
     if (this.state.kind === 'running') this.#scheduleProbe(now)
   }
 
-  /** Begins to pull the image and to start the container. */
+  /** Begins the pull of the image, or the start of the container if the image is on the node. */
   begin(at: number): void {
     const { image = '', imagePullPolicy } = this.spec
     if (this.plan.pullError !== undefined && imagePullPolicy === 'Never') {
@@ -136,7 +144,7 @@ export class SimulatedContainer {
     }
   }
 
-  /** The time of the next step; Infinity when nothing happens by itself. */
+  /** The time of the next step. Infinity when no step follows until the Pod changes. */
   get due(): number {
     const { kind } = this.#activity
     if (kind === 'none') return Math.min(this.#exitDue, this.#readyDue, this.#probeAt ?? Number.POSITIVE_INFINITY)
@@ -203,20 +211,23 @@ export class SimulatedContainer {
     this.#activity = { kind: 'none' }
     if (this.state.kind === 'running') this.#end(at, exitCode, exitCode === 0 ? 'Completed' : 'Error')
     else if (this.state.kind === 'waiting' && this.last !== undefined) {
-      // The container has ended before, and was not started again.
+      // The container waits for a restart. It keeps the state of its last run.
       this.state = { kind: 'terminated', ...this.last }
       this.last = undefined
     }
     this.#activity = { kind: 'none' }
   }
 
-  /** Marks a container as ended that has never run in a Pod which has ended. */
+  /** Marks a container as terminated although it has never run, because its Pod has ended. */
   markUnknown(): void {
     const message = 'The container could not be located when the pod was terminated'
     this.state = { kind: 'terminated', exitCode: 137, reason: 'ContainerStatusUnknown', message }
   }
 
-  /** Changes the spec. A container that runs, or that the kubelet tries to start, is started again. */
+  /**
+   * Replaces the spec after its image has changed. The kubelet stops a running container and begins with the new image at once. It also
+   * does so for a container that it is about to start or to restart.
+   */
   respec(spec: ContainerSpec, at: number): void {
     this.spec = spec
     if (this.isRunning) {
@@ -285,7 +296,7 @@ export class SimulatedContainer {
     this.#scheduleProbe(at)
   }
 
-  /** A container that is not ready fails its first probe after the initial delay. */
+  /** Schedules the first failure of the readiness probe, after the initial delay, if the container is not ready. */
   #scheduleProbe(at: number): void {
     const { initialDelaySeconds = 0 } = this.spec.readinessProbe ?? {}
     this.#probeAt = this.isReady || this.plan.readyMs === 0 ? undefined : at + Math.max(1, initialDelaySeconds) * 1000
@@ -301,7 +312,7 @@ export class SimulatedContainer {
     this.#activity = { kind: 'pull-failed', since: at }
   }
 
-  /** Shows the container as waiting. An ended container becomes the last run. */
+  /** Changes the state to waiting. The previous state becomes `last` if it is terminated. */
   #wait(reason: string, message: string): void {
     if (this.state.kind === 'terminated') {
       const { kind: _kind, ...ended } = this.state
@@ -332,7 +343,7 @@ function pulledMessage(image: string, ms: number): string {
   return `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: 0 bytes.`
 }
 
-/** Returns the state of a container in the form of the API. */
+/** Returns the state of a container as the API represents it. */
 export function stateJson(state: ContainerState, containerID: string): object {
   switch (state.kind) {
     case 'waiting':

@@ -12,7 +12,7 @@ export interface PodEvent extends ContainerEvent {
   readonly fieldPath?: string
 }
 
-/** The reason for which the kubelet itself has ended a Pod. */
+/** The reason for which the kubelet has ended a Pod. Empty when the containers have ended by themselves, or because the Pod is deleted. */
 export interface PodEnd {
   readonly reason?: string
   readonly message?: string
@@ -31,7 +31,7 @@ export class SimulatedPod {
   readonly init: readonly SimulatedContainer[]
   readonly regular: readonly SimulatedContainer[]
   ephemeral: readonly SimulatedContainer[] = []
-  /** Set when all containers have been stopped, and no container is started again. */
+  /** Set when all containers have stopped for good. */
   end: PodEnd | undefined
   /** The time of the latest step. */
   changedAt: number
@@ -41,14 +41,12 @@ export class SimulatedPod {
   #pod: ReadonlyPod
   #plan: PodPlan
   #plannedAt: number
-  /** The time at which the containers of a Pod that is being deleted have stopped. */
+  /** The time at which all containers of a terminating Pod stop. Undefined while the Pod is not being deleted. */
   #stopAt: number | undefined
   #events: PodEvent[] = []
   readonly #host: ContainerHost
 
-  /**
-   * @param images the images on the node.
-   */
+  /** @param images the images on the node, to which pulls add. */
   constructor(pod: ReadonlyPod, plan: PodPlan, { images, now }: { readonly images: Set<string>; readonly now: number }) {
     const { spec, status, metadata } = pod
     this.uid = metadata.uid
@@ -85,22 +83,18 @@ export class SimulatedPod {
     return this.#stopAt !== undefined
   }
 
-  /** True when regular containers have been started, so that the Pod counts as initialized. */
+  /** True when all init containers have succeeded and all sidecars run. */
   get isInitialized(): boolean {
     return this.init.every((container) => (isSidecar(container.spec) ? container.isRunning : succeeded(container.state)))
   }
 
-  /** The time of the next step; Infinity when nothing happens by itself. */
+  /** The time of the next step. Infinity when no step follows until the Pod changes. */
   get due(): number {
     if (this.end !== undefined) return Number.POSITIVE_INFINITY
     return Math.min(this.#stopAt ?? Number.POSITIVE_INFINITY, this.#evictionDue, this.#deadline, ...this.#all.map((one) => one.due))
   }
 
-  /**
-   * Applies a change of the Pod, and takes all steps that are due by `now`, each at the time at which it is due.
-   *
-   * @returns the Events that the kubelet records about the steps.
-   */
+  /** Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. */
   advance(pod: ReadonlyPod, plan: PodPlan, now: number): readonly PodEvent[] {
     this.#update(pod, plan, now)
     if (this.end === undefined) this.#proceed(this.changedAt)
@@ -159,7 +153,10 @@ export class SimulatedPod {
     this.#proceed(at)
   }
 
-  /** Starts the containers whose turn it is, in the order of the kubelet, and ends the Pod when all regular containers have ended. */
+  /**
+   * Begins the init containers one after the other, then all regular containers. Ends the Pod when an init container has failed for good,
+   * or when all regular containers have ended for good.
+   */
   #proceed(at: number): void {
     if (this.#stopAt !== undefined) return
     for (const container of this.init) {
@@ -169,7 +166,8 @@ export class SimulatedPod {
       }
       if (isSidecar(container.spec) ? container.isRunning : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) this.#stop(at, {}, terminated)
-      // Sidecars that restart do not stop regular containers, which run already.
+      // An unfinished init container holds back the containers after it. A sidecar that restarts holds back no regular container once one
+      // of them has begun.
       if (!this.regular.some((one) => one.hasBegun)) return
     }
     for (const container of this.regular) {
@@ -214,7 +212,7 @@ export class SimulatedPod {
   }
 }
 
-/** Returns true for an init container that keeps running while the other containers run. */
+/** Returns true when an init container is a sidecar, which keeps running while the other containers run. */
 export function isSidecar({ restartPolicy }: ContainerSpec): boolean {
   return restartPolicy === 'Always'
 }
@@ -228,7 +226,7 @@ function roleOf(container: ContainerSpec, { spec }: ReadonlyPod): ContainerRole 
   return (spec?.containers ?? []).some(({ name }) => name === container.name) ? 'regular' : 'ephemeral'
 }
 
-/** Returns the time of a field of the status; undefined when it is absent or no time. */
+/** Parses a time in the status, to milliseconds. Returns undefined when the field is absent or not a valid time. */
 function timeOf(text: unknown): number | undefined {
   const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms

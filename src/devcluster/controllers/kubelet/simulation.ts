@@ -1,15 +1,13 @@
-/**
- * The behaviour of simulated Pods: delays that hold for all Pods, and annotations with which a Pod fails, crashes or becomes ready late.
- */
+/** The behaviour of simulated Pods: delays that apply to all Pods, and annotations that make one Pod fail, crash or become ready late. */
 import type { Pod } from '../../../api/builtin.ts'
 import { quote } from '../../../api/field-error.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { parseGoDuration } from '../../../formats/go-duration.ts'
 import { isOfJob } from '../workloads/job/pods.ts'
 
-/** The durations of the steps of simulated Pods, in milliseconds. Annotations of a Pod take precedence. */
+/** The durations of the steps of simulated Pods, in milliseconds. The annotations of a Pod take precedence. */
 export interface SimulationOptions {
-  /** Time from the first sight of a Pod until it is bound to a node. Default 0. */
+  /** Time from when the scheduler first sees a Pod until it binds the Pod to a node. Default 0. */
   readonly scheduleMs?: number
   /** Time that the pull of an image takes. Default 0. */
   readonly pullMs?: number
@@ -19,7 +17,7 @@ export interface SimulationOptions {
   readonly readyMs?: number
   /** Time that a container takes to stop, at most the grace period of its Pod. Default 100. */
   readonly stopMs?: number
-  /** Time without a kubelet after which a node counts as unreachable. Default 50 s, as in kube-controller-manager. */
+  /** Time from the stop of a kubelet until its node counts as unreachable. Default 50 s, as in kube-controller-manager. */
   readonly nodeGraceMs?: number
 }
 
@@ -36,13 +34,13 @@ export interface ContainerPlan {
   /** Infinity for a container that never becomes ready. */
   readonly readyMs: number
   readonly stopMs: number
-  /** The time after which the container ends; undefined for a container that runs until it is stopped. */
+  /** The duration of each of the first `failures` runs. Undefined when such a run lasts until the container is stopped. */
   readonly runMs: number | undefined
-  /** The time after which the container ends with success when it has failed `failures` times. */
+  /** The duration of each later run, which ends with exit code 0. Undefined when such a run lasts until the container is stopped. */
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The number of runs that end as described by `runMs` and `exitCode`. */
+  /** The number of runs, from the first one, that end after `runMs` with `exitCode`. Infinity for all runs. */
   readonly failures: number
   /** The error of each pull of the image; undefined when the image can be pulled. */
   readonly pullError: string | undefined
@@ -52,16 +50,16 @@ export interface PodPlan {
   readonly scheduleMs: number
   /** The time after the start of the Pod at which the kubelet evicts it; undefined for never. */
   readonly evictMs: number | undefined
-  /** Returns the behaviour of a container. Annotations without the name of a container hold for regular containers only. */
+  /** Returns the behaviour of a container. Annotations that name no container apply to regular containers only. */
   of(container: string, role: ContainerRole): ContainerPlan
   /** The errors in the annotations. Annotations with errors have no effect. */
   readonly problems: readonly string[]
 }
 
 const defaultStopMs = 100
-/** The time that the containers of a Job's Pod run. */
+/** The default duration of a run of the containers of a Job's Pod. */
 const jobRunMs = 100
-/** The time that a container runs which fails according to its annotations. */
+/** The default duration of a run that the annotation `exit-code` or `oom-killed` ends. */
 const failingRunMs = 1000
 const defaultPullError = 'rpc error: code = NotFound desc = failed to pull and unpack image: not found'
 
@@ -79,7 +77,7 @@ const [aDuration, aNumber] = ['must be a duration such as 10s or 1m30s', 'must b
 
 type Readers = Readonly<Record<string, readonly [read: Reader, expected: string]>>
 
-/** The annotations with a number or a duration that a container may have, with the description of valid values. */
+/** The annotations of a container, except `pull-error`: the function that reads the value, and a description of the valid values. */
 const containerReaders: Readers = {
   'pull-delay': [duration, aDuration],
   'start-delay': [duration, aDuration],
@@ -90,12 +88,12 @@ const containerReaders: Readers = {
   'oom-killed': [(text) => (text === 'true' ? 1 : text === 'false' ? 0 : undefined), 'must be true or false'],
   failures: [number(1, 1_000_000), `${aNumber} 1 to 1000000`],
 }
-/** The annotations that only a Pod may have. */
+/** The annotations that apply to a whole Pod and cannot name a container. */
 const podReaders: Readers = {
   'schedule-delay': [duration, aDuration],
   'evict-after': [duration, aDuration],
 }
-/** The annotation with the error of pulls, which is any text. */
+/** The annotation that makes each pull of the image fail. Its value is the error, as any text. */
 const pullError = 'pull-error'
 
 interface Values {
@@ -140,7 +138,7 @@ function containerPlan({ numbers, pullError: error }: Values, options: Simulatio
   }
 }
 
-/** Returns the valid annotations by the name of the container, which is empty for those of the Pod. */
+/** Returns the valid annotations, keyed by the container that they name. The key of annotations that name no container is empty. */
 function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()
   const problems: string[] = []

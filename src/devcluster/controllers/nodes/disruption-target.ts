@@ -7,11 +7,14 @@ import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 interface Disruption {
   readonly reason: string
   readonly message: string
-  /** The phase that the Pod gets. Default: the phase is unchanged. */
+  /** The phase that the Pod gets together with the condition. Default: the phase is unchanged. */
   readonly phase?: 'Failed'
 }
 
-/** Writes the condition, unless the Pod already has it with this reason. Rejects with a conflict when the Pod has changed meanwhile. */
+/**
+ * Writes the condition, unless the Pod already has it with the same reason. Rejects with a conflict when the Pod has been changed in the
+ * meantime.
+ */
 export async function markDisrupted(
   { metadata, status }: ReadonlyPod,
   { reason, message, phase }: Disruption,
@@ -24,7 +27,8 @@ export async function markDisrupted(
   const lastTransitionTime = formatTime(clock.now())
   const condition = { type, observedGeneration: generation, status: 'True', reason, message, lastProbeTime: null, lastTransitionTime }
   const others = conditions.filter((one) => one.type !== type)
-  // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
+  // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
+  // conditions of that controller.
   await client.patchStatus(podType, metadata, {
     metadata: { resourceVersion },
     status: { ...(phase !== undefined && { phase }), conditions: [...others, condition] } as object,

@@ -1,7 +1,7 @@
 /**
- * The node lifecycle controller: marks a node whose kubelet is stopped as unreachable, its Pods as not ready, and keeps the taints of nodes
- * up to date (k8s.io/kubernetes/pkg/controller/nodelifecycle). The simulated kubelets send no heartbeats: the controller sees the same
- * annotation as they do.
+ * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). It marks a node whose kubelet is stopped as unreachable,
+ * marks the Pods of the node as not ready, and keeps the taints of all nodes up to date. The simulated kubelets send no heartbeats. The
+ * controller reads the annotation that stops a kubelet instead.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
@@ -26,7 +26,7 @@ const postedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressur
 
 interface Seen {
   readonly uid: string
-  /** The time since which the kubelet has been stopped. */
+  /** The time since which the kubelet has been stopped. Undefined while the kubelet runs. */
   awaySince: number | undefined
 }
 
@@ -37,9 +37,9 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [
-      // A Pod may be written after its node has become unreachable.
+      // A status that is written after the node has become unreachable may still show the Pod as ready.
       { type: podType, map: unreachableNodeOf },
-      // The state of a node decides whether Pods are evicted from other nodes.
+      // `evictsPods` depends on the readiness of all nodes. A change of one node therefore enqueues all other nodes that are not ready.
       {
         type: nodeType,
         map: ({ metadata }, { cache }) =>
@@ -75,7 +75,7 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
   })
 }
 
-/** Returns the node of a ready Pod whose kubelet is stopped. */
+/** Maps a ready Pod to its node if the kubelet of the node is stopped. */
 function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const name = pod.spec?.nodeName
   const node = name === undefined || !isReadyPod(pod) ? undefined : cache.get(nodeType, { name })
@@ -83,7 +83,8 @@ function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheR
 }
 
 /**
- * Sets the conditions of the kubelet to Unknown. Resolves with the changed node; with undefined when the node has changed in the meantime.
+ * Sets the conditions that the kubelet posts to Unknown. Resolves with the changed node, or with undefined when another client has changed
+ * or deleted the node in the meantime.
  */
 async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode | undefined> {
   const conditions = node.status?.conditions ?? []
@@ -123,7 +124,7 @@ async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promi
   return { ...node, status: { ...node.status, conditions: changed } }
 }
 
-/** Sets the condition Ready of a node's Pods to False (k8s.io/kubernetes/pkg/controller/util/node: MarkPodsNotReady). */
+/** Sets the condition Ready of all ready Pods on a node to False (k8s.io/kubernetes/pkg/controller/util/node: MarkPodsNotReady). */
 async function markPodsNotReady(node: string, context: ReconcileContext): Promise<void> {
   const pods = context.cache.list(podType, { index: [podsByNode, node] })
   await Promise.all(pods.filter(isReadyPod).map((pod) => markNotReady(pod, context)))
@@ -136,7 +137,8 @@ async function markNotReady(pod: ReadonlyPod, { client, clock, events }: Reconci
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   )
   try {
-    // With the resourceVersion, the conditions that another controller writes meanwhile are not overwritten.
+    // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
+    // conditions of that controller.
     const { resourceVersion } = pod.metadata
     await client.patchStatus(podType, pod.metadata, { metadata: { resourceVersion }, status: { conditions: changed } as object })
   } catch (error) {

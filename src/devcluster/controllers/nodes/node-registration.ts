@@ -1,5 +1,6 @@
 /**
- * The part of the kubelet that posts the status of its node: for a node that a user has created, and for a node whose kubelet was stopped.
+ * Posts the status of a node as its kubelet does: when a user has created the node, and when its kubelet runs again. Also records the
+ * Events of the kubelet about these nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
@@ -13,12 +14,12 @@ import { addressOf, hasKubelet, nodeAddress, nodeStatus, ownLabels } from './nod
 export interface NodeRegistrationOptions {
   /** The version of the kubelets. */
   readonly version: string
-  /** Returns the recorder of the Events of a node's kubelet. */
+  /** Returns the recorder with which the kubelet of a node records Events. */
   eventsOf(node: string): EventRecorder
 }
 
 export function nodeRegistration({ version, eventsOf }: NodeRegistrationOptions): ControllerDefinition {
-  /** The nodes that were unschedulable at the last reconcile. */
+  /** The value of `unschedulable` at the last reconcile of each node, keyed by the name of the node. */
   const cordoned = new Map<string, boolean>()
   return defineController(nodeType, {
     name: 'node-registration',

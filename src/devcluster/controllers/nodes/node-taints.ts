@@ -16,9 +16,9 @@ const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => Object.values(keys))]
 
 /**
- * Returns the taints that the node should have; undefined when it has them. Taints of users are kept.
+ * Returns the taints that the node should have, or undefined when it already has them. Taints that a user has added are kept.
  *
- * @param evicts true when Pods are evicted from the node while it is not ready.
+ * @param evicts true when the Pods are evicted from a node that is not ready: the node then gets a taint NoExecute.
  */
 export function changedTaints(
   node: ReadonlyNode,

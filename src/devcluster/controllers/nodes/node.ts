@@ -12,7 +12,7 @@ export interface NodeOptions {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly NodeTaint[]
-  /** The resources of the node, which replace the default ones, e.g. `{ cpu: '2', pods: '10' }`. */
+  /** Resources of the node. Each replaces the default of the same name, e.g. `{ cpu: '2', pods: '10' }`. */
   readonly capacity?: Readonly<Record<string, string>>
 }
 
@@ -25,7 +25,7 @@ export interface NodeTaint {
 const defaultName = 'proreus-node'
 const zones = ['zone-a', 'zone-b', 'zone-c']
 
-/** Returns `count` nodes with the label `project=test`. Several nodes are in three zones of one region. */
+/** Returns `count` nodes with the label `project=test`. Two or more nodes are spread over three zones of one region. */
 export function numberedNodes(count: number): readonly NodeOptions[] {
   const topology = (index: number): Readonly<Record<string, string>> => ({
     'topology.kubernetes.io/region': 'local',
@@ -39,7 +39,9 @@ export function numberedNodes(count: number): readonly NodeOptions[] {
 
 export const defaultNodes: readonly NodeOptions[] = numberedNodes(1)
 
-/** A node with this annotation has the kubelet `stopped`: its kubelet posts no status, and its Pods do not change. */
+/**
+ * The value `stopped` of this annotation stops the kubelet of a node: the kubelet posts no status, and the Pods on the node do not change.
+ */
 export const kubeletAnnotation = `${simulationPrefix}/kubelet`
 
 /** Returns true when the kubelet of the node runs. */
@@ -47,17 +49,17 @@ export function hasKubelet({ metadata }: ReadonlyNode): boolean {
   return metadata.annotations?.[kubeletAnnotation] !== 'stopped'
 }
 
-/** Returns the IP address of the simulated node with this number. Nothing listens at this address. */
+/** Returns the IP address of the simulated node with index `index`. Nothing listens at this address. */
 export function nodeAddress(index: number): string {
   return `10.0.${index >> 8}.${(index & 0xff) + 1}`
 }
 
-/** Returns the IP address in the status of a node. */
+/** Returns the internal IP address in the status of a node. Empty when the status has none. */
 export function addressOf({ status }: ReadonlyNode): string {
   return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
 }
 
-/** Creates the nodes that do not exist, and updates the status of the existing nodes. All nodes have the condition Ready. */
+/** Creates the nodes that do not exist, and updates the status of those that exist. Afterwards, all of them have the condition Ready. */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],
@@ -67,11 +69,11 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
-        // A node of an earlier run is updated without a request to create it, which a webhook of that run could reject.
+        // The patch comes first because a create request for a node of an earlier run could be rejected by a webhook of that run.
         await client.patchStatus(nodeType, { name: node.name }, { status })
       } catch (error) {
         if (!isNotFound(error)) throw error
-        // The status is part of the create request: without the condition Ready, admission would add a taint that prevents scheduling.
+        // The create request contains the status. Without the condition Ready, admission would add a taint that prevents scheduling.
         await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
       }
     }),

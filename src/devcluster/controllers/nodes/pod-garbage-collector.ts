@@ -12,7 +12,7 @@ import { podsByNode, podsOfNode } from './pods-by-node.ts'
 const quarantineMs = 40_000
 
 export function podGarbageCollector(): ControllerDefinition {
-  /** The time since which the node of each Pod has been missing. */
+  /** The time since which the node of a Pod has been missing, keyed by namespace and name of the Pod. */
   const missing = new Map<string, number>()
   return defineController(podType, {
     name: 'pod-garbage-collector',

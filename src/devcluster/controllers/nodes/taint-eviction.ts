@@ -1,6 +1,6 @@
 /**
- * The taint eviction controller: deletes Pods that do not tolerate a taint NoExecute of their node, or no longer tolerate it
- * (k8s.io/kubernetes/pkg/controller/tainteviction).
+ * The taint eviction controller (k8s.io/kubernetes/pkg/controller/tainteviction). It deletes a Pod whose node has a taint NoExecute: at
+ * once when the Pod does not tolerate the taint, otherwise after the `tolerationSeconds` of the toleration.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatKey } from '../../../api/object.ts'
@@ -15,7 +15,7 @@ import { markDisrupted } from './disruption-target.ts'
 import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
 export function taintEviction(): ControllerDefinition {
-  /** The time since which the deletion of each Pod has been scheduled. */
+  /** The time at which the deletion of a Pod was scheduled, keyed by namespace and name of the Pod. */
   const scheduled = new Map<string, number>()
   return defineController(podType, {
     name: 'taint-eviction',
@@ -50,8 +50,8 @@ export function taintEviction(): ControllerDefinition {
 }
 
 /**
- * Returns how long the Pod tolerates the taints NoExecute of its node, in milliseconds: 0 when it does not tolerate one of them, and
- * Infinity when it tolerates all of them for ever.
+ * Returns how long the Pod tolerates the taints NoExecute of its node, in milliseconds. Returns 0 when at least one of these taints is not
+ * tolerated, and Infinity when all are tolerated without a limit.
  */
 function toleratedMs({ spec }: ReadonlyPod, node: ReadonlyNode): number {
   const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')

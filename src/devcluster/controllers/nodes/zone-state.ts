@@ -1,8 +1,14 @@
-/** Decides whether Pods may be evicted from the unreachable nodes of a zone (k8s.io/kubernetes/pkg/controller/nodelifecycle: handleDisruption). */
+/**
+ * Decides whether Pods are evicted from the nodes of a zone that are not ready (k8s.io/kubernetes/pkg/controller/nodelifecycle:
+ * handleDisruption).
+ */
 import { findCondition } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
 
-/** The share of unready nodes of a zone, and the number of nodes of a large zone (kube-controller-manager's defaults). */
+/**
+ * The share of nodes that must be not ready, and the maximum size of a zone, for `evictsPods` to return false. Both numbers are defaults of
+ * kube-controller-manager.
+ */
 const unhealthyZoneThreshold = 0.55
 const largeClusterSize = 50
 
@@ -11,8 +17,9 @@ export function isReady({ status }: ReadonlyNode): boolean {
 }
 
 /**
- * Returns true when Pods are evicted from the node while it is not ready. They are not when no node of the cluster is ready, because the
- * control plane itself may then be cut off, and not when most of the nodes of a small zone are not ready.
+ * Returns true when Pods are evicted from the node while it is not ready. Returns false when no node of the cluster is ready, because the
+ * control plane itself may then be cut off. Also returns false in a zone of at most 50 nodes if at least three nodes and 55 % of the nodes
+ * are not ready, but not all of them.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

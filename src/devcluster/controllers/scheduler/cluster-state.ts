@@ -7,6 +7,6 @@ export interface ClusterState {
   readonly nodes: readonly ReadonlyNode[]
   /** Returns the Pods that are bound to a node and have not ended. */
   podsOn(node: string): readonly ReadonlyPod[]
-  /** Returns a namespace; undefined when it is not known yet. */
+  /** Returns a namespace. Returns undefined when the cache does not contain it. */
   namespace(name: string): DeepReadonly<KubernetesObject> | undefined
 }

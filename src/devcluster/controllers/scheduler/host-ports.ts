@@ -1,4 +1,4 @@
-/** The ports of nodes that Pods use (k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports). */
+/** The host ports of Pods (k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports). */
 import type { ReadonlyPod } from './place-pod.ts'
 
 interface HostPort {
@@ -8,7 +8,7 @@ interface HostPort {
 }
 const anyAddress = '0.0.0.0'
 
-/** Returns true when a Pod on the node uses a host port that the Pod requests, too. */
+/** Returns true when `pod` requests a host port that one of `others` uses. */
 export function hasPortConflict(pod: ReadonlyPod, others: readonly ReadonlyPod[]): boolean {
   const wanted = hostPorts(pod)
   if (wanted.length === 0) return false

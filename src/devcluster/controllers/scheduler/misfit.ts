@@ -2,6 +2,6 @@
 export interface Misfit {
   /** The message of the scheduler's plugin. */
   readonly reason: string
-  /** True when the Pod would not fit even if other Pods were removed from the node (UnschedulableAndUnresolvable). */
+  /** True when the Pod would not fit even after the removal of other Pods from the node (UnschedulableAndUnresolvable). */
   readonly isFinal: boolean
 }

@@ -27,7 +27,7 @@ export function preferredWeight({ spec }: ReadonlyPod, node: ReadonlyNode): numb
   return terms.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0)
 }
 
-/** Returns true when one of the terms matches a node. */
+/** Returns true when at least one of the terms matches the node. */
 export function matchesTerms(terms: readonly NodeTerm[], node: Pick<ReadonlyNode, 'metadata'>): boolean {
   return terms.some((term) => matchesTerm(term, node))
 }

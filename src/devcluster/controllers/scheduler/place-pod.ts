@@ -36,11 +36,12 @@ export function placePod(
   if (fitting.length > 0) return { node: bestNode(pod, fitting, state).metadata.name }
   const available = `0/${nodes.length} nodes are available:`
   const reasons = counted(found.flatMap(({ misfits }) => misfits.map(({ reason }) => reason)))
-  // The scheduler's plugin for claims of devices reports first that it cannot make room (dynamicresources: PostFilter).
+  // In kube-scheduler, the plugin for device claims reports before preemption (dynamicresources: PostFilter). There are no device claims
+  // here.
   return { problem: `${available} ${reasons}. no new claims to deallocate, preemption: ${preemption(pod, available, found)}` }
 }
 
-/** Returns the reason for which no other Pod is removed to make room. The simulated scheduler never removes Pods. */
+/** Returns the message about preemption. The simulated scheduler never removes a Pod to make room for another Pod. */
 function preemption({ spec }: ReadonlyPod, available: string, found: readonly { readonly misfits: readonly Misfit[] }[]): string {
   if (spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   const reasons = found.map(({ misfits }) =>
@@ -58,7 +59,10 @@ function counted(reasons: readonly string[]): string {
     .join(', ')
 }
 
-/** Returns a function that returns the reasons for which the Pod does not fit on a node. As in the scheduler, the first plugin decides. */
+/**
+ * Returns a function that checks one node. It returns the reasons for which the Pod does not fit on the node, or an empty list. As in
+ * kube-scheduler, only the first plugin that rejects the node reports its reasons.
+ */
 function nodeCheck(
   pod: ReadonlyPod,
   state: ClusterState,
@@ -84,8 +88,8 @@ function nodeCheck(
 }
 
 /**
- * Returns the node with the greatest weight of preferred node affinity, then with the fewest untolerated taints PreferNoSchedule, and then
- * with the fewest Pods.
+ * Returns the node with the greatest weight of preferred node affinity. Among equal nodes, a node whose taints PreferNoSchedule are all
+ * tolerated comes first, then the node with the fewest Pods, then the first by name.
  */
 function bestNode(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], state: ClusterState): ReadonlyNode {
   const scored = nodes.map((node) => ({

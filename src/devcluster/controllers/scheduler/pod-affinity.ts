@@ -10,11 +10,17 @@ type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSche
 /** A topology domain: the key and the value of a label of nodes. */
 const domainOf = (key: string, value: string): string => `${key}\0${value}`
 
-/** Returns a function that checks the affinity between a Pod and the Pods on the nodes. */
+/**
+ * Returns a function that checks one node. It returns undefined when the affinity terms of the Pod, and those of the Pods on all nodes,
+ * allow the node.
+ */
 export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => Misfit | undefined {
   const attracting = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const repelling = repellingTerms(pod)
-  /** The domains with a Pod that matches all terms of the Pod's affinity, that the Pod's anti-affinity avoids, and that avoid the Pod. */
+  /**
+   * `attracted`: the topology domains with a Pod that matches all affinity terms of `pod`. `avoided`: the domains with a Pod that matches
+   * an anti-affinity term of `pod`. `closed`: the domains with a Pod that has an anti-affinity term which matches `pod`.
+   */
   const [attracted, avoided, closed] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const node of state.nodes) {
     const add = (domains: Set<string>, { topologyKey }: Term): void => {
@@ -32,7 +38,8 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
     const isIn = (domains: ReadonlySet<string>, { topologyKey }: Term): boolean =>
       Object.hasOwn(labels, topologyKey) && domains.has(domainOf(topologyKey, labels[topologyKey]!))
     const hasKeys = attracting.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))
-    // The first Pod of a group whose Pods attract each other may run on any node.
+    // If no Pod matches the affinity terms yet, a Pod that matches its own terms may run on any node. Otherwise, the first Pod of a group
+    // could never run.
     const isFirst = attracted.size === 0 && matchesAll(attracting, pod, pod, state)
     if (!hasKeys || !(attracting.every((term) => isIn(attracted, term)) || isFirst))
       return { reason: "node(s) didn't match pod affinity rules", isFinal: true }
@@ -51,7 +58,10 @@ function matchesAll(terms: readonly Term[], owner: ReadonlyPod, pod: ReadonlyPod
   return terms.length > 0 && terms.every((term) => matches(term, owner, pod, state))
 }
 
-/** Returns true when a term of `owner` selects a Pod. Without namespaces and a selector of namespaces, it selects in its own namespace. */
+/**
+ * Returns true when a term of `owner` matches `pod`. A term without `namespaces` and `namespaceSelector` matches only Pods in the namespace
+ * of `owner`.
+ */
 function matches(term: Term, owner: ReadonlyPod, pod: ReadonlyPod, state: ClusterState): boolean {
   const { namespaces = [], namespaceSelector, labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
   const namespace = pod.metadata.namespace ?? ''

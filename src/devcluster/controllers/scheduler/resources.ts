@@ -3,10 +3,13 @@ import { parseQuantity } from '../../apimachinery/quantity.ts'
 import type { Misfit } from './misfit.ts'
 import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 
-/** Amounts by resource, each in thousandths, because quantities such as `100m` are no whole numbers. */
+/** Amounts in thousandths, keyed by the name of the resource. Thousandths represent a quantity such as `100m` as an integer. */
 type Amounts = Readonly<Record<string, number>>
 
-/** Returns why the resources of a node do not suffice for a Pod. `others` are the Pods on the node that have not ended. */
+/**
+ * Returns a misfit for each resource of which the node has too little left for `pod`. `others` are the Pods on the node that have not
+ * ended.
+ */
 export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: readonly ReadonlyPod[]): readonly Misfit[] {
   const allocatable = amountsOf(node.status?.allocatable)
   const misfits: Misfit[] = []
@@ -22,8 +25,9 @@ export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: re
 }
 
 /**
- * Returns the resources that a Pod requests: those of its containers and sidecars together, or those of one init container if they are
- * greater (k8s.io/component-helpers/resource: PodRequests).
+ * Returns the resources that a Pod requests (k8s.io/component-helpers/resource: PodRequests). For each resource, this is the sum over the
+ * containers and sidecars, or the greatest amount during initialization if that is greater. Requests of the Pod itself replace this amount.
+ * The overhead is added.
  */
 export function requestsOf({ spec }: ReadonlyPod): Amounts {
   let sidecars: Amounts = {}

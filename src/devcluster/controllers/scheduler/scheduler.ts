@@ -23,7 +23,7 @@ import { bindDelayed, claimsOfPod, volumeMisfit } from '../volumes/schedule-volu
 
 const schedulerName = 'default-scheduler'
 
-/** A Pod that this scheduler has bound, and whose watch event has not arrived yet. */
+/** A Pod that this scheduler has bound, but that the cache still shows without a node. */
 interface Assumed {
   readonly pod: ReadonlyPod
   readonly node: string
@@ -32,7 +32,7 @@ interface Assumed {
 /** Returns the controller that binds Pods to nodes. */
 export function scheduler(simulation?: SimulationOptions): ControllerDefinition {
   const assumed = new Map<string, Assumed>()
-  /** The time at which each waiting Pod was seen first. */
+  /** The time at which this scheduler first saw each waiting Pod, keyed by namespace and name. */
   const seen = new Map<string, { readonly uid: string; readonly at: number }>()
   const keysOf = (cache: CacheReader, isAffected: (pod: ReadonlyPod) => boolean): readonly ObjectKey[] =>
     cache
@@ -48,7 +48,8 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
     indexes: [podsByNode],
     watches: [
       { type: nodeType, map: waiting },
-      // A Pod that has been bound, has ended or is gone may make room for waiting Pods, or attract them.
+      // A change of a bound Pod may make room for waiting Pods, for example when the bound Pod ends. A bound Pod may also attract waiting
+      // Pods by affinity.
       { type: podType, map: (pod, context) => (pod.spec?.nodeName === undefined ? [] : waiting(pod, context)) },
       { type: namespaceType, map: (): readonly ObjectKey[] => [] },
       {
@@ -86,8 +87,8 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
 }
 
 /**
- * Returns the node of a Pod. Without a node, the Pod has to wait, e.g. for claims that are bound now that their node is known. `requeue` is
- * true when another client has changed such a claim.
+ * Resolves with the node for a Pod. Resolves without a node when the Pod fits on no node, or while its claims with volumeBindingMode
+ * WaitForFirstConsumer are being bound. `requeue` is true when another client has changed such a claim or its volume.
  */
 async function nodeFor(
   pod: ReadonlyPod,
@@ -96,7 +97,7 @@ async function nodeFor(
 ): Promise<{ readonly node?: string; readonly requeue?: boolean }> {
   const claims = claimsOfPod(pod, context)
   if ('problem' in claims) {
-    // The scheduler of Kubernetes reports this problem for all nodes at once, and preemption as "not found".
+    // kube-scheduler reports this problem once for all nodes, and the result of preemption as "not found".
     await reportProblem(pod, `0/${state.nodes.length} nodes are available: ${claims.problem}. not found`, context)
     return {}
   }

@@ -10,7 +10,7 @@ type Constraint = NonNullable<NonNullable<ReadonlyPod['spec']>['topologySpreadCo
 
 const message = "node(s) didn't match pod topology spread constraints"
 
-/** Returns a function that checks the required constraints of a Pod on a node. */
+/** Returns a function that checks one node. It returns undefined when the required constraints of the Pod allow the node. */
 export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => Misfit | undefined {
   const required = (pod.spec?.topologySpreadConstraints ?? []).filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')
   const counted = required.map((constraint) => ({ constraint, counts: countsOf(constraint, required, pod, state) }))
@@ -27,7 +27,7 @@ export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: Reado
   }
 }
 
-/** Returns the number of matching Pods in each domain. */
+/** Returns the number of Pods that match the constraint, keyed by topology domain. Nodes that the constraint ignores do not count. */
 function countsOf(constraint: Constraint, all: readonly Constraint[], pod: ReadonlyPod, state: ClusterState): ReadonlyMap<string, number> {
   const { topologyKey, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint
   const counts = new Map<string, number>()
@@ -46,7 +46,7 @@ function countsOf(constraint: Constraint, all: readonly Constraint[], pod: Reado
   return counts
 }
 
-/** Returns true when a Pod has the labels that the constraint of `owner` selects. */
+/** Returns true when `pod` matches the `labelSelector` and the `matchLabelKeys` of a constraint of `owner`. */
 function matches({ labelSelector, matchLabelKeys = [] }: Constraint, pod: ReadonlyPod, owner: ReadonlyPod): boolean {
   const own = owner.metadata.labels ?? {}
   return selects(labelSelector, pod) && matchLabelKeys.every((key) => !Object.hasOwn(own, key) || pod.metadata.labels?.[key] === own[key])

@@ -46,7 +46,10 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
   return { namespace, name }
 }
 
-/** Maps a volume to its claims: those that name it, the one that it names, and those that may be bound to it. */
+/**
+ * Maps a volume to its claims: those whose `volumeName` is this volume, the unbound one in the `claimRef` of the volume, and, without a
+ * `claimRef`, all unbound claims of the same class.
+ */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume
   const claims = cache.list(core.persistentVolumeClaim).filter((claim) => {
@@ -83,7 +86,7 @@ async function syncUnbound(claim: Claim, context: ReconcileContext): Promise<Res
   await setClaimPhase(claim, 'Pending', context)
 }
 
-/** Returns reason and message of the Event of a claim that no Pod needs yet, or whose Pods are not scheduled. */
+/** Returns reason and message of the Event of a claim that waits for the first Pod that uses it, or for the scheduling of its Pods. */
 function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reason: string, message: string] {
   const isWaiting = (pod: DeepReadonly<Pod>): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName
   const pods = cache.list(core.pod, { namespace: metadata.namespace }).filter(isWaiting)
@@ -92,7 +95,10 @@ function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reaso
   return ['WaitForPodScheduled', `waiting for pod${names.length > 1 ? 's' : ''} ${names.join(',')} to be scheduled`]
 }
 
-/** Binds a claim that names its volume. */
+/**
+ * Binds a claim to the volume in its `volumeName`. The claim stays Pending when that volume is missing, does not match or has another
+ * claim.
+ */
 async function syncNamed(claim: Claim, name: string, context: ReconcileContext): Promise<Result> {
   const volume = context.cache.get(core.persistentVolume, { name })
   if (volume === undefined) return setClaimPhase(claim, 'Pending', context)
@@ -107,7 +113,7 @@ async function syncNamed(claim: Claim, name: string, context: ReconcileContext):
   return setClaimPhase(claim, 'Pending', context)
 }
 
-/** Checks the volume of a claim that has been bound. */
+/** Checks the volume of a claim that was bound earlier. Sets the phase Lost when the volume is missing or has another claim. */
 async function syncBound(claim: Claim, context: ReconcileContext): Promise<Result> {
   const name = claim.spec?.volumeName
   const volume = name ? context.cache.get(core.persistentVolume, { name }) : undefined
@@ -123,7 +129,10 @@ async function syncBound(claim: Claim, context: ReconcileContext): Promise<Resul
   }
 }
 
-/** Creates a simulated volume for a claim, or waits for the provisioner of its class. */
+/**
+ * Annotates a claim with the provisioner of its class, and records the Event of kube-controller-manager. Then creates and binds a volume if
+ * the provisioner is the simulated one.
+ */
 async function provision(claim: Claim, storageClass: StorageClass | undefined, context: ReconcileContext): Promise<Result> {
   const { events } = context
   if (storageClass === undefined) {

@@ -4,12 +4,12 @@ import type { DeepReadonly } from '../../../api/json.ts'
 
 type PodLike = Pick<DeepReadonly<core.Pod>, 'spec' | 'status'>
 
-/** Returns the names of the claims that a Pod names in its volumes. */
+/** Returns the names of the claims in the volumes of a Pod. */
 export function claimNamesOf({ spec }: Pick<PodLike, 'spec'>): readonly string[] {
   return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? [])
 }
 
-/** Returns true when a Pod that has not ended names the claim. */
+/** Returns true when the Pod has not ended and one of its volumes is the claim. */
 export function isUsing(pod: PodLike, claimName: string): boolean {
   return pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' && claimNamesOf(pod).includes(claimName)
 }

@@ -1,5 +1,5 @@
 /**
- * The controllers that remove the protection finalizers of claims and volumes, when these are being deleted and no longer used
+ * The controllers that remove the protection finalizer of a claim or volume once it is being deleted and not in use
  * (k8s.io/kubernetes/pkg/controller/volume/pvcprotection and pvprotection).
  */
 import { core } from '../../../api/kubernetes/core.ts'
@@ -13,7 +13,10 @@ import { retryRefused } from '../workloads/retry-refused.ts'
 import { claimNamesOf } from './pod-claims.ts'
 import type { Claim, Volume } from './volume-match.ts'
 
-/** Returns the controller of claims. A claim is used while a Pod with a node names it, also after the Pod has ended. */
+/**
+ * Returns the controller of claims. A claim is in use while a Pod that is bound to a node has a volume of this claim, even if the Pod has
+ * ended.
+ */
 export function claimProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolumeClaim, {
     name: 'pvcprotection',
@@ -30,7 +33,7 @@ export function claimProtectionController(): ControllerDefinition {
   })
 }
 
-/** Returns the controller of volumes. A volume is used while it is bound. */
+/** Returns the controller of volumes. A volume is in use while its phase is Bound. */
 export function volumeProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolume, {
     name: 'pvprotection',
@@ -41,7 +44,7 @@ export function volumeProtectionController(): ControllerDefinition {
   })
 }
 
-/** Removes the finalizer of an object that is being deleted and not used. Adds it to an object that lacks it. */
+/** Removes the finalizer of an object that is being deleted and not in use. Adds it to an object that lacks it and is not being deleted. */
 async function protect(
   type: ResourceType,
   { metadata }: Claim | Volume,

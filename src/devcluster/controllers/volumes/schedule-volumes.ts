@@ -1,4 +1,4 @@
-/** The claims of a Pod, as the scheduler sees them (k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding). */
+/** The claims of a Pod during scheduling (k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding). */
 import type { Node, Pod } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { core } from '../../../api/kubernetes/core.ts'
@@ -14,10 +14,15 @@ type ReadonlyPod = DeepReadonly<Pod>
 type ReadonlyNode = DeepReadonly<Node>
 type Reader = { readonly cache: CacheReader }
 
-/** The claims of a Pod, or the reason why the Pod fits on no node. */
+/**
+ * The claims of a Pod, or the problem for which the Pod fits on no node. `delayed` are unbound claims with volumeBindingMode
+ * WaitForFirstConsumer.
+ */
 export type PodClaims = { readonly problem: string } | { readonly bound: readonly Claim[]; readonly delayed: readonly Claim[] }
 
-/** Returns the claims of a Pod: those that are bound, and those that are bound when the Pod has a node. */
+/**
+ * Returns the claims of a Pod, or a problem when one of them is missing, lost, being deleted, or unbound with volumeBindingMode Immediate.
+ */
 export function claimsOfPod(pod: ReadonlyPod, context: Reader): PodClaims {
   const claims: Claim[] = []
   for (const name of new Set(claimNamesOf(pod))) {
@@ -50,7 +55,7 @@ export function volumeMisfit(
   return delayed.every(isAvailable) ? undefined : "node(s) didn't find available persistent volumes to bind"
 }
 
-/** Chooses an existing volume for each claim. A claim without a suitable volume is missing in the map. */
+/** Finds an existing volume for each claim. A claim without a suitable volume is absent from the map. */
 function volumesFor(claims: readonly Claim[], node: ReadonlyNode, { cache }: Reader): ReadonlyMap<Claim, Volume> {
   const found = new Map<Claim, Volume>()
   for (const claim of claims) {
@@ -63,8 +68,8 @@ function volumesFor(claims: readonly Claim[], node: ReadonlyNode, { cache }: Rea
 }
 
 /**
- * Starts to bind the claims that wait for a node: reserves an existing volume, or names the node for the provisioner. The controller of
- * claims does the rest.
+ * Starts to bind the delayed claims of a Pod to volumes that `node` can reach. Reserves an existing volume, or names the node for the
+ * provisioner. The controller of claims completes the binding.
  */
 export async function bindDelayed(claims: readonly Claim[], node: ReadonlyNode, context: ReconcileContext): Promise<void> {
   const found = volumesFor(claims, node, context)

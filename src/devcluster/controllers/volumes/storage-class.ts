@@ -10,17 +10,17 @@ import { classOf } from './volume-match.ts'
 
 export type StorageClass = DeepReadonly<storage.StorageClass>
 
-/** The provisioner of simulated volumes. A user's own class may name it, too. */
+/** The provisioner of simulated volumes. Users may name this provisioner in their own classes. */
 export const simulatedProvisioner = 'proreus.dev/simulated'
 
 /** The provisioner of classes whose volumes are created by hand (NotSupportedProvisioner). */
 export const noProvisioner = 'kubernetes.io/no-provisioner'
 
-/** Creates the default class `standard`, if it does not exist. Its claims are bound immediately to simulated volumes. */
+/** Creates the default class `standard`, if it does not exist. Claims of this class are bound immediately, to simulated volumes. */
 export async function createStandardClass(client: Client): Promise<void> {
   const name = 'standard'
   try {
-    // The class of an earlier run is kept without a request to create it, which a webhook of that run could reject.
+    // The class is read first because a create request for a class of an earlier run could be rejected by a webhook of that run.
     await client.get(storage.storageClass, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error
@@ -29,13 +29,13 @@ export async function createStandardClass(client: Client): Promise<void> {
   }
 }
 
-/** Returns the storage class of a claim; undefined when the claim has none, or when it does not exist. */
+/** Returns the storage class of a claim. Returns undefined when the claim names no class, or a class that does not exist. */
 export function storageClassOf(claim: Claim, { cache }: { readonly cache: CacheReader }): StorageClass | undefined {
   const name = classOf(claim)
   return name === '' ? undefined : cache.get(storage.storageClass, { name })
 }
 
-/** Returns true when claims of the class are bound when a Pod needs them. */
+/** Returns true when a claim of the class is bound only after a Pod that uses the claim is scheduled. */
 export function waitsForConsumer(storageClass: StorageClass | undefined): boolean {
   return storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
 }

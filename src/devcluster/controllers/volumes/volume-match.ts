@@ -11,7 +11,7 @@ export type Volume = DeepReadonly<core.PersistentVolume>
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Returns the name of the storage class of a claim or volume; empty when it has none. */
+/** Returns the name of the storage class of a claim or volume. Empty when there is none. */
 export function classOf({ metadata, spec }: Claim | Volume): string {
   return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 }
@@ -45,7 +45,7 @@ function attributesOf({ spec }: Claim | Volume): string {
   return spec?.volumeAttributesClassName ?? ''
 }
 
-/** Returns the volume mode. Of a claim or volume that was stored without one, it is `Filesystem`. */
+/** Returns the volume mode. The default is `Filesystem`, also for objects that were stored without a mode. */
 export function modeOf({ spec }: Claim | Volume): string {
   return spec?.volumeMode ?? 'Filesystem'
 }
@@ -55,11 +55,11 @@ function hasAccessModes({ spec }: Volume, claim: Claim): boolean {
 }
 
 /**
- * Returns the volume to which a claim is bound: the one that is reserved for the claim, or else the one with the fewest access modes and,
- * among those, the smallest one.
+ * Returns the volume to which a claim can be bound. A volume that is reserved for the claim comes first. Otherwise, it is the volume with
+ * the fewest access modes and, among those, the smallest one.
  *
- * @param options `onlyReserved` is true when the scheduler chooses among the other volumes. `node` is the node of the Pod; undefined when the
- * volume may be on any node.
+ * @param options With `onlyReserved`, only a reserved volume is returned, because the scheduler chooses among the other volumes. `node` is
+ * the node that must reach the volume; without it, the volume may be on any node.
  */
 export function findVolume(
   claim: Claim,

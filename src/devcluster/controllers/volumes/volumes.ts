@@ -1,6 +1,6 @@
 /**
- * The controller of PersistentVolumes: keeps their phase, and deletes simulated volumes whose claim is gone
- * (k8s.io/kubernetes/pkg/controller/volume/persistentvolume: syncVolume).
+ * The controller of PersistentVolumes (k8s.io/kubernetes/pkg/controller/volume/persistentvolume: syncVolume). It sets their phase, and
+ * deletes simulated volumes whose claim no longer exists or is bound to another volume.
  */
 import { core } from '../../../api/kubernetes/core.ts'
 import type { ObjectKey } from '../../../api/object.ts'
@@ -25,7 +25,7 @@ export function volumeController(): ControllerDefinition {
   })
 }
 
-/** Maps a claim to the volumes that name it. */
+/** Maps a claim to the volumes whose `claimRef` has the name of the claim. */
 function volumesOfClaim({ metadata }: Claim, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const isOwn = ({ spec }: Volume): boolean => spec?.claimRef?.name === metadata.name && spec.claimRef.namespace === metadata.namespace
   return cache
@@ -43,7 +43,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
   const claim = await claimOf(volume, context)
   if (claim === undefined) return release(volume, context)
   const name = claim.spec?.volumeName
-  // A claim without a volume is bound by the controller of claims, unless the volume does not fit.
+  // The controller of claims binds a claim without `volumeName`. It never binds the claim to this volume if their modes differ, which is
+  // reported here.
   if (!name) return modeOf(claim) === modeOf(volume) ? undefined : reportMode(volume, claim, context)
   if (name === volume.metadata.name) {
     await setVolumePhase(volume, 'Bound', context)
@@ -53,8 +54,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
 }
 
 /**
- * Returns the claim that the volume names; undefined when it is gone. A claim that is missing in the cache is read from the API server,
- * because a volume must not be released too early.
+ * Resolves with the claim in the `claimRef` of the volume, or with undefined when the claim does not exist. A claim that is missing in the
+ * cache is read from the API server, because the cache may be outdated and a released volume may be deleted.
  */
 async function claimOf({ spec }: Volume, { client, cache }: ReconcileContext): Promise<Claim | undefined> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
@@ -73,7 +74,10 @@ function isSimulated({ metadata, spec }: Volume): boolean {
   return metadata.annotations?.[provisionedBy] === simulatedProvisioner && spec?.persistentVolumeReclaimPolicy === 'Delete'
 }
 
-/** Releases a volume whose claim is gone. Only a simulated volume is deleted: other volumes have deleters outside the cluster. */
+/**
+ * Releases a volume whose claim no longer exists or is bound to another volume. Deletes only a simulated volume with reclaim policy Delete:
+ * other volumes are deleted by external provisioners.
+ */
 async function release(volume: Volume, context: ReconcileContext): Promise<void> {
   if (volume.status?.phase !== 'Failed') await setVolumePhase(volume, 'Released', context)
   if (!isSimulated(volume) || volume.metadata.deletionTimestamp !== undefined) return
@@ -84,7 +88,10 @@ async function release(volume: Volume, context: ReconcileContext): Promise<void>
   }
 }
 
-/** Makes a volume available again whose claim is bound to another volume (PersistentVolumeController.unbindVolume). */
+/**
+ * Frees a volume whose claim is bound to another volume (PersistentVolumeController.unbindVolume). Removes the `claimRef` if a controller
+ * has set it, and otherwise only its uid.
+ */
 async function unbind(volume: Volume, context: ReconcileContext): Promise<void> {
   const isOurs = volume.metadata.annotations?.[boundByController] !== undefined
   const patch = isOurs

@@ -10,12 +10,12 @@ export const bindCompleted = 'pv.kubernetes.io/bind-completed'
 export const boundByController = 'pv.kubernetes.io/bound-by-controller'
 export const selectedNode = 'volume.kubernetes.io/selected-node'
 
-/** Changes a claim, unless another client has changed it since it was read. */
+/** Patches a claim. Rejects with a conflict when the claim has been changed since it was read. */
 export function changeClaim({ metadata }: Claim, patch: object, { client }: ReconcileContext): Promise<Claim> {
   return client.patch(core.persistentVolumeClaim, metadata, withRevision(patch, metadata.resourceVersion))
 }
 
-/** Changes a volume, unless another client has changed it since it was read. */
+/** Patches a volume. Rejects with a conflict when the volume has been changed since it was read. */
 export function changeVolume({ metadata }: Volume, patch: object, { client }: ReconcileContext): Promise<Volume> {
   return client.patch(core.persistentVolume, metadata, withRevision(patch, metadata.resourceVersion))
 }
@@ -24,7 +24,7 @@ function withRevision(patch: object & { readonly metadata?: object }, resourceVe
   return { ...patch, metadata: { ...patch.metadata, resourceVersion } }
 }
 
-/** Writes the phase of a claim that is not bound. It has no capacity and no access modes. */
+/** Writes the phase of a claim that is not bound, and removes its access modes and capacity, which only a bound claim has. */
 export async function setClaimPhase(claim: Claim, phase: 'Pending' | 'Lost', { client }: ReconcileContext): Promise<void> {
   const { phase: before, accessModes, capacity } = claim.status ?? {}
   if (before === phase && accessModes === undefined && capacity === undefined) return
@@ -32,7 +32,7 @@ export async function setClaimPhase(claim: Claim, phase: 'Pending' | 'Lost', { c
   await client.patchStatus(core.persistentVolumeClaim, claim.metadata, { status })
 }
 
-/** Writes the phase of a volume, and the time at which the phase has changed. */
+/** Writes the phase of a volume and the time of the change. Resolves with the volume. */
 export function setVolumePhase(
   volume: Volume,
   phase: 'Available' | 'Bound' | 'Released',
@@ -55,7 +55,7 @@ export async function bind(volume: Volume, claim: Claim, context: ReconcileConte
   await context.client.patchStatus(core.persistentVolumeClaim, claim.metadata, { status: changed })
 }
 
-/** Makes a volume refer to the claim. Resolves with the volume. */
+/** Sets the `claimRef` of a volume to the claim. Resolves with the volume. */
 export async function reserve(volume: Volume, claim: Claim, context: ReconcileContext): Promise<Volume> {
   const { name, namespace, uid, resourceVersion } = claim.metadata
   if (volume.spec?.claimRef?.uid === uid) return volume
@@ -64,7 +64,7 @@ export async function reserve(volume: Volume, claim: Claim, context: ReconcileCo
   return changeVolume(volume, { metadata: annotations, spec: { claimRef } }, context)
 }
 
-/** Makes a claim refer to the volume. Resolves with the claim. */
+/** Sets the `volumeName` of a claim, and marks the binding as completed. Resolves with the claim. */
 async function completeClaim(claim: Claim, volumeName: string, context: ReconcileContext): Promise<Claim> {
   const isNamed = claim.spec?.volumeName === volumeName
   if (isNamed && claim.metadata.annotations?.[bindCompleted] !== undefined) return claim

@@ -130,19 +130,17 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 /**
  * Returns a function that maps an object without a controller to the owners in its namespace whose selector matches the object: each of
  * them may adopt the object. An object with a controller is mapped to no owner, because `owns` of the controller definition already
- * enqueues its owner.
+ * enqueues the owner that controls the object.
  *
- * @param selectorOf returns the selector of an owner. Default: the label selector in its spec.
+ * @param asSelecting converts an owner whose selector is not a label selector.
  */
 export function mayAdopt<R extends ResourceType>(
   ownerType: R,
-  selectorOf: (owner: DeepReadonly<ObjectOf<R>>) => Selector | undefined = (owner) => (owner as DeepReadonly<Selecting>).spec?.selector,
+  asSelecting: (owner: DeepReadonly<ObjectOf<R>>) => DeepReadonly<Selecting> = (owner) => owner as DeepReadonly<Selecting>,
 ): (object: DeepReadonly<KubernetesObject>, context: { readonly cache: CacheReader }) => readonly ObjectKey[] {
   return (object, { cache }) => {
     if (controllerOf(object) !== undefined) return []
-    const owners = cache.list(ownerType, { namespace: object.metadata.namespace })
-    return owners
-      .filter((owner) => selects(selectorOf(owner), object))
-      .map((owner) => (owner as DeepReadonly<KubernetesObject>).metadata as ObjectKey)
+    const owners = cache.list(ownerType, { namespace: object.metadata.namespace }).map(asSelecting)
+    return owners.filter(({ spec }) => selects(spec?.selector, object)).map(({ metadata }) => metadata)
   }
 }

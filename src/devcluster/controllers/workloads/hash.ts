@@ -1,12 +1,12 @@
-/** The hashes in the names of ReplicaSets and ControllerRevisions. */
+/** Computes the hashes in the names of ReplicaSets and ControllerRevisions. */
 import { canonicalJson } from '../../../api/json.ts'
 
 /** The characters of a hash: no vowels, and no digits that resemble vowels (k8s.io/apimachinery/pkg/util/rand: SafeEncodeString). */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
- * Returns one hash of a Pod template together with the number of collisions. The hash has about ten characters, as in kube-controller-manager
- * (k8s.io/kubernetes/pkg/controller: ComputeHash). Its value differs, because kube-controller-manager hashes a dump of the Go struct.
+ * Returns the hash of a Pod template and the number of collisions. It has up to ten characters, as in kube-controller-manager, but another
+ * value: kube-controller-manager hashes a dump of the Go struct (k8s.io/kubernetes/pkg/controller: ComputeHash).
  */
 export function templateHash(template: unknown, collisions: number): string {
   let hash = 0x811c9dc5
@@ -16,8 +16,8 @@ export function templateHash(template: unknown, collisions: number): string {
 }
 
 /**
- * Returns the hash of the data of a ControllerRevision, which is that of kube-controller-manager (k8s.io/kubernetes/pkg/controller/history:
- * HashControllerRevision).
+ * Returns the hash of the data of a ControllerRevision and the number of collisions. The hash has the same value as in
+ * kube-controller-manager (k8s.io/kubernetes/pkg/controller/history: HashControllerRevision).
  */
 export function dataHash(data: unknown, collisions: number): string {
   let hash = 0x811c9dc5
@@ -25,7 +25,7 @@ export function dataHash(data: unknown, collisions: number): string {
   return encoded(hash)
 }
 
-/** Returns a value as Go's `json.Marshal` writes a map: with sorted keys, and without characters that HTML interprets. */
+/** Returns the JSON of a value as Go's `json.Marshal` writes a map: with sorted keys, and with `<`, `>` and `&` as escape sequences. */
 function goJson(value: unknown): string {
   return canonicalJson(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,7 +1,7 @@
-/** Fields such as `maxSurge` that are a number or a percentage. */
+/** Reads fields such as `maxSurge`, whose value is a number or a percentage. */
 
 /**
- * Returns the number that a field stands for: `"25%"` of 10 is 3, or 2 when `roundsUp` is false. Returns 0 for an absent field
+ * Returns the number that a field means: `"25%"` of 10 is 3, or 2 if `roundsUp` is false. Returns 0 for an absent field
  * (k8s.io/apimachinery/pkg/util/intstr: GetScaledValueFromIntOrPercent).
  */
 export function scaledNumber(field: number | string | undefined, total: number, { roundsUp }: { readonly roundsUp: boolean }): number {

@@ -35,7 +35,7 @@ export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined,
   } as ObjectInput<Pod>
 }
 
-/** Creates a Pod. Resolves with undefined when the namespace is being deleted, because no Pod can then be created. */
+/** Creates a Pod. Resolves with undefined when the namespace is being deleted, because the API server then rejects all new Pods. */
 export async function createPod(
   pod: ObjectInput<Pod>,
   owner: DeepReadonly<KubernetesObject>,
@@ -82,8 +82,8 @@ export async function deletePods(
 }
 
 /**
- * Runs a task `count` times, in batches of 1, 2, 4 and so on. When a task fails, no further batch is started. A quota that rejects all Pods
- * therefore causes few requests (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
+ * Runs a task `count` times, in parallel batches of 1, 2, 4 and so on. After a task has failed, no further batch starts. If a quota rejects all
+ * Pods, only one request is therefore sent (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
  * @param maxBatch the size of the largest batch.
  * @throws the error of a failed task. All tasks of the batch have ended by then.

@@ -1,16 +1,16 @@
-/** The states of a Pod that workload controllers distinguish. */
+/** Functions that compute the states of a Pod, such as ready and available, for the workload controllers. */
 import type { Pod } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** Returns true when the Pod runs or may still run (k8s.io/kubernetes/pkg/controller: IsPodActive). */
+/** Returns true when the Pod has not ended and is not being deleted (k8s.io/kubernetes/pkg/controller: IsPodActive). */
 export function isActive({ metadata, status }: ReadonlyPod): boolean {
   return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && metadata.deletionTimestamp === undefined
 }
 
-/** Returns true when the Pod is being deleted and its containers have not ended. */
+/** Returns true when the Pod is being deleted and has not ended. */
 export function isTerminating({ metadata, status }: ReadonlyPod): boolean {
   return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && metadata.deletionTimestamp !== undefined
 }

@@ -1,4 +1,4 @@
-/** Chooses the Pods that a ReplicaSet deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
+/** Chooses the Pods that a workload such as a ReplicaSet deletes when it has too many (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
 import type { Pod } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { readySince } from './pod-state.ts'
@@ -12,9 +12,10 @@ const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Runni
 
 /**
  * Returns the `count` Pods to delete: first the Pods that are not scheduled, not running or not ready, then the Pods with a low deletion
- * cost, then the Pods on nodes with many related Pods, and then the younger Pods.
+ * cost, then the Pods on nodes with many related Pods, then the Pods that became ready last, then the Pods with many restarts, and then the
+ * younger Pods.
  *
- * @param related the Pods of all ReplicaSets with the same owner.
+ * @param related for a ReplicaSet, the Pods of all ReplicaSets with the same owner.
  */
 export function podsToDelete(
   pods: readonly ReadonlyPod[],
@@ -45,8 +46,8 @@ export function podsToDelete(
 }
 
 /**
- * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age therefore have the same rank, and not always the
- * youngest of them is deleted (feature gate LogarithmicScaleDown).
+ * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age therefore have the same rank. This avoids that
+ * always the youngest Pod is deleted (feature gate LogarithmicScaleDown).
  */
 function ageRank(since: number | undefined, now: number): number {
   return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))

@@ -1,5 +1,5 @@
 /**
- * The controllers of ReplicaSets and ReplicationControllers: keep the number of Pods at `spec.replicas`
+ * The controllers of ReplicaSets and ReplicationControllers. Both keep the number of Pods at `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
  */
 import type { Pod } from '../../../api/builtin.ts'
@@ -7,10 +7,9 @@ import { pod as podType } from '../../../api/builtin.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import { formatTime } from '../../../api/conditions.ts'
-import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
+import type { ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { controllerOf } from '../../../api/owner-reference.ts'
-import type { CacheIndex } from '../../../cache/cache-index.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
@@ -27,72 +26,77 @@ type ReadonlyPod = DeepReadonly<Pod>
 /** Maximum number of Pods that one reconcile creates or deletes (k8s.io/kubernetes/pkg/controller/replicaset: BurstReplicas). */
 const burst = 500
 
-/** A type whose objects keep a number of Pods. */
-interface ReplicatedType<R extends ResourceType> {
-  readonly type: R
-  readonly name: string
-  /** An index of the objects by the UID of their controller. */
-  readonly byController: CacheIndex<R>
-  /** Returns an object with its own kind and with the spec of a ReplicaSet. */
-  readonly asReplicaSet: (object: DeepReadonly<ObjectOf<R>>) => ReplicaSet
-  /** Names of the fields that the status has even if they are 0. */
-  readonly statusFields: readonly string[]
+/** An index of ReplicationControllers by the UID of their controller. */
+const replicationControllersByController = controllerIndex(core.replicationController)
+
+/** The differences between ReplicaSets and ReplicationControllers. */
+interface Kind {
+  readonly type: ResourceType
+  /** True when the status has the field `terminatingReplicas`. */
+  readonly countsTerminating: boolean
+  /** Returns the objects of this kind whose controller reference has this UID. */
+  ofController(uid: string, namespace: string | undefined, context: ReconcileContext): readonly ReplicaSet[]
 }
 
-const replicaSets: ReplicatedType<typeof apps.replicaSet> = {
+const replicaSetKind: Kind = {
   type: apps.replicaSet,
-  name: 'replicaset',
-  byController: replicaSetsByController,
-  asReplicaSet: (object) => object,
-  statusFields: ['replicas', 'terminatingReplicas'],
+  countsTerminating: true,
+  ofController: (uid, namespace, { cache }) => cache.list(apps.replicaSet, { namespace, index: [replicaSetsByController, uid] }),
 }
 
-const replicationControllers: ReplicatedType<typeof core.replicationController> = {
+const replicationControllerKind: Kind = {
   type: core.replicationController,
-  name: 'replicationcontroller',
-  byController: controllerIndex(core.replicationController),
-  // The selector of a ReplicationController is a map (k8s.io/kubernetes/pkg/controller/replication: convertRCtoRS).
-  asReplicaSet: (object) =>
-    ({ ...object, spec: { ...object.spec, selector: { matchLabels: object.spec?.selector ?? {} } } }) as unknown as ReplicaSet,
-  statusFields: ['replicas'],
+  countsTerminating: false,
+  ofController: (uid, namespace, { cache }) =>
+    cache.list(core.replicationController, { namespace, index: [replicationControllersByController, uid] }).map(asReplicaSet),
 }
 
 export function replicaSetController(): ControllerDefinition {
-  return controllerOfType(replicaSets)
-}
-
-export function replicationController(): ControllerDefinition {
-  return controllerOfType(replicationControllers)
-}
-
-function controllerOfType<R extends ResourceType>(replicated: ReplicatedType<R>): ControllerDefinition {
-  const { type, name, byController, asReplicaSet } = replicated
-  return defineController<R, readonly [typeof podType]>(type, {
-    name,
+  return defineController(apps.replicaSet, {
+    name: 'replicaset',
     resyncPeriodMs: 0,
     workers: 4,
     owns: [podType],
-    watches: [{ type: podType, map: mayAdopt(type, (object) => asReplicaSet(object).spec?.selector) }],
-    indexes: [podsByController, byController],
-    reconcile: retryRefused((object: DeepReadonly<ObjectOf<R>>, context) => reconcileReplicas(replicated, asReplicaSet(object), context)),
+    watches: [{ type: podType, map: mayAdopt(apps.replicaSet) }],
+    indexes: [podsByController, replicaSetsByController],
+    reconcile: retryRefused((replicaSet, context) => reconcileReplicas(replicaSetKind, replicaSet, context)),
   })
 }
 
-async function reconcileReplicas<R extends ResourceType>(
-  replicated: ReplicatedType<R>,
-  replicaSet: ReplicaSet,
-  context: ReconcileContext,
-): Promise<Result> {
+export function replicationController(): ControllerDefinition {
+  return defineController(core.replicationController, {
+    name: 'replicationcontroller',
+    resyncPeriodMs: 0,
+    workers: 4,
+    owns: [podType],
+    watches: [{ type: podType, map: mayAdopt(core.replicationController, asReplicaSet) }],
+    indexes: [podsByController, replicationControllersByController],
+    reconcile: retryRefused((object, context) => reconcileReplicas(replicationControllerKind, asReplicaSet(object), context)),
+  })
+}
+
+/**
+ * Returns a ReplicationController whose `spec.selector` is a label selector, as in a ReplicaSet. The kind is not changed, because the owner
+ * references of the Pods contain it.
+ */
+function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
+  const { spec } = object
+  const matchLabels = spec?.selector
+  const selector = matchLabels === undefined ? undefined : { selector: { matchLabels } }
+  return { ...object, spec: { ...spec, ...selector } } as unknown as ReplicaSet
+}
+
+/** Creates missing Pods or deletes surplus Pods of a ReplicaSet or ReplicationController, and writes the status. */
+async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): Promise<Result> {
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
-  // The cache also contains the Pods that an earlier reconcile has just created, so no Pod is created twice.
-  const failure = deletionTimestamp === undefined ? await scale(replicated, replicaSet, claimed, context) : undefined
+  // The cache already contains the Pods that an earlier reconcile has created, so no Pod is created twice.
+  const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const pods = controlledBy(podsByController, replicaSet, context)
   const now = context.clock.now()
-  const { terminatingReplicas, ...status } = statusOf(replicaSet, pods, failure, now)
-  const hasTerminating = replicated.statusFields.includes('terminatingReplicas')
-  const written = hasTerminating ? { ...status, terminatingReplicas } : status
-  await writeStatus(replicated.type, replicaSet as DeepReadonly<ObjectOf<R>>, written, context, replicated.statusFields)
+  const status = statusOf(replicaSet, pods, failure, now)
+  const counted = kind.countsTerminating ? { ...status, terminatingReplicas: pods.filter(isTerminating).length } : status
+  await writeStatus(kind.type, replicaSet, counted, context, ['replicas', 'terminatingReplicas'])
   if (failure !== undefined) throw failure.error
   const { minReadySeconds = 0 } = replicaSet.spec ?? {}
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
@@ -105,9 +109,9 @@ interface Failure {
   readonly error: unknown
 }
 
-/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure; with undefined on success. */
-async function scale<R extends ResourceType>(
-  replicated: ReplicatedType<R>,
+/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure if a request fails; otherwise with undefined. */
+async function scale(
+  kind: Kind,
   replicaSet: ReplicaSet,
   pods: readonly ReadonlyPod[],
   context: ReconcileContext,
@@ -120,7 +124,7 @@ async function scale<R extends ResourceType>(
       )
     } else if (missing < 0) {
       const count = Math.min(-missing, burst)
-      const chosen = podsToDelete(pods, relatedPods(replicated, replicaSet, context), { count, now: context.clock.now() })
+      const chosen = podsToDelete(pods, relatedPods(kind, replicaSet, context), { count, now: context.clock.now() })
       await deletePods(chosen, replicaSet, context)
     }
     return undefined
@@ -129,19 +133,13 @@ async function scale<R extends ResourceType>(
   }
 }
 
-/** Returns the active Pods of all objects of the type with the same owner, e.g. of all ReplicaSets of the same Deployment. */
-function relatedPods<R extends ResourceType>(
-  { type, byController, asReplicaSet }: ReplicatedType<R>,
-  replicaSet: ReplicaSet,
-  context: ReconcileContext,
-): readonly ReadonlyPod[] {
+/** Returns the active Pods of all objects of this kind with the same owner, e.g. of all ReplicaSets of a Deployment. */
+function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid
-  const { namespace } = replicaSet.metadata
-  const related = uid === undefined ? [replicaSet] : context.cache.list(type, { namespace, index: [byController, uid] }).map(asReplicaSet)
-  return related.flatMap((one) => controlledBy(podsByController, one, context)).filter(isActive)
+  const replicaSets = uid === undefined ? [replicaSet] : kind.ofController(uid, replicaSet.metadata.namespace, context)
+  return replicaSets.flatMap((one) => controlledBy(podsByController, one, context)).filter(isActive)
 }
 
-/** Returns the status of a ReplicaSet. A ReplicationController has the same, without `terminatingReplicas`. */
 function statusOf(
   replicaSet: ReplicaSet,
   all: readonly ReadonlyPod[],
@@ -156,15 +154,14 @@ function statusOf(
     fullyLabeledReplicas: pods.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value)).length,
     readyReplicas: pods.filter(isReady).length,
     availableReplicas: pods.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
-    terminatingReplicas: all.filter(isTerminating).length,
     observedGeneration: replicaSet.metadata.generation,
     conditions: conditionsOf(replicaSet, failure, now),
   }
 }
 
 /**
- * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the condition already exists, it keeps
- * its message.
+ * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the ReplicaSet already has this condition,
+ * the condition is not changed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')

@@ -2,14 +2,14 @@
 import { isApiError } from '../../../client/api-error.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 
-/** A workload that cannot go on for now, although the API server has not refused the last request. */
+/** Thrown by a reconcile that must be retried, for example because a claim is being deleted. `retryRefused` handles it like an API error. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
 /**
- * Wraps a reconcile function. If the API server rejects a request, for example because of a webhook or a conflict, the reconcile is retried
- * with back-off. No error is logged, because the workload reports the failure in its status and Events. Other errors are thrown.
+ * Wraps a reconcile function. If the function throws an API error, for example because of a webhook or a conflict, or a `Refusal`, the reconcile
+ * is retried with back-off. No error is logged, because the status and the Events of the workload report the failure. Other errors are thrown.
  */
 export function retryRefused<T>(
   reconcile: (object: T, context: ReconcileContext) => Promise<Result>,

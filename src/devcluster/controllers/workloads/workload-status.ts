@@ -1,4 +1,4 @@
-/** Writes the status of a workload, as Go would serialize it. */
+/** Writes the status of a workload. Fields are omitted as in the JSON of the Go type. */
 import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -7,10 +7,10 @@ import { isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
 /**
- * Writes the fields of `status` that have changed. A field that Go omits, because its value is 0 or an empty list, is removed unless
- * `always` contains its name. Does nothing when the object does not exist.
+ * Writes the fields of `status` that differ from the status of `object`. A field whose value is 0 or an empty list is removed, as with Go's
+ * `omitempty`, unless `always` contains its name. Does nothing when the object does not exist.
  *
- * @param annotations annotations that the same request writes.
+ * @param annotations annotations of the object that the same request sets.
  */
 export async function writeStatus<R extends ResourceType>(
   type: R,

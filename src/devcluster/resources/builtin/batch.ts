@@ -19,7 +19,7 @@ import { templateColumns } from './workloads.ts'
 const group = 'batch'
 const maxInt32 = 2 ** 31 - 1
 
-/** Sets the default of `status` in the `onPodConditions` patterns of a Pod failure policy: `True`. */
+/** Defaults `status` to `True` in the `onPodConditions` patterns of a Pod failure policy. */
 function defaultFailurePolicy(spec: JsonObject): JsonObject {
   return changeObjectField(spec, 'podFailurePolicy', (policy) =>
     changeItems(policy, 'rules', (rule) =>
@@ -50,8 +50,8 @@ function labelledAsTemplate(job: JsonObject): JsonObject {
 }
 
 /**
- * Adds a selector for the Job's uid, and matching labels to the Pod template. A Job with `manualSelector: true` or with a selector keeps
- * its own selector and template.
+ * Adds a selector for the Job's uid to a Job, and the matching labels to its Pod template. A Job with `manualSelector: true` or with its
+ * own selector keeps both unchanged.
  */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
@@ -114,7 +114,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The names of a CronJob's Jobs have at most 63 characters, and end with a suffix of 11 characters.
+  // The name of a Job is the name of its CronJob and a suffix of 11 characters, and has at most 63 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

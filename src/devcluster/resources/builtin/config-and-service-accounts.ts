@@ -139,7 +139,7 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
   }
 }
 
-/** Returns warnings about an invalid certificate or key. A Secret with these problems is accepted nevertheless. */
+/** Returns warnings about an invalid certificate or key. As in kube-apiserver, the Secret is accepted nevertheless. */
 function tlsWarnings(secret: JsonObject): string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())

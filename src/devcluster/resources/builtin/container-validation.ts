@@ -14,7 +14,8 @@ const protocols = ['SCTP', 'TCP', 'UDP']
 /**
  * Validates a container.
  *
- * @param taken names of the Pod's containers that are already validated; the name of this container is added
+ * @param volumes the names of the volumes of the Pod.
+ * @param taken the names of the containers that have been validated before. The name of this container is added.
  */
 export function validateContainer(container: JsonObject, path: string, volumes: ReadonlySet<string>, taken: Set<string>): FieldError[] {
   const image = textAt(container, 'image')
@@ -281,7 +282,7 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
   return errors
 }
 
-/** Returns the items of a list that are JSON objects, with their indices. Other items do not occur, because decoding has rejected them. */
+/** Returns the items of a list with their indices. All items are JSON objects, because decoding has rejected any other item. */
 export function objects(list: readonly JsonValue[]): (readonly [JsonObject, number])[] {
   return list.flatMap((item, index) => (isObject(item) ? [[item, index] as const] : []))
 }

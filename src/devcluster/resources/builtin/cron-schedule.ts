@@ -5,7 +5,7 @@
 import { readGoDuration } from '../../../formats/go-duration.ts'
 import { locationProblem } from './time-zone.ts'
 
-/** The values of a field of a schedule, e.g. the hours, that it selects. */
+/** One field of a schedule, e.g. the hours, with the values that it selects. */
 export interface ScheduleField {
   readonly values: readonly number[]
   /** True when the field contains `*` or `?`, without a step or with the step 1. */
@@ -15,14 +15,14 @@ export interface ScheduleField {
 export interface ParsedSchedule {
   /** The time zone of a prefix such as `TZ=Europe/Berlin`. */
   readonly timeZone?: string
-  /** Minutes, hours, days of the month, months and days of the week; or the interval in milliseconds of `@every`. */
+  /** The fields minute, hour, day of the month, month and day of the week. For `@every`, the interval in milliseconds. */
   readonly times: readonly ScheduleField[] | number
 }
 
 interface Bounds {
   readonly min: number
   readonly max: number
-  /** Names for the numbers from `min` on, e.g. the names of the months. */
+  /** Names of the values, beginning with the name of `min`, e.g. the names of the months. */
   readonly names?: readonly string[]
 }
 
@@ -46,13 +46,13 @@ const descriptors: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ])
 
-/** Parses a schedule. Returns the error message of an invalid one. */
+/** Parses a schedule. Returns an error message if the schedule is invalid. */
 export function parseSchedule(schedule: string): ParsedSchedule | string {
   if (schedule === '') return 'empty spec string'
   const [, prefix] = /^((?:CRON_)?TZ=)/.exec(schedule) ?? []
   if (prefix === undefined) return timesOf(schedule)
   const space = schedule.indexOf(' ')
-  // The parser in Go panics. The API server recovers, and reports the panic as the error.
+  // Without a space after the time zone, the parser in Go panics. The API server recovers and reports the panic as the error.
   if (space === -1) return 'invalid schedule format: runtime error: slice bounds out of range [:-1]'
   const timeZone = schedule.slice(prefix.length, space)
   const problem = locationProblem(timeZone)
@@ -61,7 +61,7 @@ export function parseSchedule(schedule: string): ParsedSchedule | string {
   return typeof parsed === 'string' ? parsed : { ...parsed, timeZone }
 }
 
-/** Returns the error in a schedule; undefined when it is valid. */
+/** Returns the error message for an invalid schedule; undefined for a valid one. */
 export function scheduleProblem(schedule: string): string | undefined {
   const parsed = parseSchedule(schedule)
   return typeof parsed === 'string' ? parsed : undefined
@@ -82,7 +82,7 @@ function timesOf(text: string): ParsedSchedule | string {
   return { times }
 }
 
-/** An interval is a whole number of seconds, and at least one (github.com/robfig/cron: Every). */
+/** Parses `@every` and a duration. The interval is rounded down to whole seconds, and is at least 1 s (github.com/robfig/cron: Every). */
 function everyOf(text: string): ParsedSchedule | string {
   const { nanos, error } = readGoDuration(text.slice('@every '.length))
   if (error !== undefined) return `failed to parse duration ${text}: ${error}`
@@ -131,7 +131,7 @@ function rangeOf(expression: string, field: Bounds): Range | string {
   return { start, end, step: every, isStar: isWild && every === 1 }
 }
 
-/** Returns the number that `text` denotes, or an error message. With `field`, the names of its values are allowed, too. */
+/** Returns the number in `text`, or an error message. With `field`, `text` may also be a name such as `jan`. */
 function numberOf(text: string, field?: Bounds): number | string {
   const named = field?.names?.indexOf(text.toLowerCase()) ?? -1
   if (named >= 0) return named + field!.min

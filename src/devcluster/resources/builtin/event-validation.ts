@@ -7,7 +7,7 @@ import { qualifiedName } from '../../../api/name-syntax.ts'
 import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { immutable } from './container-validation.ts'
 
-/** Fields that an event with `eventTime` must have, and their maximum lengths. */
+/** Fields that are required in an event with `eventTime`, and their maximum lengths. */
 const maxLengths = [
   ['reportingInstance', 128],
   ['action', 128],
@@ -19,7 +19,7 @@ export function validateEvent(event: JsonObject): FieldError[] {
   return validateAny(event, 'reportingComponent')
 }
 
-/** Validates an event of the core group or of `events.k8s.io`. An event with `eventTime` has more required fields. */
+/** Validates an event of the core group or of `events.k8s.io`. More fields are required if `eventTime` is set. */
 function validateAny(event: JsonObject, controllerField: string): FieldError[] {
   const [own, involved] = [textAt(event, 'metadata', 'namespace'), textAt(event, 'involvedObject', 'namespace')]
   const elsewhere = invalid('involvedObject.namespace', involved, 'does not match event.namespace')

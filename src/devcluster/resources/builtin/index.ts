@@ -1,6 +1,6 @@
 /**
- * The catalog's rows of the built-in types. The rows of CustomResourceDefinition and of the reviews are made elsewhere, because they depend
- * on other parts of the server.
+ * The built-in types that the API server serves. Only CustomResourceDefinition and the review types, e.g. SubjectAccessReview, are defined
+ * elsewhere, because they depend on other parts of the server.
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'

@@ -15,13 +15,13 @@ const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const operators = ['In', 'NotIn']
 const conditionStatuses = ['False', 'True', 'Unknown']
 
-/** Validates a field that must be one of some values. The error for an absent value lists them. */
+/** Validates a required enum field. The error for an empty value lists the valid values. */
 function validateChoice(value: string, path: string, values: readonly string[]): FieldError[] {
   if (value === '') return [required(path, `valid values: [${values.map(quote).join(' ')}]`)]
   return values.includes(value) ? [] : [notSupported(path, value, values)]
 }
 
-/** Returns an error about a value that is not repeated in the message. */
+/** Returns the error "Invalid value" without the value itself. */
 function invalidWithoutValue(path: string, detail: string): FieldError {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
@@ -121,7 +121,10 @@ function validateSuccessRule(rule: JsonObject, path: string, completions: number
   return errors
 }
 
-/** Returns the number of indexes in a list of intervals such as `0-2,5`, or the error in it (…/validation: validateIndexesFormat). */
+/**
+ * Returns the number of indexes in a list of intervals such as `0-2,5`. Returns an error message if the list is invalid (…/validation:
+ * validateIndexesFormat).
+ */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0
   let [total, last] = [0, -1]

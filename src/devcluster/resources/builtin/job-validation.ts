@@ -11,7 +11,10 @@ import { validatePodTemplateSpec } from './pod-validation.ts'
 
 const restartPolicies = ['OnFailure', 'Never']
 const maxManagedByLength = 63
-/** Maximum of `parallelism` and `maxFailedIndexes` of an Indexed Job; with more completions than that, they are limited further. */
+/**
+ * Maximum of `parallelism` and `maxFailedIndexes` of an Indexed Job. If the Job has `backoffLimitPerIndex` and more than `maxIndexes`
+ * completions, the maximum is `maxIndexesOfLargeJob`.
+ */
 const maxIndexes = 100_000
 const maxIndexesOfLargeJob = 10_000
 
@@ -60,7 +63,7 @@ function validateRestartPolicy(policy: string, specPath: string, hasFailurePolic
     : []
 }
 
-/** Validates the numbers of an Indexed Job. */
+/** Validates `completions`, `parallelism` and `maxFailedIndexes` of an Indexed Job. */
 function validateIndexes(spec: JsonObject, path: string): FieldError[] {
   const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec
   const errors: FieldError[] = []
@@ -81,7 +84,9 @@ function validateIndexes(spec: JsonObject, path: string): FieldError[] {
   return errors
 }
 
-/** Validates the name of a controller, e.g. `example.com/jobs` (k8s.io/apimachinery/pkg/util/validation: IsDomainPrefixedPath). */
+/**
+ * Validates `managedBy`: the name of a controller, e.g. `example.com/jobs` (k8s.io/apimachinery/pkg/util/validation: IsDomainPrefixedPath).
+ */
 function validateManagedBy(name: unknown, path: string): FieldError[] {
   if (typeof name !== 'string') return []
   const errors = name.length > maxManagedByLength ? [tooLong(path, maxManagedByLength)] : []

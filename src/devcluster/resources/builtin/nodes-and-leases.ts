@@ -66,7 +66,7 @@ const nodes = builtinResource({
   selectableFields: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') === true) }),
   strategy: {
     keepsStatus: true,
-    // The allocatable resources of a Node default to its capacity.
+    // `allocatable` defaults to `capacity`.
     default: (node) =>
       changeObjectField(node, 'status', (status) =>
         isObject(status.capacity) ? withDefaults(status, { allocatable: status.capacity }) : status,
@@ -77,7 +77,8 @@ const nodes = builtinResource({
 
 /**
  * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). Unlike in kube-apiserver, a Node that is
- * created with the condition Ready=True gets no taint, because the embedded cluster has no controller that removes taints.
+ * created with the condition Ready=True gets no taint. Pods can then be scheduled to the Node at once, even if no node lifecycle controller
+ * runs, which would remove the taint.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

@@ -1,4 +1,4 @@
-/** The admission plugins ServiceAccount, LimitRanger, Priority and DefaultTolerationSeconds for new Pods. */
+/** The admission plugins ServiceAccount, LimitRanger, Priority, DefaultTolerationSeconds and PodTopologyLabels for new Pods. */
 import { sleep } from '../../../runtime/waiting.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'
@@ -17,7 +17,7 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
   return withTopology(changeObjectField(ranked, 'spec', withTolerations), cluster)
 }
 
-/** Adds the topology labels of the node to a Pod that is created with a node. */
+/** Adds the topology labels of the node to a Pod that is created with `spec.nodeName`. */
 function withTopology(pod: JsonObject, cluster: ClusterView): JsonObject {
   const node = textAt(pod, 'spec', 'nodeName')
   const labels = node === '' ? {} : topologyLabels(node, cluster)
@@ -163,13 +163,13 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
   return cluster.get('scheduling.k8s.io/priorityclasses', { name }) ?? (value === undefined ? undefined : { value })
 }
 
-/** Returns the PriorityClass with `globalDefault`; if there are several, the one with the lowest value. */
+/** Returns the PriorityClass with `globalDefault`. If several have it, returns the one with the lowest value. */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   const defaults = cluster.list('scheduling.k8s.io/priorityclasses').filter((candidate) => candidate.globalDefault === true)
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]
 }
 
-/** Time in seconds after which a Pod is evicted from an unreachable or not-ready node. */
+/** The `tolerationSeconds` of the default tolerations: a Pod stays on a not-ready or unreachable node for this time. */
 const nodeFailureTolerationSeconds = 300
 
 export function withTolerations(spec: JsonObject): JsonObject {

@@ -7,7 +7,7 @@ import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 
-/** Applies the defaults to the spec of a Pod: the defaults of Pod templates, and those that only Pods have. */
+/** Applies defaults to the spec of a Pod. Some of them apply only to Pods, the others also to Pod templates. */
 export function defaultPod(given: JsonObject): JsonObject {
   // kube-apiserver replaces a negative grace period by 1 s.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
@@ -113,7 +113,7 @@ function pullPolicyOf(image: string): string {
   return isLatest(image) ? 'Always' : 'IfNotPresent'
 }
 
-/** True when the tag of an image is `latest` or missing. */
+/** Returns true when the tag of an image is `latest` or missing, and the image has no digest. */
 function isLatest(image: string): boolean {
   if (image.includes('@')) return false
   const tag = /:([^/:]+)$/.exec(image)?.[1]

@@ -132,7 +132,8 @@ function gracePeriodSeconds(pod: JsonObject): number {
 
 /**
  * Handles a POST to `pods/binding`, usually from the scheduler. Returns the Pod with the node of the Binding, and with the labels and
- * annotations of the Binding (k8s.io/kubernetes/pkg/registry/core/pod/storage: BindingREST.setPodNodeAndMetadata).
+ * annotations of the Binding (k8s.io/kubernetes/pkg/registry/core/pod/storage: BindingREST.setPodNodeAndMetadata). Also adds the topology
+ * labels of the node.
  */
 function bind(pod: JsonObject, binding: JsonObject, { now, cluster }: SubresourceContext): JsonObject {
   const name = textAt(pod, 'metadata', 'name')

@@ -85,12 +85,12 @@ function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
 }
 
-/** True when the Service can be reached from outside the cluster. */
+/** Returns true when the Service can be reached from outside the cluster. */
 function isExternal(spec: JsonObject): boolean {
   return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
 }
 
-/** True when the load balancer uses a health check to find the nodes that have Pods of the Service. */
+/** Returns true when the load balancer uses a health check to find the nodes that run Pods of the Service. */
 function hasHealthCheck(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
@@ -98,7 +98,10 @@ function hasHealthCheck(spec: JsonObject): boolean {
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
-/** Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767. Both are derived from the uid, and nothing listens on them. */
+/**
+ * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
+ * Nothing listens on them.
+ */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
   const digest = createHash('sha256').update(uid).digest()
@@ -145,7 +148,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Returns the names of the fields that the update has not changed, and that the new `spec.type` does not use. */
+/** Returns the names of the fields that the new `spec.type` does not use and that the update has left unchanged. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
   const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))

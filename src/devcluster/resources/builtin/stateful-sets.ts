@@ -31,7 +31,7 @@ export const statefulSets: ResourceInfo = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // `rollingUpdate.partition` gets a default only when the update strategy has no `type`, or when it has a `rollingUpdate`.
+      // `rollingUpdate.partition` gets its default when the update strategy lacks `type`, or when it has `rollingUpdate`.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -50,8 +50,8 @@ export const statefulSets: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the Pod spec to validate: that of the template with what the controller changes, because the claims become volumes and the Pods
- * get their own hostnames (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
+ * Returns the Pod spec to validate: the spec of the template, with a volume for each claim template, and without hostname and subdomain.
+ * The controller sets these volumes and names in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
  */
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')
@@ -91,7 +91,7 @@ function validateStatefulSet(spec: JsonObject, old: JsonObject | undefined): Fie
   for (const when of ['whenDeleted', 'whenScaled'])
     if (isObject(retention))
       errors.push(...validateOptionalEnum(retention, when, 'spec.persistentVolumeClaimRetentionPolicy', ['Retain', 'Delete']))
-  // The templates are immutable, so those of an existing StatefulSet are not validated again.
+  // `volumeClaimTemplates` is immutable and was validated at creation.
   if (old === undefined)
     for (const [index, template] of listAt(spec, 'volumeClaimTemplates').entries())
       errors.push(...validateClaimSpec(at(template, 'spec'), `spec.volumeClaimTemplates[${index}].spec`))

@@ -1,8 +1,8 @@
-/** Time zones by their names in the IANA database. Their rules are those of `Intl`. */
+/** Time zones, named as in the IANA database. Their offsets come from `Intl`. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid } from '../../../api/field-error.ts'
 
-/** Characters and lengths of the parts between slashes (k8s.io/kubernetes/pkg/apis/batch/validation: validTimeZoneCharacters). */
+/** The syntax of each part of a name. Slashes separate the parts (k8s.io/kubernetes/pkg/apis/batch/validation: validTimeZoneCharacters). */
 const namePart = /^[A-Za-z.\-_0-9+]{1,14}$/
 
 /** Validates `spec.timeZone` of a CronJob (k8s.io/kubernetes/pkg/apis/batch/validation: validateTimeZone). */
@@ -18,8 +18,9 @@ export function validateTimeZone(zone: string, path: string): FieldError[] {
 }
 
 /**
- * Returns the error with which Go's `time.LoadLocation` refuses a name; undefined when the time zone is known. Go reads a file of this name,
- * so `europe/berlin` and `+01:00` are unknown, which `Intl` accepts. Upper case is not detected in an alternative name, e.g. `US/EASTERN`.
+ * Returns the error with which Go's `time.LoadLocation` rejects a name. Returns undefined when Go knows the time zone. Go opens a file of
+ * this name. Therefore, `europe/berlin` and `+01:00` are unknown, although `Intl` accepts them. An alias in upper case, e.g. `US/EASTERN`,
+ * is unknown to Go, but accepted here.
  */
 export function locationProblem(name: string): string | undefined {
   if (name === '' || name === 'UTC' || name === 'Local') return undefined
@@ -34,7 +35,7 @@ export function locationProblem(name: string): string | undefined {
   }
 }
 
-/** Returns the function that returns the offset of a known time zone from UTC at a time, in milliseconds. `Local` is UTC. */
+/** Returns a function that maps a time to the offset of the time zone from UTC, in milliseconds. The zone must be known. `Local` is UTC. */
 export function offsetsOf(timeZone: string): (time: number) => number {
   if (timeZone === 'UTC' || timeZone === 'Local') return () => 0
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })

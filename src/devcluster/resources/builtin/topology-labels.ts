@@ -6,7 +6,7 @@ import type { ClusterView } from '../../rest/strategy.ts'
 
 const topologyKeys = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone']
 
-/** Returns the topology labels of a node; none when the node does not exist. */
+/** Returns the topology labels of a node. Returns an empty object when the node does not exist. */
 export function topologyLabels(node: string, cluster: ClusterView): JsonObject {
   const labels = at(cluster.get('/nodes', { name: node }) ?? {}, 'metadata', 'labels')
   return isObject(labels) ? Object.fromEntries(Object.entries(labels).filter(([key]) => topologyKeys.includes(key))) : {}

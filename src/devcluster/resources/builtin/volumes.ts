@@ -95,7 +95,10 @@ const claims = builtinResource({
   },
 })
 
-/** Sets the default class of a claim without a class (k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault). */
+/**
+ * Sets `storageClassName` to the default class in a claim that names no class
+ * (k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault).
+ */
 function withDefaultClass(claim: JsonObject, { list }: ClusterView): JsonObject {
   const isGiven = at(claim, 'spec', 'storageClassName') !== undefined || at(claim, 'metadata', 'annotations', classAnnotation) !== undefined
   const found = isGiven ? undefined : defaultClassOf(list('storage.k8s.io/storageclasses') as unknown as readonly KubernetesObject[])
@@ -106,7 +109,7 @@ function isBound(claim: JsonObject): boolean {
   return textAt(claim, 'spec', 'volumeName') !== ''
 }
 
-/** Applies the defaults of a claim's spec. A StatefulSet has claims as templates, too. */
+/** Applies the defaults of a claim's spec, also in the `volumeClaimTemplates` of a StatefulSet. */
 export function defaultClaim(claim: JsonObject): JsonObject {
   return changeObjectField(claim, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' }))
 }

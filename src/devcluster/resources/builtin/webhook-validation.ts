@@ -15,9 +15,9 @@ const maxConditions = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 /**
- * Returns the errors of a webhook, in kube-apiserver's order.
+ * Returns the errors of a webhook, in the order of kube-apiserver.
  *
- * @param conditions true to validate the match conditions, too
+ * @param conditions true to validate the match conditions as well.
  */
 export function validateWebhook(webhook: JsonObject, path: string, conditions: boolean): FieldError[] {
   const errors: FieldError[] = [...validateName(textAt(webhook, 'name'), `${path}.name`)]

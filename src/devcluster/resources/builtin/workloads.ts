@@ -1,4 +1,4 @@
-/** The built-in types Deployment, ReplicaSet and DaemonSet, and what StatefulSets share with them. */
+/** The built-in types Deployment, ReplicaSet and DaemonSet, and the code that they share with StatefulSets. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -22,34 +22,44 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
-/** The apiVersions in which managers can own `spec.replicas` (k8s.io/kubernetes/pkg/registry/apps). */
+/** The apiVersions in whose managed fields `spec.replicas` can be owned (k8s.io/kubernetes/pkg/registry/apps). */
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
-/** The `scale` subresource of types with `spec.replicas`. */
-export const scale: SubresourceInfo = {
-  kind: 'Scale',
-  group: 'autoscaling',
-  version: 'v1',
-  verbs: ['get', 'patch', 'update'],
-  replicasPath: (apiVersion) => (replicaVersions.has(apiVersion) ? ['spec', 'replicas'] : undefined),
-  read: (object) => {
-    const replicas = numberAt(object, 'spec', 'replicas')
-    const { name, namespace, uid, resourceVersion, creationTimestamp } = isObject(object.metadata) ? object.metadata : {}
-    return {
-      kind: 'Scale',
-      apiVersion: 'autoscaling/v1',
-      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      // Go omits 0 from the spec of a Scale, but not from its status.
-      spec: replicas === 0 ? {} : { replicas },
-      status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
-    }
-  },
-  write: (object, written) => {
-    const replicas = numberAt(written, 'spec', 'replicas')
-    const errors = nonNegative(replicas, 'spec.replicas')
-    if (errors.length > 0) throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, textAt(object, 'metadata', 'name'), errors)
-    return changeObjectField(object, 'spec', (spec) => ({ ...spec, replicas }))
-  },
+/** The `scale` subresource of the types of the group `apps`. */
+export const scale: SubresourceInfo = scaleOf(replicaVersions, (spec) => formatSelector(at(spec, 'selector'), ''))
+
+/**
+ * Returns the `scale` subresource of a type with `spec.replicas`.
+ *
+ * @param versions the apiVersions in which managers can own `spec.replicas`.
+ * @param selectorOf returns the selector of a spec, in the notation of the query parameter `labelSelector`.
+ */
+export function scaleOf(versions: ReadonlySet<string>, selectorOf: (spec: JsonValue | undefined) => string): SubresourceInfo {
+  return {
+    kind: 'Scale',
+    group: 'autoscaling',
+    version: 'v1',
+    verbs: ['get', 'patch', 'update'],
+    replicasPath: (apiVersion) => (versions.has(apiVersion) ? ['spec', 'replicas'] : undefined),
+    read: (object) => {
+      const replicas = numberAt(object, 'spec', 'replicas')
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = isObject(object.metadata) ? object.metadata : {}
+      return {
+        kind: 'Scale',
+        apiVersion: 'autoscaling/v1',
+        metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+        // Go omits 0 from the spec of a Scale, but not from its status.
+        spec: replicas === 0 ? {} : { replicas },
+        status: { replicas: numberAt(object, 'status', 'replicas'), selector: selectorOf(object.spec) },
+      }
+    },
+    write: (object, written) => {
+      const replicas = numberAt(written, 'spec', 'replicas')
+      const errors = nonNegative(replicas, 'spec.replicas')
+      if (errors.length > 0) throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, textAt(object, 'metadata', 'name'), errors)
+      return changeObjectField(object, 'spec', (spec) => ({ ...spec, replicas }))
+    },
+  }
 }
 
 /** Returns the `Strategy` of a type with a selector and a Pod template. */
@@ -57,10 +67,10 @@ export function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
   readonly name: string
   readonly defaults: (spec: JsonObject) => JsonObject
-  /** Changes the spec of a new object and of an update, after mutating admission. */
+  /** Changes the spec in a create or update request, after mutating admission. */
   readonly prepare?: (spec: JsonObject) => JsonObject
   readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
-  /** Returns the Pod spec to validate. Default: that of the template. */
+  /** Returns the Pod spec to validate. Default: the spec in the Pod template. */
   readonly podSpec?: (spec: JsonObject) => JsonValue | undefined
 }): Strategy {
   const { name, defaults, validate, prepare = (spec) => spec, podSpec = (spec) => at(spec, 'template', 'spec') } = options
@@ -93,7 +103,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the error that kube-apiserver adds to the other errors of an invalid selector. The error for a StatefulSet has no detail. */
+/** Returns the last error that kube-apiserver reports about an invalid selector. Only for a StatefulSet, this error has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
@@ -126,7 +136,7 @@ export function formatSelector(selector: JsonValue | undefined, none = '<none>')
   return text === '' ? none : text
 }
 
-function count(name: string, ...path: readonly string[]): Column {
+export function count(name: string, ...path: readonly string[]): Column {
   return integerColumn(name, (object) => numberAt(object, ...path))
 }
 
@@ -135,15 +145,19 @@ function count(name: string, ...path: readonly string[]): Column {
  * contains `template` and `selector`.
  */
 export function templateColumns(...path: readonly string[]): readonly [Column, Column, Column] {
-  const each = (field: string) => (object: JsonObject) =>
+  return [
+    textColumn('Containers', fieldsOfContainers('name', path), 1),
+    textColumn('Images', fieldsOfContainers('image', path), 1),
+    textColumn('Selector', (object) => formatSelector(at(object, ...path, 'selector')), 1),
+  ]
+}
+
+/** Returns a function that returns a field of all containers of the Pod template at `path`, separated by commas. */
+export function fieldsOfContainers(field: string, path: readonly string[]): (object: JsonObject) => string {
+  return (object) =>
     listAt(object, ...path, 'template', 'spec', 'containers')
       .map((container) => textAt(container, field))
       .join(',')
-  return [
-    textColumn('Containers', each('name'), 1),
-    textColumn('Images', each('image'), 1),
-    textColumn('Selector', (object) => formatSelector(at(object, ...path, 'selector')), 1),
-  ]
 }
 
 export function readyOf(object: JsonObject): string {
@@ -256,8 +270,8 @@ const daemonSets = builtinResource({
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. Each update that changes the Pod template increments a number in an annotation. The annotation
- * replaces the former field `templateGeneration`.
+ * Returns the `Strategy` of DaemonSets. An annotation counts the versions of the Pod template: each update that changes the template
+ * increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({

@@ -35,7 +35,8 @@ export function cronJobController(): ControllerDefinition {
 
 async function reconcileCronJob(cronJob: CronJob, schedules: Map<string, string>, context: ReconcileContext): Promise<Result> {
   if (hasNewSchedule(cronJob, schedules)) {
-    // Times of the new schedule that have passed already start no Job (…/cronjob: updateCronJob).
+    // A reconcile that sees a changed schedule starts no Job. It only waits for the next time of the new schedule
+    // (…/cronjob: updateCronJob).
     const schedule = scheduleOf(cronJob.spec.schedule, cronJob.spec.timeZone)
     if (typeof schedule !== 'string') return requeueFor(cronJob, schedule, context)
     context.events.event(cronJob, 'Warning', 'UnParseableCronJobSchedule', `unparseable schedule for cronjob: ${cronJob.spec.schedule}`)
@@ -54,7 +55,10 @@ async function reconcileCronJob(cronJob: CronJob, schedules: Map<string, string>
   }
 }
 
-/** Returns true when the schedule of a CronJob has changed since the last call. */
+/**
+ * Returns true when the schedule or the time zone of a CronJob differs from that of the previous call. The first call for a CronJob returns
+ * false. Each call records the schedule in `schedules`.
+ */
 function hasNewSchedule({ metadata, spec }: CronJob, schedules: Map<string, string>): boolean {
   const key = formatKey(metadata)
   const [before, schedule] = [schedules.get(key), JSON.stringify([spec.schedule, spec.timeZone])]
@@ -67,7 +71,10 @@ function requeueFor(cronJob: CronJob, schedule: Schedule, { clock }: ReconcileCo
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
 }
 
-/** Returns the schedule; undefined when the CronJob is being deleted, is suspended, or has an invalid schedule, which an Event reports. */
+/**
+ * Returns the schedule; undefined when the CronJob is being deleted or is suspended, or when its schedule or time zone is invalid. An Event
+ * reports an invalid schedule or time zone.
+ */
 function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedule | undefined {
   const { schedule: text, timeZone, suspend } = cronJob.spec
   if (cronJob.metadata.deletionTimestamp !== undefined) return undefined
@@ -89,8 +96,9 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
 }
 
 /**
- * Starts the Job of the last scheduled time, unless the concurrency policy prevents it (…/cronjob: syncCronJob). Times before the deadline do
- * not count, so there is no Event `MissSchedule`: in Kubernetes, too, its condition is never true.
+ * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob). The Event
+ * `MissSchedule` does not exist here. Kubernetes records it for a time that exceeds `startingDeadlineSeconds`. But Kubernetes has already
+ * filtered out such times, so it never records the Event.
  */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
@@ -133,8 +141,9 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 }
 
 /**
- * Creates the Job of a scheduled time. When it exists already because an earlier reconcile could not write the status, it is returned.
- * Resolves with undefined when the existing Job is active already, or is not one of this CronJob.
+ * Creates the Job of a scheduled time, and resolves with the Job. If the name is already taken, resolves with the existing Job if the CronJob
+ * controls it and `progress.active` does not contain it. An earlier reconcile has then created this Job, but could not write the status.
+ * Resolves with undefined for any other existing Job.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

@@ -11,17 +11,20 @@ import { controllerIndex } from '../dependents.ts'
 export type CronJob = DeepReadonly<batch.CronJob>
 export type Job = DeepReadonly<batch.Job>
 
-/** The annotation of a Job with its scheduled time. */
+/** The annotation that contains the scheduled time of a Job. */
 const scheduledTimestamp = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 
 export const jobsByController = controllerIndex(batch.job)
 
-/** Returns the condition with which a Job has finished; undefined when it has not. */
+/** Returns the condition with which a Job has finished; undefined when the Job has not finished. */
 export function finishedAs({ status }: Job): 'Complete' | 'Failed' | undefined {
   return (['Complete', 'Failed'] as const).find((type) => findCondition(status?.conditions, type)?.status === 'True')
 }
 
-/** Returns the name of the Job for a scheduled time. It is always the same, so that no second Job can be created (…/cronjob: getJobName). */
+/**
+ * Returns the name of the Job for a scheduled time. Each call returns the same name for the same time, so the API server rejects a second Job
+ * for this time (…/cronjob: getJobName).
+ */
 export function jobName({ metadata }: CronJob, time: number): string {
   return `${metadata.name}-${Math.floor(time / 60_000)}`
 }
@@ -42,7 +45,7 @@ export function jobOf(cronJob: CronJob, time: number): ObjectInput<batch.Job> {
   } as unknown as ObjectInput<batch.Job>
 }
 
-/** Formats a time as RFC 3339 with the offset of a time zone. */
+/** Formats a time as RFC 3339, with the offset that the time zone has at this time. */
 function formatLocalTime(time: number, timeZone: string): string {
   const minutes = offsetsOf(timeZone)(time) / 60_000
   if (minutes === 0) return formatTime(time)
@@ -50,7 +53,7 @@ function formatLocalTime(time: number, timeZone: string): string {
   return formatTime(time + minutes * 60_000).replace('Z', `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`)
 }
 
-/** Deletes a Job with its Pods. Reports the result with an Event. */
+/** Deletes a Job. The garbage collector then deletes its Pods. An Event reports the success or the failure; a failure is also thrown. */
 export async function deleteJob(job: Job, cronJob: CronJob, { client, events }: ReconcileContext): Promise<void> {
   const { name, uid } = job.metadata
   try {

@@ -1,30 +1,31 @@
-/** The scheduled times that have passed since a CronJob last started a Job (k8s.io/kubernetes/pkg/controller/cronjob: utils.go). */
+/** Finds the scheduled times that have passed since a CronJob last started a Job (k8s.io/kubernetes/pkg/controller/cronjob: utils.go). */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { Schedule } from './schedule.ts'
 
 type CronJob = DeepReadonly<batch.CronJob>
 
-/** More missed times than this are many: a Warning Event reports them. */
+/** When more scheduled times than this were missed, a Warning Event reports it. */
 const fewMissed = 100
 
-/** A Job is started this long after its scheduled time, because clocks of several machines differ (…/cronjob: nextScheduleDelta). */
+/** The reconcile begins this long after the next scheduled time, because the clocks of machines differ (…/cronjob: nextScheduleDelta). */
 const paddingMs = 100
 
 interface Missed {
-  /** The time after which scheduled times count. */
+  /** Only scheduled times after this time count. */
   readonly earliest: number
-  /** The last scheduled time that has passed; undefined when there is none. */
+  /** The last scheduled time that has passed; undefined when no scheduled time was found between `earliest` and now. */
   readonly latest?: number
-  /** The approximate number of missed times. 0 also when only one time has passed, which is not late. */
+  /** The approximate number of scheduled times that have passed. If only one has passed, the number is 0, because that time is due, not missed. */
   readonly count: number
 }
 
 /**
- * Returns the last scheduled time that has passed. The number of missed times is estimated from the interval between the first two. Returns
- * undefined for a schedule that never selects a time (…/cronjob: mostRecentScheduleTime).
+ * Returns the last scheduled time that has passed, and the number of missed times. The number is estimated from the interval between the
+ * first two times. Returns undefined if the schedule selects no time, or if the first time has passed and the schedule selects no second
+ * time (…/cronjob: mostRecentScheduleTime).
  *
- * @param hasDeadline true when times before `startingDeadlineSeconds` do not count.
+ * @param hasDeadline true when times that are more than `startingDeadlineSeconds` ago do not count.
  */
 function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule: Schedule, hasDeadline: boolean): Missed | undefined {
   const since = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp)
@@ -38,7 +39,7 @@ function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule:
   if (now < second) return { earliest, latest: first, count: 0 }
   const intervalSeconds = Math.round((second - first) / 1000)
   const count = Math.floor(Math.floor((now - first) / 1000) / intervalSeconds) + 1
-  // The search begins some intervals before now. When the schedule is irregular, it may find no time.
+  // The search begins about two intervals before now. When the intervals of the schedule differ, the search may find no time.
   let latest: number | undefined
   let next = schedule.next(first + (count - 2) * intervalSeconds * 1000)
   for (; next !== undefined && next <= now; next = schedule.next(next)) latest = next
@@ -53,7 +54,7 @@ export interface DueTime {
   readonly isLate: boolean
 }
 
-/** Returns the scheduled time for which a Job is due. Returns undefined for a schedule that never selects a time. */
+/** Returns the scheduled time for which a Job is due. Returns undefined when `missedTimes` does. */
 export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueTime | undefined {
   const missed = missedTimes(cronJob, now, schedule, true)
   if (missed?.latest === undefined) return missed && { isLate: false }
@@ -61,7 +62,8 @@ export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueT
 }
 
 /**
- * Returns the time in milliseconds until the next scheduled time; undefined when there is none (…/cronjob: nextScheduleTimeDuration).
+ * Returns the time in milliseconds until the next scheduled time, plus `paddingMs`; undefined when the schedule selects no further time
+ * (…/cronjob: nextScheduleTimeDuration).
  */
 export function nextTimeInMs(cronJob: CronJob, now: number, schedule: Schedule): number | undefined {
   const missed = missedTimes(cronJob, now, schedule, false)

@@ -1,4 +1,4 @@
-/** The status of a CronJob, and how it follows from the Jobs (k8s.io/kubernetes/pkg/controller/cronjob: syncCronJob). */
+/** Computes the status of a CronJob from its Jobs, and writes it (k8s.io/kubernetes/pkg/controller/cronjob: syncCronJob). */
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import { isApiError } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
@@ -9,7 +9,7 @@ import { deleteJob, finishedAs } from './jobs.ts'
 /** A reference to a Job in `status.active`. */
 type ActiveJob = NonNullable<NonNullable<CronJob['status']>['active']>[number]
 
-/** The status of a CronJob while one reconcile changes it. */
+/** The status of a CronJob. One reconcile changes the fields, and finally writes them with `writeProgress`. */
 export interface Progress {
   active: readonly ActiveJob[]
   lastScheduleTime: string | undefined
@@ -21,12 +21,12 @@ export function progressOf({ status }: CronJob): Progress {
   return { active, lastScheduleTime, lastSuccessfulTime }
 }
 
-/** Writes the status, if it has changed. */
+/** Writes the status of the CronJob, if `progress` differs from it. */
 export function writeProgress(cronJob: CronJob, progress: Progress, context: ReconcileContext): Promise<void> {
   return writeStatus(batch.cronJob, cronJob, { ...progress }, context, [])
 }
 
-/** Adds a Job to the active ones (k8s.io/client-go/tools/reference: GetReference). */
+/** Adds a reference to the Job to `progress.active` (k8s.io/client-go/tools/reference: GetReference). */
 export function addActive(progress: Progress, { metadata }: Job): void {
   const { namespace, name, uid, resourceVersion } = metadata
   const reference = { kind: 'Job', namespace, name, uid, apiVersion: 'batch/v1', resourceVersion }
@@ -42,8 +42,8 @@ export function removeActive(progress: Progress, uid: string | undefined): void 
 }
 
 /**
- * Deletes the oldest finished Jobs that exceed the history limits. A Job that cannot be deleted is reported with an Event, and tried again by
- * the next reconcile (…/cronjob: cleanupFinishedJobs).
+ * Deletes the oldest finished Jobs that exceed the history limits. If the API server rejects a deletion, an Event reports the error, and the
+ * next reconcile tries the deletion again (…/cronjob: cleanupFinishedJobs).
  */
 export async function deleteOldJobs(cronJob: CronJob, jobs: readonly Job[], progress: Progress, context: ReconcileContext): Promise<void> {
   const { successfulJobsHistoryLimit = Infinity, failedJobsHistoryLimit = Infinity } = cronJob.spec
@@ -63,7 +63,7 @@ export async function deleteOldJobs(cronJob: CronJob, jobs: readonly Job[], prog
   }
 }
 
-/** Jobs without a start time come last. */
+/** Compares Jobs by start time, oldest first. Jobs without a start time come last. */
 function byStartTime(a: Job, b: Job): number {
   const startOf = ({ status }: Job): number => (status?.startTime === undefined ? Infinity : Date.parse(status.startTime))
   const [first, second] = [startOf(a), startOf(b)]
@@ -71,7 +71,10 @@ function byStartTime(a: Job, b: Job): number {
   return a.metadata.name < b.metadata.name ? -1 : 1
 }
 
-/** Removes Jobs that have finished or are gone from the active ones, and takes over the time of the last success. */
+/**
+ * Updates `progress` from the Jobs of a CronJob. Removes Jobs from `active` that have finished or do not exist. Sets `lastSuccessfulTime` to
+ * the latest completion time.
+ */
 export function observeJobs(cronJob: CronJob, jobs: readonly Job[], progress: Progress, { cache, events }: ReconcileContext): void {
   for (const job of jobs) {
     const { name, uid } = job.metadata

@@ -1,21 +1,21 @@
-/** The times that the schedule of a CronJob selects (github.com/robfig/cron v3: SpecSchedule.Next, ConstantDelaySchedule.Next). */
+/** Computes the times that the schedule of a CronJob selects (github.com/robfig/cron v3: SpecSchedule.Next, ConstantDelaySchedule.Next). */
 import { Cron } from 'croner'
 import type { ScheduleField } from '../../../resources/builtin/cron-schedule.ts'
 import { parseSchedule } from '../../../resources/builtin/cron-schedule.ts'
 import { offsetsOf } from '../../../resources/builtin/time-zone.ts'
 
-/** Times are in milliseconds since 1970. */
+/** A parsed schedule. Its times are in milliseconds since 1970. */
 export interface Schedule {
-  /** Returns the first selected time after `time`; undefined when there is none within five years, e.g. for February 30. */
+  /** Returns the first selected time after `time`; undefined when no time is selected within five years, e.g. for February 30. */
   next(time: number): number | undefined
 }
 
 const secondMs = 1000
 const weekMs = 7 * 24 * 3600 * secondMs
-/** Time after which the search ends (github.com/robfig/cron v3: yearLimit). */
+/** Number of years after which the search for the next time ends (github.com/robfig/cron v3: yearLimit). */
 const maxYears = 5
 
-/** Converts a schedule. Without a time zone in the schedule itself or in `timeZone`, it is in UTC. Returns the error of an invalid one. */
+/** Parses a schedule. A time zone in `text` takes precedence over `timeZone`. Returns an error message when the schedule is invalid. */
 export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
   const parsed = parseSchedule(text)
   if (typeof parsed === 'string') return parsed
@@ -25,13 +25,14 @@ export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
 }
 
 /**
- * Returns the schedule with these fields. A library finds the times for a fixed offset from UTC. Where the clock of the time zone changes,
- * the search starts again with the new offset. So local times that are skipped are not selected, and local times that occur twice are
- * selected twice, as in Kubernetes. With a time zone, the library would do neither.
+ * Returns the schedule with these fields. The library croner searches for the times with a fixed offset from UTC. If the offset of the time
+ * zone changes before the found time, the search starts again with the new offset. As in Kubernetes, local times that a clock change skips
+ * are therefore not selected, and local times that occur twice are selected twice. If croner received the time zone instead of an offset, it
+ * would do neither.
  */
 function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule {
   if (fields.some(({ values }) => values.length === 0)) return { next: () => undefined }
-  // A time must match both the day of the month and the day of the week if one of them is `*`; otherwise one of them.
+  // If the day of the month or the day of the week is `*`, a time must match both fields. Otherwise, a time must match one of them.
   const domAndDow = fields[2]!.isStar || fields[4]!.isStar
   const cron = new Cron(fields.map(({ values }) => values.join(',')).join(' '), { mode: '5-part', utcOffset: 0, domAndDow })
   const offsetAt = offsetsOf(timeZone)
@@ -51,7 +52,10 @@ function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule 
   }
 }
 
-/** Returns the first time after `from`, and not after `to`, at which the offset is another one. No offset lasts less than a week. */
+/**
+ * Returns the first time after `from`, and not after `to`, at which the offset differs from that at `from`; undefined when the offset does not
+ * change. The search compares only one time per week at first, because each offset lasts at least a week.
+ */
 function firstChange(offsetAt: (time: number) => number, from: number, to: number): number | undefined {
   const offset = offsetAt(from)
   for (let start = from; start < to; start += weekMs) {

@@ -25,10 +25,10 @@ import { updateLimits, updateStep } from './rolling-update.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** The most Pods that one step creates or deletes (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
+/** One call of `carryOut` creates at most this many Pods, and deletes at most this many (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
 const burst = 250
 
-/** The fields of the status that Go does not omit when they are 0. */
+/** The fields of the status that are written even if they are 0: in Go, they do not have `omitempty`. */
 const alwaysWritten = ['desiredNumberScheduled', 'currentNumberScheduled', 'numberMisscheduled', 'numberReady']
 
 export function daemonSetController(): ControllerDefinition {
@@ -49,14 +49,14 @@ export function daemonSetController(): ControllerDefinition {
   })
 }
 
-/** The Pods to create and to delete, the former as names of nodes. */
+/** The names of the nodes on which a Pod is created, and the Pods to delete. */
 interface Changes {
   readonly create: readonly string[]
   readonly delete: readonly ReadonlyPod[]
 }
 
 async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, context: ReconcileContext): Promise<Result> {
-  // The revisions of a DaemonSet that is being deleted may be gone, so its status cannot be computed.
+  // If the DaemonSet is being deleted, its revisions may already be deleted, so its status cannot be computed.
   if (set.metadata.deletionTimestamp !== undefined) return undefined
   const pods = await claimDependents(podsByController, set, context)
   const { hash, old, collisionCount } = await findRevisions(set, pods, context)
@@ -67,7 +67,7 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   let [isUnfinished, failure]: [boolean, Error | undefined] = [false, undefined]
   try {
     isUnfinished = await carryOut(set, changes, hash, context)
-    // The update goes on when the Pods are complete.
+    // The rolling update takes a step only if there was no Pod to create or delete.
     if (!isUnfinished && set.spec?.updateStrategy?.type === 'RollingUpdate')
       isUnfinished = await carryOut(set, updateStep(state), hash, context)
     await deleteRevisions(surplusOf(set, old, pods), context)
@@ -79,21 +79,24 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   const status = { ...statusOf(set, { ...state, pods: podsByNode(current) }), ...(collisionCount !== undefined && { collisionCount }) }
   await writeStatus(apps.daemonSet, set, status, context, alwaysWritten)
   if (failure !== undefined) throw failure
-  // Kubernetes gets the events of its own writes, and takes the next step then.
+  // Own writes cause no reconcile here, so the next step needs a requeue. In Kubernetes, the watch events of own writes cause the next step.
   if (isUnfinished) return { requeue: true }
   const waits = current.map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) ?? 0)
   const next = Math.min(...[...waits, waitMs].filter((ms) => ms > 0))
   return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
 }
 
-/** Returns the changes that bring one Pod to each node, and the time until a failed Pod may be replaced; 0 when there is none. */
+/**
+ * Returns the changes that result in one Pod on each node that should have one. `waitMs` is the time until the next failed Pod may be
+ * replaced; 0 when no failed Pod has to wait.
+ */
 function planAll(
   { set, pods, fits, hash, now }: { set: DaemonSet; pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },
   delays: FailedPodDelays,
   { events }: ReconcileContext,
 ): { readonly changes: Changes; readonly waitMs: number } {
   const create: string[] = []
-  // A Pod whose node is gone before the scheduler has bound it is never bound.
+  // If the node of an unbound Pod does not exist, the scheduler can never bind the Pod, so the Pod is deleted.
   const deleted = [...pods].flatMap(([node, some]) => (fits.has(node) ? [] : some.filter(({ spec }) => !spec?.nodeName)))
   let waitMs = Infinity
   const surges = updateLimits(set, 1).surge > 0
@@ -123,7 +126,7 @@ function planAll(
   return { changes: { create, delete: deleted }, waitMs: Number.isFinite(waitMs) ? waitMs : 0 }
 }
 
-/** Creates and deletes Pods. Resolves with true when there were any. */
+/** Creates and deletes Pods. Resolves with true when there was a Pod to create or delete. */
 async function carryOut(set: DaemonSet, { create, delete: deleted }: Changes, hash: string, context: ReconcileContext): Promise<boolean> {
   await slowStart(Math.min(create.length, burst), (index) => createPod(podFor(set, create[index]!, hash), set, context))
   await deletePods(deleted.slice(0, burst), set, context)

@@ -1,6 +1,9 @@
-/** `FailedPodDelays`: computes how long failed Pods of DaemonSets stay before they are replaced. */
+/** `FailedPodDelays`: computes how long a failed Pod of a DaemonSet is kept before it is replaced. */
 
-/** The delay is 1 s after the first failure on a node, and doubles up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController). */
+/**
+ * The first failed Pod on a node is replaced immediately. The next failed Pod is replaced at the earliest 1 s later. This delay doubles with
+ * each replacement, up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController).
+ */
 const firstDelayMs = 1000
 const maxDelayMs = 900_000
 
@@ -10,15 +13,16 @@ interface Delay {
   readonly since: number
 }
 
-/** The failures on nodes (k8s.io/client-go/util/flowcontrol: Backoff). */
+/** The last replacement of a failed Pod for each DaemonSet and node (k8s.io/client-go/util/flowcontrol: Backoff). */
 export class FailedPodDelays {
   readonly #delays = new Map<string, Delay>()
 
   /**
-   * Records that a failed Pod is replaced now. Returns 0, or the time in milliseconds until it may be replaced.
+   * Returns 0 if a failed Pod may be replaced at the time `now`, and records the replacement. Otherwise, returns the time in milliseconds
+   * until the Pod may be replaced. After 30 minutes without a replacement, the delay starts again at 1 s.
    *
-   * @param key the DaemonSet and the node.
-   * @param scope the state of the DaemonSet. The delays begin anew in another state, and after a long time without failures.
+   * @param key identifies the DaemonSet and the node.
+   * @param scope the UID and generation of the DaemonSet. The delay also starts again when the scope changes.
    */
   replace(key: string, scope: string, now: number): number {
     const before = this.#delays.get(key)
@@ -29,7 +33,7 @@ export class FailedPodDelays {
     return 0
   }
 
-  /** Forgets all failures whose keys have the prefix. */
+  /** Forgets the replacements whose keys have the prefix. */
   forget(prefix: string): void {
     for (const key of this.#delays.keys()) if (key.startsWith(prefix)) this.#delays.delete(key)
   }

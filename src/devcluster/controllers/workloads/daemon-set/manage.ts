@@ -1,4 +1,4 @@
-/** Decides which Pods a DaemonSet lacks, and which are superfluous (k8s.io/kubernetes/pkg/controller/daemon: podsShouldBeOnNode). */
+/** Decides which Pods a DaemonSet must create and delete on a node (k8s.io/kubernetes/pkg/controller/daemon: podsShouldBeOnNode). */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
@@ -11,7 +11,7 @@ type ReadonlyPod = DeepReadonly<Pod>
 export interface NodePlan {
   readonly needsPod: boolean
   readonly delete: readonly ReadonlyPod[]
-  /** The Pods of the node that have ended, which are replaced. Failed ones are replaced after a delay. */
+  /** The Pods that have ended. The caller must delete them, a failed Pod after a delay, so that a later reconcile creates a new Pod. */
   readonly ended: readonly ReadonlyPod[]
 }
 
@@ -39,7 +39,10 @@ export function planNode(
   return { needsPod: false, delete: superfluous(set, running, hash, now), ended }
 }
 
-/** Returns the Pods to delete when there may be an old and a new one: the old one stays until the new one is available, while it is ready. */
+/**
+ * Returns the Pods to delete if the node may have an old Pod and a new Pod at the same time. The old Pod is kept until the new Pod is
+ * available, but only while the old Pod is ready. All Pods except one old and one new Pod are deleted.
+ */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)
   const old = running.find((pod) => podRevision(pod) !== hash)

@@ -6,9 +6,9 @@ import type { DaemonSet } from './pods.ts'
 import { tolerationsOf } from './pods.ts'
 
 export interface NodeFit {
-  /** True when the node shall get a Pod. */
+  /** True when the node should have a Pod. */
   readonly shouldRun: boolean
-  /** True when a Pod that runs on the node may continue to run. It may when the only obstacles are taints without the effect NoExecute. */
+  /** True when a Pod that already runs on the node may continue to run. A taint with the effect NoSchedule does not stop the Pod. */
   readonly shouldContinue: boolean
 }
 

@@ -11,12 +11,12 @@ export type DaemonSet = DeepReadonly<apps.DaemonSet>
 type ReadonlyPod = DeepReadonly<Pod>
 type Tolerations = NonNullable<PodSpec['tolerations']>
 
-/** The annotation of a DaemonSet, and the label of its Pods, with the number of changes of the Pod template. */
+/** The annotation of a DaemonSet with the generation of its Pod template, and the label with the same number on its Pods. */
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 const generationLabel = 'pod-template-generation'
 const nodeNameField = 'metadata.name'
 
-/** The taints that every Pod of a DaemonSet tolerates, each with its effect. */
+/** The taints, each with its effect, that every Pod of a DaemonSet tolerates. */
 const toleratedTaints = [
   ['not-ready', 'NoExecute'],
   ['unreachable', 'NoExecute'],
@@ -27,7 +27,10 @@ const toleratedTaints = [
 ] as const
 const hostNetworkTaint = ['network-unavailable', 'NoSchedule'] as const
 
-/** Returns the tolerations of the Pods: those of the template, and those of every DaemonSet (…/util: AddOrUpdateDaemonPodTolerations). */
+/**
+ * Returns the tolerations of the Pods: the tolerations of the template, and those that Kubernetes adds to the Pods of every DaemonSet. If both
+ * are equal except for `tolerationSeconds`, the Pod tolerates the taint without a time limit (…/util: AddOrUpdateDaemonPodTolerations).
+ */
 export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   const { tolerations = [], hostNetwork } = spec?.template.spec ?? {}
   const added = [...toleratedTaints, ...(hostNetwork === true ? [hostNetworkTaint] : [])].map(([name, effect]) => ({
@@ -40,13 +43,13 @@ export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   return [...permanent, ...missing]
 }
 
-/** Returns the number of changes of the Pod template, as text; undefined when the annotation is not a number. */
+/** Returns the generation of the Pod template as a decimal string; undefined when the annotation is not a number. */
 function templateGeneration({ metadata }: DaemonSet): string | undefined {
   const text = metadata.annotations?.[generationAnnotation] ?? ''
   return /^[+-]?\d+$/.test(text) ? String(Number(text)) : undefined
 }
 
-/** Returns the Pod for a node. The scheduler binds it, because its node affinity selects the node by name. */
+/** Returns the Pod for a node. Its node affinity selects the node by name, so the scheduler can bind the Pod only to this node. */
 export function podFor(set: DaemonSet, node: string, hash: string): ObjectInput<Pod> {
   const { metadata, spec } = podFromTemplate(set.spec?.template, set)
   const generation = templateGeneration(set)
@@ -60,7 +63,7 @@ export function podFor(set: DaemonSet, node: string, hash: string): ObjectInput<
   } as ObjectInput<Pod>
 }
 
-/** Returns the node of a Pod: the one that it is bound to, or the one that its affinity selects (…/util: GetTargetNodeName). */
+/** Returns the name of the node to which a Pod is bound, or else of the node that its affinity selects (…/util: GetTargetNodeName). */
 export function targetNode({ spec }: ReadonlyPod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
@@ -69,14 +72,14 @@ export function targetNode({ spec }: ReadonlyPod): string | undefined {
   return values?.length === 1 ? values[0] : undefined
 }
 
-/** Returns true when a Pod has the current template (…/util: IsPodUpdated). */
+/** Returns true when a Pod was created from the current Pod template (…/util: IsPodUpdated). */
 export function isUpdated(set: DaemonSet, pod: ReadonlyPod, hash: string): boolean {
   const generation = templateGeneration(set)
   const isOfGeneration = generation !== undefined && pod.metadata.labels?.[generationLabel] === generation
   return isOfGeneration || (hash !== '' && podRevision(pod) === hash)
 }
 
-/** Compares Pods of a node: bound ones come first, then the older ones. */
+/** Compares Pods of a node: bound Pods come before unbound Pods, and older Pods before younger Pods. */
 export function compareDaemonPods(a: ReadonlyPod, b: ReadonlyPod): number {
   const isUnbound = ({ spec }: ReadonlyPod): number => (spec?.nodeName ? 0 : 1)
   const created = ({ metadata }: ReadonlyPod): number => Date.parse(metadata.creationTimestamp)
@@ -86,7 +89,7 @@ export function compareDaemonPods(a: ReadonlyPod, b: ReadonlyPod): number {
 export type PodsByNode = ReadonlyMap<string, readonly ReadonlyPod[]>
 
 /**
- * Groups Pods by their nodes. Pods that have ended and are being deleted are omitted, because nothing is left to do for them
+ * Groups Pods by the names of their nodes. A Pod that has ended and is being deleted is omitted, so that the node gets a new Pod
  * (…/daemon: getNodesToDaemonPods).
  */
 export function podsByNode(pods: readonly ReadonlyPod[]): PodsByNode {

@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet (k8s.io/kubernetes/pkg/controller/daemon: constructHistory). */
+/** Finds, creates and deletes the ControllerRevisions of a DaemonSet (k8s.io/kubernetes/pkg/controller/daemon: constructHistory). */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
@@ -12,15 +12,18 @@ import { compareRevisions, hasData, nextNumber, podRevision, podRevisionLabel, r
 import type { DaemonSet } from './pods.ts'
 
 export interface DaemonRevisions {
-  /** The hash of the current revision, which its Pods have as a label. */
+  /** The hash of the current Pod template. Pods with this template have it as the label `controller-revision-hash`. */
   readonly hash: string
-  /** The revisions of earlier templates, the oldest first. */
+  /** The revisions of other templates, lowest number first. */
   readonly old: readonly Revision[]
-  /** The number of collisions of names; undefined when there was none. */
+  /** The new `status.collisionCount`: how often the name of a revision has collided. Undefined when no name has collided. */
   readonly collisionCount: number | undefined
 }
 
-/** Resolves with the revisions. Creates that of the current template, or makes an earlier one with the same template the newest. */
+/**
+ * Resolves with the revisions. If no revision has the current template, creates one. If an old revision has the template, it gets the highest
+ * number.
+ */
 export async function findRevisions(
   set: DaemonSet,
   pods: readonly DeepReadonly<Pod>[],
@@ -51,14 +54,17 @@ export async function findRevisions(
   return { hash, old, collisionCount }
 }
 
-/** Gives a revision without the label of its hash its name as the hash. */
+/** Adds the label `controller-revision-hash` to a revision that lacks it, with the name of the revision as the value. */
 async function withHash(revision: Revision, { client }: ReconcileContext): Promise<Revision> {
   if (podRevision(revision) !== '') return revision
   const { metadata } = revision
   return client.patch(apps.controllerRevision, metadata, { metadata: { labels: { [podRevisionLabel]: metadata.name } } })
 }
 
-/** Deletes other revisions of the current template, after their Pods have got the label of the kept one (…/daemon: dedupCurHistories). */
+/**
+ * Deletes the duplicates of the current revision. First, the label of each Pod with another hash is set to the hash of the current revision
+ * (…/daemon: dedupCurHistories).
+ */
 async function removeDuplicates(
   duplicates: readonly Revision[],
   hash: string,
@@ -70,7 +76,7 @@ async function removeDuplicates(
   await deleteRevisions(duplicates, context)
 }
 
-/** Returns the oldest revisions that exceed the history limit and have no Pods (…/daemon: cleanupHistory). */
+/** Returns the old revisions that exceed the history limit, oldest first. A revision that still has Pods is kept (…/daemon: cleanupHistory). */
 export function surplusOf({ spec }: DaemonSet, old: readonly Revision[], pods: readonly DeepReadonly<Pod>[]): readonly Revision[] {
   const surplus = Math.max(0, old.length - (spec?.revisionHistoryLimit ?? old.length))
   const live = new Set(pods.map(podRevision))

@@ -10,7 +10,7 @@ import { isUpdated } from './pods.ts'
 type ReadonlyPod = DeepReadonly<Pod>
 
 export interface UpdateStep {
-  /** The nodes that get a new Pod beside the old one. */
+  /** The names of the nodes that get a new Pod beside the old Pod. */
   readonly create: readonly string[]
   readonly delete: readonly ReadonlyPod[]
 }
@@ -18,20 +18,23 @@ export interface UpdateStep {
 export interface UpdateState {
   readonly set: DaemonSet
   readonly pods: PodsByNode
-  /** True for each node that shall have a Pod, by the node's name. */
+  /** The nodes of the cluster by name. Each entry states whether the node should have a Pod. */
   readonly fits: ReadonlyMap<string, NodeFit>
   readonly hash: string
   readonly now: number
 }
 
-/** The Pods of a node that are not being deleted: at most one of each revision. */
+/** The Pods of a node that are not being deleted: at most one Pod with the current template, and at most one with another template. */
 interface NodePods {
   readonly node: string
   readonly updated: ReadonlyPod | undefined
   readonly old: ReadonlyPod | undefined
 }
 
-/** Returns how many nodes may have no available Pod, and how many may have two Pods. Percentages are of the desired number of Pods. */
+/**
+ * Returns how many nodes may have no available Pod, and how many nodes may have two Pods. Percentages refer to `desired`, the number of nodes
+ * that should have a Pod. If both fields result in 0, one node may have no available Pod. Without a rolling update, both numbers are 0.
+ */
 export function updateLimits({ spec }: DaemonSet, desired: number): { readonly unavailable: number; readonly surge: number } {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {}
   if (type !== 'RollingUpdate') return { unavailable: 0, surge: 0 }
@@ -49,7 +52,10 @@ export function updateStep(state: UpdateState): UpdateStep {
   return surge === 0 ? replaceStep(state, found, unavailable) : surgeStep(state, found, { surge, desired: wanted.length })
 }
 
-/** Returns the Pods of a node; undefined when there are several of one revision, which are deleted first. */
+/**
+ * Returns the Pods of a node; undefined if several Pods have the current template, or several have another template. The surplus Pods must be
+ * deleted first.
+ */
 function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | undefined {
   const kept = (pods.get(node) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const [updated, ...others] = kept.filter((pod) => isUpdated(set, pod, hash))
@@ -57,7 +63,7 @@ function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | un
   return others.length + more.length > 0 ? undefined : { node, updated, old }
 }
 
-/** Deletes old Pods: those that are not available, and as many others as may be unavailable. */
+/** Returns the old Pods to delete: all unavailable Pods, and available Pods until `maxUnavailable` nodes have no available Pod. */
 function replaceStep({ set, now }: UpdateState, nodes: readonly (NodePods | undefined)[], maxUnavailable: number): UpdateStep {
   const minReady = set.spec?.minReadySeconds ?? 0
   const old = nodes.flatMap((one) => (one?.updated === undefined && one?.old !== undefined ? [one.old] : []))
@@ -68,7 +74,7 @@ function replaceStep({ set, now }: UpdateState, nodes: readonly (NodePods | unde
   return { create: [], delete: [...old.filter((pod) => !available.includes(pod)), ...replaceable] }
 }
 
-/** Creates new Pods beside old ones, and deletes the old ones whose new ones are available. */
+/** Returns the nodes that get a new Pod beside the old Pod. Also returns the old Pods to delete, because the new Pod is available. */
 function surgeStep(
   { set, fits, now }: UpdateState,
   nodes: readonly (NodePods | undefined)[],
@@ -83,7 +89,7 @@ function surgeStep(
   const onlyOld = found.filter(({ old, updated }) => old !== undefined && updated === undefined)
   const [staying, leaving] = [true, false].map((stays) => onlyOld.filter(({ node }) => (fits.get(node)?.shouldRun ?? false) === stays))
   const candidates = staying!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, surge - surging))
-  // A Pod on a node that shall have none stays until the Pods on the other nodes are available.
+  // An available old Pod on a node that should have no Pod is deleted only while more Pods are available than desired.
   const superfluous = leaving!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, available - desired))
   return {
     create: [...staying!.filter(({ old }) => !isUsable(old)), ...candidates].map(({ node }) => node),

@@ -1,10 +1,13 @@
-/** The status of a DaemonSet. */
+/** Computes the status of a DaemonSet. */
 import { isAvailable, isReady } from '../pod-state.ts'
 import type { NodeFit } from './nodes.ts'
 import type { DaemonSet, PodsByNode } from './pods.ts'
 import { isUpdated } from './pods.ts'
 
-/** Returns the counters of the status (k8s.io/kubernetes/pkg/controller/daemon: updateDaemonSetStatus). The oldest Pod of a node counts. */
+/**
+ * Returns the counters of the status. If a node has several Pods, only the oldest bound Pod counts, or else the oldest Pod
+ * (k8s.io/kubernetes/pkg/controller/daemon: updateDaemonSetStatus).
+ */
 export function statusOf(
   set: DaemonSet,
   { pods, fits, hash, now }: { pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },

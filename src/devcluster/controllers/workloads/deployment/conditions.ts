@@ -7,7 +7,7 @@ type Deployment = DeepReadonly<apps.Deployment>
 export type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
 export type Conditions = readonly DeploymentCondition[]
 
-/** The condition `Progressing` with its status, reason and message. */
+/** The status, reason and message of a condition, e.g. of `Progressing`. */
 export interface Progress {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -24,8 +24,8 @@ export function progressDeadlineMs({ spec }: Deployment): number | undefined {
 }
 
 /**
- * Sets a condition, unless the current condition has the same status and reason. `lastTransitionTime` changes only with the status
- * (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
+ * Returns the conditions with a new condition of this type. If the current condition has the same status and reason, returns the conditions
+ * unchanged. `lastTransitionTime` changes only with the status (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
  */
 export function withCondition(conditions: Conditions, type: string, condition: Progress, now: number): Conditions {
   const current = findCondition(conditions, type)
@@ -33,7 +33,7 @@ export function withCondition(conditions: Conditions, type: string, condition: P
   return replaced(conditions, type, condition, now)
 }
 
-/** Sets a condition, even if the current condition has the same status and reason. */
+/** Returns the conditions with a new condition of this type, even if the current condition has the same status and reason. */
 export function replaced(conditions: Conditions, type: string, { status, reason, message }: Progress, now: number): Conditions {
   const current = findCondition(conditions, type)
   const time = formatTime(now)

@@ -115,7 +115,7 @@ async function rollOut(deployment: Deployment, before: Conditions, context: Reco
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
 }
 
-/** Scales the old ReplicaSets to 0. Resolves with true while the rollout must wait for the end of old Pods. */
+/** Scales the old ReplicaSets to 0. Resolves with true while the rollout must wait, because old Pods have not ended. */
 async function stopOld(deployment: Deployment, context: ReconcileContext): Promise<boolean> {
   const { old } = replicaSetsOf(deployment, context)
   const running = old.filter((one) => sizeOf(one) > 0)

@@ -52,7 +52,7 @@ export async function updateNewReplicaSet(
   return client.patch(apps.replicaSet, newest.metadata, { metadata: { annotations: wanted }, spec: { minReadySeconds } })
 }
 
-/** Thrown when another ReplicaSet already has the name of the new ReplicaSet, because the hashes of their Pod templates are equal. */
+/** Thrown when the new ReplicaSet cannot be created, because a ReplicaSet with another Pod template or another controller has its name. */
 export class HashCollision extends Error {
   override readonly name = 'HashCollision'
 }
@@ -61,7 +61,7 @@ export class HashCollision extends Error {
  * Creates the new ReplicaSet. Its name contains a hash of the Pod template. If an earlier reconcile has already created the ReplicaSet, a
  * second creation fails because of the name, and the function resolves with the existing ReplicaSet.
  *
- * @throws {HashCollision} when another ReplicaSet has the name.
+ * @throws {HashCollision} when a ReplicaSet with another Pod template or another controller has the name.
  * @throws the API server's error when a request fails.
  */
 export async function createNewReplicaSet(

@@ -59,7 +59,7 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
  * (k8s.io/kubernetes/pkg/controller/deployment/util: NewRSNewReplicas).
  *
  * @param all the ReplicaSets of the Deployment.
- * @param current the size of the new ReplicaSet up to now.
+ * @param current `spec.replicas` of the new ReplicaSet; 0 if the ReplicaSet does not exist.
  */
 export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
   const { replicas = 0, strategy } = deployment.spec ?? {}

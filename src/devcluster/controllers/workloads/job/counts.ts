@@ -1,7 +1,7 @@
 /**
- * The counters in the status of a Job. Each Pod is counted exactly once, even if the process ends in the meantime. First, the UID of the
- * Pod is written to `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, the counter is incremented in the
- * request that removes the UID (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
+ * The counters in the status of a Job. Each Pod is counted exactly once, even if the controller stops between two of these steps: First, the
+ * UID of the Pod is written to `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, one request removes the
+ * UID and increments the counter (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
@@ -21,7 +21,7 @@ export interface Counts {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
   readonly indexes: ReadonlySet<number> | undefined
-  /** The indexes that are not tried again; undefined for a Job without `backoffLimitPerIndex`. */
+  /** The indexes that have finally failed, so that they get no further Pod; undefined for a Job without `backoffLimitPerIndex`. */
   readonly failedIndexes: ReadonlySet<number> | undefined
 }
 
@@ -38,7 +38,7 @@ export function countsOf(job: Job): Counts {
   }
 }
 
-/** Returns the counters after the Pods without the finalizer have been moved from `uncounted` to the numbers `succeeded` and `failed`. */
+/** Returns the counters in which Pods without the finalizer are moved from `uncounted` to the numbers `succeeded` and `failed`. */
 export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   const { uncounted, indexes } = counts
@@ -64,7 +64,7 @@ export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Count
   return { succeeded: ended.filter(hasSucceeded), failed: ended.filter((pod) => hasFailed(pod, job)) }
 }
 
-/** Adds the indexes that have succeeded or failed because of these Pods. */
+/** Returns the counters of an Indexed Job with the indexes that have succeeded or finally failed because of these Pods. */
 export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts): Counts {
   const { indexes, failedIndexes } = counts
   if (indexes === undefined) return counts
@@ -74,12 +74,15 @@ export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts:
   return { ...counts, succeeded: all.size, indexes: all, failedIndexes: failed }
 }
 
-/** Returns the indexes that have succeeded or failed. */
+/** Returns the indexes that have succeeded or finally failed. */
 export function endedIndexes({ indexes, failedIndexes }: Counts): ReadonlySet<number> {
   return new Set([...(indexes ?? []), ...(failedIndexes ?? [])])
 }
 
-/** Returns the Pods of `newlyEnded` that count as failed. Pods without a valid index do not, nor those that the failure policy ignores. */
+/**
+ * Returns the failed Pods that the counter `failed` includes. A Pod that the failure policy ignores is not counted. In an Indexed Job, a Pod
+ * without a valid index is not counted, either.
+ */
 export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly ReadonlyPod[] {
   return failed.filter((pod) => countsAsFailure(job, pod) && (!isIndexed(job) || validIndexOf(pod, job) !== undefined))
 }
@@ -88,8 +91,8 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
  * Returns the counters with the Pods of `newlyEnded`. Their UIDs are added to `uncounted`. In an Indexed Job, however, a succeeded Pod adds
  * only its index to `indexes`.
  *
- * @param countsAll true when the Job has failed: Pods that have not ended count as failed, too.
- * @param isHeld returns true for failed Pods that do not count yet.
+ * @param countsAll true when the Job has failed. Pods that have not ended then count as failed, too.
+ * @param isHeld returns true for a failed Pod that must not be counted yet.
  */
 export function counted(
   job: Job,
@@ -105,7 +108,7 @@ export function counted(
   return {
     ...withEndedIndexes(job, pods, counts),
     uncounted: {
-      // The index of a succeeded Pod is enough to count it once.
+      // An Indexed Job needs no UIDs of succeeded Pods: adding an index to `indexes` twice does not count it twice.
       succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(succeeded)] : uncounted.succeeded,
       failed: [...uncounted.failed, ...uids(failures(job, rest).filter((pod) => !isHeld(pod)))],
     },

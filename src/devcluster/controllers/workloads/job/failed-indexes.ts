@@ -1,7 +1,7 @@
 /**
- * The failures of each index of a Job with `spec.backoffLimitPerIndex`. An annotation of each Pod counts the failed Pods that it replaces. A
- * failed Pod keeps its finalizer until it is replaced, so that its count is not lost (k8s.io/kubernetes/pkg/controller/job:
- * indexed_job_utils, backoff_utils).
+ * The failures of each index of a Job with `spec.backoffLimitPerIndex`. Annotations of each Pod contain the number of earlier failed Pods of
+ * its index. A failed Pod keeps its finalizer until the index has a new Pod, so that this number is not lost
+ * (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils, backoff_utils).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
@@ -15,7 +15,10 @@ import { endOf, remainingDelayMs } from './replacement-delays.ts'
 type Job = DeepReadonly<batch.Job>
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** The annotations of a Pod with the number of earlier failed Pods of its index: those that count, and those that are ignored. */
+/**
+ * The annotations with the number of earlier failed Pods of a Pod's index. The first contains the number of Pods that count towards the limit,
+ * the second the number of Pods that the failure policy ignores.
+ */
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'
 
@@ -30,7 +33,7 @@ function failuresUntil(pod: ReadonlyPod): number {
   return countIn(pod, failureCount) + countIn(pod, ignoredFailureCount)
 }
 
-/** Returns the indexes that are not tried again because of these Pods (…/job: isIndexFailed). */
+/** Returns the indexes that have finally failed because of these Pods (…/job: isIndexFailed). */
 export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): readonly number[] {
   const limit = job.spec?.backoffLimitPerIndex ?? Infinity
   return pods.filter(isTracked).flatMap((pod) => {
@@ -41,10 +44,10 @@ export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): read
 }
 
 /**
- * Returns the failed Pod to replace of each index (…/job: getPodsWithDelayedDeletionPerIndex).
+ * Returns, by index, the last failed Pod of each index that needs a new Pod (…/job: getPodsWithDelayedDeletionPerIndex).
  *
- * @param ended indexes that have succeeded or failed.
- * @param current all Pods of the Job; an index with an active Pod has none to replace.
+ * @param ended the indexes that have succeeded or finally failed. They need no new Pod.
+ * @param current all Pods of the Job. An index needs no new Pod if one of these Pods is active and has the index.
  */
 export function podsToReplace(
   job: Job,
@@ -65,7 +68,11 @@ export function podsToReplace(
   return last
 }
 
-/** Returns the annotations of the next Pod of an index, which replaces a failed one unless it is the first (…/job: getNewIndexFailureCounts). */
+/**
+ * Returns the annotations of the next Pod of an index (…/job: getNewIndexFailureCounts).
+ *
+ * @param replaced the failed Pod that the next Pod replaces; undefined for the first Pod of the index.
+ */
 export function failureCounts(job: Job, replaced: ReadonlyPod | undefined): Readonly<Record<string, string>> {
   if (job.spec?.backoffLimitPerIndex === undefined) return {}
   if (replaced === undefined) return { [failureCount]: '0' }
@@ -77,7 +84,10 @@ export function failureCounts(job: Job, replaced: ReadonlyPod | undefined): Read
   }
 }
 
-/** Returns the time in milliseconds until a failed Pod may be replaced; 0 when it may be replaced now (…/job: getRemainingTimePerIndex). */
+/**
+ * Returns the time in milliseconds until the failed Pod `replaced` may be replaced; 0 when this time has passed or no Pod is replaced
+ * (…/job: getRemainingTimePerIndex).
+ */
 export function replacementDelayMs(replaced: ReadonlyPod | undefined, now: number): number {
   return replaced === undefined ? 0 : remainingDelayMs(failuresUntil(replaced) + 1, endOf(replaced), now)
 }

@@ -3,7 +3,7 @@ import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 
-/** The name of the annotation, and of the label, with the index of a Pod. */
+/** The name of the annotation and of the label that contain the index of a Pod. */
 export const indexAnnotation = 'batch.kubernetes.io/job-completion-index'
 
 /** Returns the index of a Pod; undefined when the Pod has no valid index. */
@@ -12,7 +12,7 @@ export function indexOf({ metadata }: DeepReadonly<Pod>): number | undefined {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns the index of a Pod, if the Job has such an index; otherwise undefined. */
+/** Returns the index of a Pod, if the index is lower than `spec.completions` of the Job; otherwise undefined. */
 export function validIndexOf(pod: DeepReadonly<Pod>, { spec }: DeepReadonly<batch.Job>): number | undefined {
   const index = indexOf(pod)
   return index !== undefined && index < (spec?.completions ?? 0) ? index : undefined
@@ -29,7 +29,7 @@ export function parseIndexes(text: string | undefined, completions: number): Rea
   return indexes
 }
 
-/** Formats indexes as intervals, e.g. `"0-2,5"`. An interval of only two indexes is formatted as a list: `"0,1"`. */
+/** Formats indexes as intervals, e.g. `"0-2,5"`. Two consecutive indexes are formatted as a list: `"0,1"`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const intervals: [number, number][] = []
   for (const index of [...indexes].toSorted((a, b) => a - b)) {

@@ -15,6 +15,7 @@ import type { Counts } from './counts.ts'
 import { countsOf, endedIndexes, failures, newlyEnded, settled, withEndedIndexes } from './counts.ts'
 import { failureCounts, podsToReplace, replacementDelayMs } from './failed-indexes.ts'
 import { indexOf, pendingIndexes } from './indexes.ts'
+import type { Outcome } from './outcome.ts'
 import { deadlineInMs, earlierOutcome, earlySuccessOf, failureOf, isFinished, successOf } from './outcome.ts'
 import { podsToRemove } from './pods-to-remove.ts'
 import { podOf, removeFinalizer, replacesOnlyFailed } from './pods.ts'
@@ -65,7 +66,7 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   let waitMs = 0
   let error: Error | undefined
   try {
-    if (outcome !== undefined) await deletePods(pods.filter(isActive), job, context)
+    if (outcome !== undefined) await deleteActive(job, pods.filter(isActive), outcome, context)
     else if (deletionTimestamp === undefined) waitMs = await manage(job, { pods, succeeded, counts, delays }, context)
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown
@@ -80,6 +81,12 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   return Number.isFinite(next) && outcome === undefined ? { requeueAfterMs: next } : undefined
 }
 
+/** Deletes the active Pods of a Job whose outcome is decided. When the Job has failed, these Pods count as failed, too. */
+async function deleteActive(job: Job, active: readonly ReadonlyPod[], { target }: Outcome, context: ReconcileContext): Promise<void> {
+  if (target !== 'FailureTarget') await Promise.all(active.map((pod) => removeFinalizer(pod, context)))
+  await deletePods(active, job, context)
+}
+
 interface Progress {
   readonly pods: readonly ReadonlyPod[]
   readonly succeeded: number
@@ -89,7 +96,7 @@ interface Progress {
 
 /**
  * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). Resolves with the time in milliseconds
- * after which failed Pods may be replaced; 0 when none waits for it.
+ * until the next failed Pod may be replaced; 0 when no failed Pod has to wait.
  */
 async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
   const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}

@@ -26,7 +26,7 @@ export function isFinished({ status }: Job): boolean {
   return ['Complete', 'Failed'].some((type) => findCondition(status?.conditions, type)?.status === 'True')
 }
 
-/** Returns the outcome that the conditions of the Job already contain; undefined if they contain none. */
+/** Returns the outcome that an earlier reconcile has written to the conditions of the Job; undefined if no outcome has been decided. */
 export function earlierOutcome({ status }: Job): Outcome | undefined {
   for (const target of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
     const condition = findCondition(status?.conditions, target)
@@ -36,10 +36,10 @@ export function earlierOutcome({ status }: Job): Outcome | undefined {
 }
 
 /**
- * Returns the failure of the Job: a failed Pod that its failure policy does not tolerate, too many failed Pods, restarts or indexes, or a
- * passed deadline. Undefined if the Job has not failed.
+ * Returns the outcome of a Job that has failed; undefined if the Job has not failed. A Job fails if a failed Pod matches a rule with the action
+ * `FailJob`, if there are too many failed Pods, restarts or failed indexes, or if its deadline has passed.
  *
- * @param failed the number of failed Pods that count.
+ * @param failed the number of failed Pods that count towards `backoffLimit`.
  */
 export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number, counts: Counts, now: number): Outcome | undefined {
   const { backoffLimit = 6, maxFailedIndexes = Infinity, completions = 0 } = job.spec ?? {}
@@ -61,7 +61,7 @@ export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number
   return isEnd ? failure('FailedIndexes', 'Job has failed indexes') : undefined
 }
 
-/** Returns the early success of an Indexed Job whose success policy is satisfied. */
+/** Returns the outcome of an Indexed Job whose success policy is satisfied, although Pods may still be active; undefined otherwise. */
 export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefined {
   const rule = indexes === undefined ? undefined : satisfiedRule(job, indexes)
   return rule === undefined
@@ -69,7 +69,7 @@ export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefin
     : { target: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` }
 }
 
-/** Returns the success of the Job if enough Pods have succeeded and no Pod is active; undefined otherwise. */
+/** Returns the outcome of a Job of which enough Pods have succeeded and no Pod is active; undefined otherwise. */
 export function successOf({ spec }: Job, succeeded: number, active: number): Outcome | undefined {
   if (active > 0 || succeeded < (spec?.completions ?? 1)) return undefined
   return { target: 'SuccessCriteriaMet', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
@@ -86,8 +86,8 @@ export function deadlineInMs({ spec, status }: Job, now: number): number | undef
 }
 
 /**
- * Returns true when containers have been restarted too often. Only the restart policy `OnFailure` restarts containers; otherwise, the Job
- * replaces failed Pods (k8s.io/kubernetes/pkg/controller/job: pastBackoffLimitOnFailure).
+ * Returns true when containers have been restarted too often. Containers are restarted only with the restart policy `OnFailure`. With the
+ * policy `Never`, the Job replaces failed Pods instead (k8s.io/kubernetes/pkg/controller/job: pastBackoffLimitOnFailure).
  */
 function hasTooManyRestarts({ spec }: Job, pods: readonly ReadonlyPod[]): boolean {
   if (spec?.template.spec?.restartPolicy !== 'OnFailure') return false

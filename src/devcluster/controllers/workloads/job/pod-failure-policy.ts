@@ -1,4 +1,4 @@
-/** The decision of a Job's `spec.podFailurePolicy` about a failed Pod (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
+/** Applies the `spec.podFailurePolicy` of a Job to its failed Pods (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { models } from '../../../../api/kubernetes/models.ts'
@@ -11,7 +11,7 @@ type ExitCodes = DeepReadonly<models.V1PodFailurePolicyOnExitCodesRequirement>
 /** The action of the first rule that matches a failed Pod. */
 interface Decision {
   readonly action: string
-  /** The message of the Job that fails because of it. */
+  /** The message of the Job's condition, if the action is `FailJob`. */
   readonly message: string
 }
 
@@ -43,17 +43,17 @@ function hasExitCode(
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode)
 }
 
-/** Returns false for a failed Pod that does not count towards the back-off limits. */
+/** Returns false if a rule with the action `Ignore` matches the failed Pod: the Pod then does not count towards the back-off limits. */
 export function countsAsFailure(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action !== 'Ignore'
 }
 
-/** Returns true for a failed Pod whose index is not tried again. */
+/** Returns true if a rule with the action `FailIndex` matches the failed Pod: the index of the Pod then gets no further Pod. */
 export function failsIndex(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action === 'FailIndex'
 }
 
-/** Returns the message of a Job that fails because of one of these failed Pods; undefined when it does not fail. */
+/** Returns the message for the Job's condition if a rule with the action `FailJob` matches one of these Pods; otherwise undefined. */
 export function failJobMessage(job: Job, failed: readonly ReadonlyPod[]): string | undefined {
   const decisions = failed.map((pod) => decisionOn(job, pod))
   return decisions.find((decision) => decision?.action === 'FailJob')?.message

@@ -9,8 +9,8 @@ import { isIndexed } from './pods.ts'
 type ReadonlyPod = DeepReadonly<Pod>
 
 /**
- * Returns at least `count` Pods. In an Indexed Job, all Pods without a valid index are returned, and all but one Pod of each index, even if
- * these are more than `count` Pods. `podsToDelete` chooses the remaining Pods, as for a ReplicaSet.
+ * Returns at least `count` of the active Pods. In an Indexed Job, the result contains all Pods without a valid index and all but one Pod of
+ * each index, even if they are more than `count` Pods. `podsToDelete` chooses further Pods if they are fewer.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

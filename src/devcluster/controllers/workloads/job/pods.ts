@@ -14,13 +14,13 @@ import { indexAnnotation } from './indexes.ts'
 type Job = DeepReadonly<batch.Job>
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** The finalizer of a Pod that its Job has not counted yet. */
+/** The finalizer that a Pod has until its Job has counted it. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 
 /** Maximum length of the prefix of a generated name. */
 const maxPrefixLength = 58
 
-/** The environment variable with the index of a Pod. */
+/** The environment variable that contains the index of a Pod. */
 const indexVariable = 'JOB_COMPLETION_INDEX'
 
 export function isTracked({ metadata }: ReadonlyPod): boolean {
@@ -37,12 +37,12 @@ export function isIndexed({ spec }: Job): boolean {
   return spec?.completionMode === 'Indexed'
 }
 
-/** Returns true when the Job replaces a Pod only after the Pod has ended. By default, a Pod that is being deleted is replaced, too. */
+/** Returns true when the Job replaces a Pod only after the Pod has ended. By default, the Job also replaces a Pod that is being deleted. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 }
 
-/** Returns true when a Pod counts as failed. A Pod that is being deleted counts as failed if the Job replaces it before it has ended. */
+/** Returns true when a Pod has failed. A Pod that is being deleted has also failed, unless the Job replaces a Pod only after the Pod has ended. */
 export function hasFailed(pod: ReadonlyPod, job: Job): boolean {
   return pod.status?.phase === 'Failed' || (isTerminating(pod) && !replacesOnlyFailed(job))
 }
@@ -51,7 +51,7 @@ export function hasSucceeded({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded'
 }
 
-/** Returns the Pod that a Job creates. In an Indexed Job, the Pod has the index `index`, and these annotations in addition. */
+/** Returns the Pod that a Job creates. For an Indexed Job, the caller passes the index of the Pod and additional annotations. */
 export function podOf(job: Job, index?: number, annotations?: Readonly<Record<string, string>>): ObjectInput<Pod> {
   const { name } = job.metadata
   const template = job.spec?.template
@@ -86,7 +86,7 @@ function withIndexVariable<C extends { readonly env?: readonly { readonly name: 
   return { ...container, env: [...env, variable] }
 }
 
-/** Removes the finalizer with which Jobs track their Pods. */
+/** Removes `trackingFinalizer` from a Pod. Does nothing when the Pod does not exist. */
 export async function removeFinalizer({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<void> {
   const finalizers = (metadata.finalizers ?? []).filter((one) => one !== trackingFinalizer)
   const patch = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, finalizers } }

@@ -18,7 +18,7 @@ interface Failures {
 
 const none: Failures = { count: 0, last: 0 }
 
-/** The failures of all Jobs, keyed by namespace and name, like the back-off store in k8s.io/kubernetes/pkg/controller/job. */
+/** The failures of each Job, keyed by the namespace and name of the Job (k8s.io/kubernetes/pkg/controller/job: backoffStore). */
 export class ReplacementDelays {
   readonly #failures = new Map<string, Failures>()
 
@@ -42,14 +42,14 @@ export class ReplacementDelays {
   }
 }
 
-/** Returns the time in milliseconds until a Pod may be replaced, after `count` failures of which the last was at `last`. */
+/** Returns the time in milliseconds until a Pod may be replaced after `count` failures. The last failure was at `last`. */
 export function remainingDelayMs(count: number, last: number, now: number): number {
   return count === 0 ? 0 : Math.max(0, last + Math.min(maxDelayMs, firstDelayMs * 2 ** (count - 1)) - now)
 }
 
 /**
- * Returns the time at which the containers of a Pod ended. If this time is unknown, returns the time when the Pod became unready, or else
- * when it was deleted or created.
+ * Returns the time at which the last container of a Pod ended. If this time is unknown, returns the first known of these times: when the Pod
+ * became unready, when it was deleted, when it was created.
  */
 export function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

@@ -18,12 +18,12 @@ type ReadonlyPod = DeepReadonly<Pod>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
- * Writes the status in two steps. The first request contains the UIDs of the ended Pods, and the decided outcome. Then the finalizers of
- * the counted Pods are removed. The second request contains the incremented counters. The second request also contains the final condition,
- * if an outcome is decided, all Pods are counted, and no Pod is terminating.
+ * Writes the status with two requests. The first request writes the UIDs of the ended Pods, and the condition `outcome.target`. Then the
+ * finalizers of these Pods are removed. The second request writes the incremented counters. If an outcome is decided, all Pods are counted
+ * and no Pod is terminating, the second request also writes the condition `Complete` or `Failed`.
  *
- * @param seen the Pods as they were when the reconcile began. Changes since then do not count yet: Pods that the reconcile has deleted have
- * not failed, and those that have ended meanwhile cause another reconcile.
+ * @param seen the Pods as they were when the reconcile began. Later changes are ignored: Pods that the reconcile has deleted have not failed,
+ * and Pods that have ended since then cause another reconcile.
  */
 export async function writeProgress(
   job: Job,
@@ -95,8 +95,8 @@ function withOutcome(conditions: Conditions, outcome: Outcome | undefined, now: 
 }
 
 /**
- * Returns the conditions, and updates the condition `Suspended` among them. This condition is absent until the Job is suspended for the
- * first time.
+ * Returns the conditions of the Job with the current condition `Suspended`, and records an Event when this condition changes. The condition is
+ * absent until the Job is suspended for the first time.
  */
 function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Conditions {
   const { conditions = [] } = job.status ?? {}
@@ -109,7 +109,7 @@ function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileCo
   return current === undefined ? [...conditions, changed] : conditions.map((one) => (one === current ? changed : one))
 }
 
-/** Returns `status.startTime`: the time at which the Job began or was resumed; null while the Job is suspended. */
+/** Returns `status.startTime`: the time at which the Job began or was last resumed; null while the Job is suspended. */
 function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
   if (outcome !== undefined) return status?.startTime ?? formatTime(now)
   if (spec?.suspend === true) return null

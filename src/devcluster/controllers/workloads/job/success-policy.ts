@@ -1,9 +1,9 @@
-/** The rules with which an Indexed Job succeeds early (k8s.io/kubernetes/pkg/controller/job: matchSuccessPolicy). */
+/** Applies the success policy of an Indexed Job: the Job may succeed early (k8s.io/kubernetes/pkg/controller/job: matchSuccessPolicy). */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { parseIndexes } from './indexes.ts'
 
-/** Returns the first rule of `spec.successPolicy` that the succeeded indexes satisfy; undefined when there is none. */
+/** Returns the position of the first rule of `spec.successPolicy` that the succeeded indexes satisfy; undefined if they satisfy no rule. */
 export function satisfiedRule({ spec }: DeepReadonly<batch.Job>, succeeded: ReadonlySet<number>): number | undefined {
   if (succeeded.size === 0) return undefined
   const isSatisfied = ({ succeededIndexes, succeededCount = Infinity }: Rule): boolean => {

@@ -9,19 +9,19 @@ import { controllerIndex } from '../dependents.ts'
 import type { Revision } from './revision.ts'
 import { hasData } from './revision.ts'
 
-/** The ControllerRevisions by the uid of their controller. */
+/** An index of ControllerRevisions by the UID of their controller. */
 export const revisionsByController = controllerIndex(apps.controllerRevision)
 
 export interface NewRevision {
   readonly number: number
   readonly data: JsonObject
-  /** Returns the name and labels of the revision after this number of collisions. */
+  /** Returns the name and labels of the revision if its name has already collided this number of times. */
   readonly metadataAfter: (collisions: number) => { readonly name: string; readonly labels: Readonly<Record<string, string>> }
 }
 
 /**
- * Creates a revision. When another revision has its name, the next name is tried. When the one with the name has the same data, it is the
- * result. Resolves with the revision and the number of collisions so far.
+ * Creates a revision. If an existing revision has the same name and the same data, resolves with the existing revision. If an existing revision
+ * has the name but other data, increments the number of collisions and tries the next name.
  */
 export async function createRevision(
   owner: DeepReadonly<KubernetesObject>,
@@ -45,7 +45,7 @@ export async function createRevision(
   }
 }
 
-/** Makes a revision the one with this number. */
+/** Sets the number of a revision. */
 export function renumber({ metadata }: Revision, number: number, { client }: ReconcileContext): Promise<Revision> {
   return client.patch(apps.controllerRevision, metadata, { revision: number })
 }
@@ -58,9 +58,11 @@ export async function deleteRevisions(revisions: readonly Revision[], { client }
 }
 
 /**
- * Returns the oldest revisions that exceed the history limit. Those that are in use do not count; a negative limit means that all are kept.
+ * Returns the oldest revisions that exceed the history limit. Revisions in use do not count towards the limit, and are kept. Without a limit,
+ * or with a negative limit, all revisions are kept.
  *
- * @param revisions oldest first.
+ * @param revisions the revisions of the workload, oldest first.
+ * @param inUse the names of the revisions in use.
  */
 export function surplusRevisions(
   revisions: readonly Revision[],

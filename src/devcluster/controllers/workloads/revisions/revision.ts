@@ -1,6 +1,6 @@
 /**
- * A ControllerRevision: a Pod template that a StatefulSet or DaemonSet has or had. Its data is a strategic merge patch that restores the
- * template, which `kubectl rollout undo` sends (k8s.io/kubernetes/pkg/controller/history).
+ * A ControllerRevision records a Pod template that a StatefulSet or DaemonSet has or had. Its data is a strategic merge patch that restores the
+ * template. `kubectl rollout undo` sends this patch (k8s.io/kubernetes/pkg/controller/history).
  */
 import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { ResourceType } from '../../../../api/group-version-kind.ts'
@@ -12,37 +12,37 @@ import type { PodTemplate } from '../pod-control.ts'
 
 export type Revision = DeepReadonly<apps.ControllerRevision>
 
-/** The label of a Pod with the revision of its template: the name of the ControllerRevision, or for a DaemonSet only its hash. */
+/** The label with the revision of a Pod. The value is the name of the ControllerRevision, but for a DaemonSet only the hash in this name. */
 export const podRevisionLabel = 'controller-revision-hash'
 
-/** Returns the revision of a Pod; an empty string when it has none. */
+/** Returns the value of the label `controller-revision-hash` of a Pod or ControllerRevision; an empty string when the label is absent. */
 export function podRevision({ metadata }: { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }): string {
   return metadata.labels?.[podRevisionLabel] ?? ''
 }
 
-/** Returns the data of the revision with a Pod template (k8s.io/kubernetes/pkg/controller/statefulset: getPatch). */
+/** Returns the data of a revision that records this Pod template (k8s.io/kubernetes/pkg/controller/statefulset: getPatch). */
 export function revisionData(template: DeepReadonly<PodTemplate> | undefined): JsonObject {
   return { spec: { template: { ...(template as JsonObject | undefined), $patch: 'replace' } } }
 }
 
-/** Returns true when both revisions, or the revision and the data, restore the same template. */
+/** Returns true when the data of the revision is equal to `other`, so that both restore the same template. */
 export function hasData({ data }: Revision, other: unknown): boolean {
   return jsonEqual(data, other)
 }
 
-/** Compares revisions by their numbers; of equal ones, the older one comes first. */
+/** Compares revisions by number, lowest first. Of revisions with the same number, the older one comes first. */
 export function compareRevisions(a: Revision, b: Revision): number {
   const created = ({ metadata }: Revision): number => Date.parse(metadata.creationTimestamp)
   return a.revision - b.revision || created(a) - created(b) || (a.metadata.name < b.metadata.name ? -1 : 1)
 }
 
-/** Returns the number that is one higher than those of all revisions. */
+/** Returns the highest number of the revisions plus 1. */
 export function nextNumber(revisions: readonly Revision[]): number {
   return Math.max(0, ...revisions.map(({ revision }) => revision)) + 1
 }
 
 /**
- * Returns the Pod template of a revision. Anyone can create revisions with any data, so undefined when there is no template after the patch.
+ * Returns the Pod template of a revision; undefined when the patch removes the template, because users can create revisions with any data.
  *
  * @param current the template to which the patch is applied.
  */

@@ -1,6 +1,7 @@
 /**
- * The owner references with which the garbage collector deletes the claims of a StatefulSet as its retention policy says
- * (k8s.io/kubernetes/pkg/controller/statefulset: isClaimOwnerUpToDate, updateClaimOwnerRefForSetAndPod).
+ * Computes the owner references of a StatefulSet's claims. Because of these references, the garbage collector deletes the claims according to
+ * `spec.persistentVolumeClaimRetentionPolicy` (k8s.io/kubernetes/pkg/controller/statefulset: isClaimOwnerUpToDate,
+ * updateClaimOwnerRefForSetAndPod).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -13,7 +14,7 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 type Reference = DeepReadonly<OwnerReference>
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** Returns true when a reference has the type and name of an object; the uid may be that of an earlier object. */
+/** Returns true when a reference has the type and name of an object. The UIDs are not compared, so the reference may mean a deleted object. */
 function names(reference: Reference, { apiVersion, kind, metadata }: ReadonlyObject): boolean {
   return reference.apiVersion === apiVersion && reference.kind === kind && reference.name === metadata.name
 }
@@ -26,13 +27,13 @@ function refersToUid(claim: ReadonlyObject, { metadata }: ReadonlyObject): boole
   return referencesOf(claim).some(({ uid }) => uid === metadata.uid)
 }
 
-/** Returns true when a claim has an owner reference to an earlier object with the same name as `object`, but another uid. */
+/** Returns true when a claim has an owner reference with the type and name of `object`, but with the UID of a deleted object. */
 export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): boolean {
   const reference = referencesOf(claim).find((one) => names(one, object))
   return reference !== undefined && reference.uid !== object.metadata.uid
 }
 
-/** Returns the owner that a claim shall have; undefined when it shall have none. */
+/** Returns the object that must own the claims of the Pod: the Pod or the StatefulSet; undefined when the policy keeps the claims. */
 function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undefined {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
   const isScaledDown = whenScaled === 'Delete' && !isInRange(set, ordinalOf(pod) ?? -1)
@@ -40,7 +41,10 @@ function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undef
   return whenDeleted === 'Delete' ? set : undefined
 }
 
-/** Returns true when the claim shall be deleted sometimes, but has a controller other than the StatefulSet and the Pod. */
+/**
+ * Returns true when the retention policy cannot be applied to a claim, because another object controls the claim, or because an owner
+ * reference names a deleted StatefulSet or Pod with the same name. Returns false when the policy keeps all claims.
+ */
 export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
   if (whenDeleted !== 'Delete' && whenScaled !== 'Delete') return false
@@ -53,7 +57,7 @@ export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod:
 /** Returns true when the owner references of a claim need no change. */
 export function hasWantedOwners(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const own = [set, pod]
-  // The claim is in use by an earlier StatefulSet or Pod of the same name. The garbage collector may be about to delete it.
+  // A claim of a deleted StatefulSet or Pod with the same name is not changed, because the garbage collector may be about to delete the claim.
   if (own.some((object) => isOfEarlier(claim, object))) return true
   if (hasOtherController(claim, set, pod)) return !own.some((object) => refersToUid(claim, object))
   const uids = own.map(({ metadata }) => metadata.uid)
@@ -62,7 +66,7 @@ export function hasWantedOwners(claim: ReadonlyObject, set: StatefulSet, pod: Re
   return own.every((object) => refersToUid(claim, object) === (object === wanted))
 }
 
-/** Returns the owner references that a claim shall have. Those to other objects are kept. */
+/** Returns the owner references that a claim must have. References to objects other than the StatefulSet and the Pod are kept. */
 export function wantedReferences(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): readonly Reference[] {
   const others = referencesOf(claim).filter((reference) => !names(reference, set) && !names(reference, pod))
   const wanted = hasOtherController(claim, set, pod) ? undefined : wantedOwner(set, pod)

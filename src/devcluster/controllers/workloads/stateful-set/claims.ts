@@ -1,4 +1,7 @@
-/** The PersistentVolumeClaims of a StatefulSet's Pods (k8s.io/kubernetes/pkg/controller/statefulset: stateful_pod_control). */
+/**
+ * Creates the PersistentVolumeClaims of a StatefulSet's Pods, and sets their owner references
+ * (k8s.io/kubernetes/pkg/controller/statefulset: stateful_pod_control).
+ */
 import type { Pod } from '../../../../api/builtin.ts'
 import { core } from '../../../../api/kubernetes/core.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -17,7 +20,7 @@ function templatesOf({ spec }: StatefulSet): NonNullable<NonNullable<StatefulSet
   return spec?.volumeClaimTemplates ?? []
 }
 
-/** Returns the keys of the claims of the Pod with an ordinal, each with the name of its volume. */
+/** Returns the keys of the claims of the Pod with this ordinal. `volume` is the name of the Pod's volume that uses the claim. */
 export function claimKeys(set: StatefulSet, ordinal: number): readonly (NamespacedKey & { readonly volume: string })[] {
   const { name, namespace } = set.metadata
   return templatesOf(set).map(({ metadata }) => {
@@ -26,7 +29,7 @@ export function claimKeys(set: StatefulSet, ordinal: number): readonly (Namespac
   })
 }
 
-/** Returns the claims of the Pod with an ordinal. They get the labels with which the StatefulSet selects its Pods. */
+/** Returns the claims to create for the Pod with this ordinal. They have the labels of the StatefulSet's `spec.selector.matchLabels`. */
 export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInput<core.PersistentVolumeClaim>[] {
   const keys = claimKeys(set, ordinal)
   return templatesOf(set).map(({ metadata, spec }, index) => {
@@ -36,15 +39,15 @@ export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInpu
   })
 }
 
-/** Returns the claims of the Pod that exist. */
+/** Returns the claims of the Pod with this ordinal that exist in the cache. */
 function existingClaims(set: StatefulSet, ordinal: number, { cache }: ReconcileContext): readonly Claim[] {
   return claimKeys(set, ordinal).flatMap((key) => cache.get(core.persistentVolumeClaim, key) ?? [])
 }
 
 /**
- * Creates the missing claims of the Pod with an ordinal.
+ * Creates the missing claims of the Pod with this ordinal.
  *
- * @throws {Refusal} with all problems, when a claim cannot be created or is being deleted.
+ * @throws {Refusal} when a claim cannot be created or is being deleted. The message lists the problems of all claims.
  */
 export async function createClaims(set: StatefulSet, ordinal: number, context: ReconcileContext): Promise<void> {
   const problems: string[] = []
@@ -68,8 +71,8 @@ export async function createClaims(set: StatefulSet, ordinal: number, context: R
 }
 
 /**
- * Returns true when a claim is still that of an earlier Pod with the same name, and is deleted with it. A new Pod must wait for its
- * deletion (…/statefulset: PodClaimIsStale).
+ * Returns true when a claim still has an owner reference to a deleted Pod with the same name. The garbage collector will delete this claim, and
+ * a new Pod must wait until then (…/statefulset: PodClaimIsStale).
  */
 export function isWaitingForClaims(set: StatefulSet, ordinal: number, context: ReconcileContext): boolean {
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false
@@ -77,22 +80,22 @@ export function isWaitingForClaims(set: StatefulSet, ordinal: number, context: R
   return existingClaims(set, ordinal, context).some((claim) => isOfEarlier(claim, pod))
 }
 
-/** Returns true when the owners of the Pod's claims are those of the retention policy. */
+/** Returns true when the owner references of the Pod's claims need no change. */
 export function matchRetention(set: StatefulSet, pod: ReadonlyPod, context: ReconcileContext): boolean {
   return existingClaims(set, ordinalOf(pod)!, context).every((claim) => hasWantedOwners(claim, set, pod))
 }
 
 /**
- * Sets the owners of the Pod's claims as the retention policy says.
+ * Sets the owner references of the Pod's claims according to the retention policy.
  *
- * @throws {Refusal} when the API server refuses a change.
+ * @throws {Refusal} when the API server rejects a patch.
  */
 export async function applyRetention(set: StatefulSet, pod: ReadonlyPod, context: ReconcileContext): Promise<void> {
   const { client, events } = context
   for (const claim of existingClaims(set, ordinalOf(pod)!, context)) {
     const { name, resourceVersion } = claim.metadata
     if (hasOtherController(claim, set, pod))
-      // The message is that of Kubernetes, with its spelling.
+      // The message is that of Kubernetes, including the misspelling "manging".
       events.event(
         set,
         'Warning',

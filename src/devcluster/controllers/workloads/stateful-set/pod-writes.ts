@@ -1,4 +1,7 @@
-/** Creates, repairs and deletes the Pods of a StatefulSet, and reports it with Events (k8s.io/kubernetes/pkg/controller/statefulset: StatefulPodControl). */
+/**
+ * `PodWrites`: creates, updates and deletes the Pods of a StatefulSet, and records Events about these writes
+ * (k8s.io/kubernetes/pkg/controller/statefulset: StatefulPodControl).
+ */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -14,7 +17,7 @@ import { hasIdentity, hasStorage, identityLabels, withClaims } from './pods.ts'
 type ReadonlyPod = DeepReadonly<Pod>
 type Verb = 'Create' | 'Update' | 'Delete'
 
-/** The writes of one reconcile. */
+/** Writes the Pods and claims of a StatefulSet. Each reconcile creates an instance. */
 export class PodWrites {
   readonly #set: StatefulSet
   readonly #context: ReconcileContext
@@ -25,17 +28,23 @@ export class PodWrites {
     this.#context = context
   }
 
-  /** True when the next step may be possible although no event of another client comes first. */
+  /**
+   * True when a Pod was created or deleted, or when a Pod waits for a claim. The caller must then requeue the StatefulSet, because neither own
+   * writes nor events of claims cause a reconcile.
+   */
   get isUnfinished(): boolean {
     return this.#isUnfinished
   }
 
-  /** Marks that the next step waits for a claim, whose events do not cause a reconcile. */
+  /** Sets `isUnfinished`, because the next step must wait for the deletion of a claim. */
   waitForClaim(): void {
     this.#isUnfinished = true
   }
 
-  /** Creates the claims of a Pod, and the Pod. Another Pod with its name is reported only as an error, as in Kubernetes. */
+  /**
+   * Creates the claims of a Pod, and the Pod. As in Kubernetes, no Event is recorded if the Pod cannot be created because its name is taken, or
+   * because the namespace is terminating.
+   */
   async create(pod: ObjectInput<Pod>, ordinal: number): Promise<void> {
     const name = podNameOf(this.#set, ordinal)
     await this.#reported('Create', name, () => createClaims(this.#set, ordinal, this.#context))
@@ -51,7 +60,7 @@ export class PodWrites {
     this.#report('Create', name)
   }
 
-  /** Creates the missing claims of a Pod that waits for them. */
+  /** Creates the missing claims of a pending Pod, and sets the owner references of its claims. */
   async completeClaims(pod: ReadonlyPod): Promise<void> {
     await createClaims(this.#set, ordinalOf(pod)!, this.#context)
     await this.applyRetention(pod)
@@ -61,7 +70,7 @@ export class PodWrites {
     return this.#reported('Update', pod.metadata.name, () => applyRetention(this.#set, pod, this.#context))
   }
 
-  /** Gives a Pod its labels, its volumes and the owners of its claims, if someone has changed them. */
+  /** Restores the labels and volumes of a Pod, and the owner references of its claims, if they differ from what the StatefulSet requires. */
   async repair(pod: ReadonlyPod): Promise<void> {
     const set = this.#set
     const [isNamed, isStored] = [hasIdentity(set, pod), hasStorage(set, pod)]

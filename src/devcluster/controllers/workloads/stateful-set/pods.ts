@@ -1,4 +1,4 @@
-/** The Pods of a StatefulSet: their names, labels, volumes and revisions (k8s.io/kubernetes/pkg/controller/statefulset: stateful_set_utils). */
+/** Builds and checks the Pods of a StatefulSet (k8s.io/kubernetes/pkg/controller/statefulset: stateful_set_utils). */
 import type { Pod, PodSpec } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
@@ -16,31 +16,31 @@ type Volumes = NonNullable<PodSpec['volumes']>
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'
 const podIndexLabel = 'apps.kubernetes.io/pod-index'
 
-/** Returns the labels of the Pod with an ordinal by which it can be selected alone. */
+/** Returns the labels that identify the Pod with this ordinal: its name and the ordinal. */
 export function identityLabels(set: StatefulSet, ordinal: number): Readonly<Record<string, string>> {
   return { [podNameLabel]: podNameOf(set, ordinal), [podIndexLabel]: String(ordinal) }
 }
 
-/** Returns true when a Pod has the name and label of its ordinal. */
+/** Returns true when a Pod has a name with an ordinal of the StatefulSet, and the label `statefulset.kubernetes.io/pod-name` with this name. */
 export function hasIdentity(set: StatefulSet, pod: ReadonlyPod): boolean {
   const { name, labels } = pod.metadata
   return isMember(set, pod) && name === podNameOf(set, ordinalOf(pod) ?? -1) && labels?.[podNameLabel] === name
 }
 
-/** Returns true when each claim of the Pod is a volume. */
+/** Returns true when the Pod has a volume for each of its claims. */
 export function hasStorage(set: StatefulSet, pod: ReadonlyPod): boolean {
   const volumes = new Map((pod.spec?.volumes ?? []).map((volume) => [volume.name, volume]))
   return claimKeys(set, ordinalOf(pod) ?? -1).every(({ volume, name }) => volumes.get(volume)?.persistentVolumeClaim?.claimName === name)
 }
 
-/** Returns the volumes with those of the claims, which replace other volumes of the same names. */
+/** Returns the volumes of a Pod with a volume for each claim. The volume of a claim replaces another volume with the same name. */
 export function withClaims(set: StatefulSet, ordinal: number, { volumes = [] }: DeepReadonly<Partial<PodSpec>>): Volumes {
   const keys = claimKeys(set, ordinal)
   const others = (volumes as Volumes).filter(({ name }) => !keys.some(({ volume }) => volume === name))
   return [...keys.map(({ volume, name }) => ({ name: volume, persistentVolumeClaim: { claimName: name } })), ...others]
 }
 
-/** Returns the Pod with an ordinal, from the template of a revision. */
+/** Returns the Pod with this ordinal. `template` is the Pod template of the revision with the name `revision`. */
 export function podOf(
   set: StatefulSet,
   ordinal: number,
@@ -57,8 +57,9 @@ export function podOf(
 }
 
 /**
- * Returns true when a missing Pod gets the current template and not the new one. Without a partition, the Pods of the current revision are
- * counted: the new revision begins with the highest ordinal (…/statefulset: newVersionedStatefulSetPod).
+ * Returns true when a missing Pod gets the current revision and not the update revision. With the field `rollingUpdate`, these are the Pods
+ * below the partition. Without it, they are the first `status.currentReplicas` Pods, because a rolling update begins with the highest ordinal
+ * (…/statefulset: newVersionedStatefulSetPod).
  */
 export function isBeforeUpdate(set: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
@@ -71,7 +72,7 @@ export function isDeleted({ metadata }: ReadonlyPod): boolean {
   return metadata.deletionTimestamp !== undefined
 }
 
-/** Returns true when the Pod is not available, or will soon not be (…/statefulset: isUnavailable). */
+/** Returns true when the Pod is not available or is being deleted (…/statefulset: isUnavailable). */
 export function isUnavailable(pod: ReadonlyPod, { spec }: StatefulSet, now: number): boolean {
   return isDeleted(pod) || !isAvailable(pod, spec?.minReadySeconds ?? 0, now)
 }

@@ -1,4 +1,4 @@
-/** The revisions of a StatefulSet: the one to roll out, and the one that its Pods had before. */
+/** Finds the revisions of a StatefulSet: the update revision that is rolled out, and the current revision from before the update. */
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
 import { claimDependents, selects } from '../dependents.ts'
 import { dataHash } from '../hash.ts'
@@ -12,21 +12,21 @@ const hashLabel = 'controller.kubernetes.io/hash'
 const maxPrefixLength = 223
 
 export interface Revisions {
-  /** The revision that the Pods had before the update; the same as `update` when there is no update. */
+  /** The revision that the Pods had before the update. It is equal to `update` when no update is in progress. */
   readonly current: Revision
-  /** The revision of the Pod template. */
+  /** The revision of the StatefulSet's Pod template. */
   readonly update: Revision
-  /** All revisions from before, the oldest first. */
+  /** All revisions that existed before this reconcile, oldest first. */
   readonly history: readonly Revision[]
   readonly collisionCount: number
 }
 
 /**
- * Resolves with the revisions of a StatefulSet. Creates the one of its Pod template; when an earlier revision has the template, that one
- * becomes the newest (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
+ * Resolves with the revisions of a StatefulSet. If no revision has the Pod template of the StatefulSet, creates one. If an old revision has the
+ * template, this revision gets the highest number (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
  */
 export async function findRevisions(set: StatefulSet, context: ReconcileContext): Promise<Revisions> {
-  // A revision that the selector does not match is ignored, but not released.
+  // `claimDependents` releases candidates that the selector does not match. As in Kubernetes, such revisions must only be ignored.
   const isSelected = (revision: Revision): boolean => selects(set.spec?.selector, revision)
   const claimed = await claimDependents(revisionsByController, set, context, isSelected)
   const history = claimed.toSorted(compareRevisions)

@@ -1,4 +1,4 @@
-/** The StatefulSet controller: Pods with stable names, claims and order (k8s.io/kubernetes/pkg/controller/statefulset). */
+/** The StatefulSet controller: creates Pods with stable names and claims, in order (k8s.io/kubernetes/pkg/controller/statefulset). */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
@@ -34,7 +34,7 @@ export function statefulSetController(): ControllerDefinition {
     owns: [podType],
     watches: [
       { type: podType, map: mayAdopt(apps.statefulSet) },
-      // As in Kubernetes, only events of Pods and StatefulSets cause a reconcile. Claims and revisions are read from the cache.
+      // As in Kubernetes, only events of Pods and StatefulSets cause a reconcile. These two watches only keep the objects in the cache.
       { type: core.persistentVolumeClaim, map: () => [] },
       { type: apps.controllerRevision, map: () => [] },
     ],
@@ -68,7 +68,7 @@ async function reconcileStatefulSet(set: StatefulSet, context: ReconcileContext)
   const inUse = new Set([currentRevision, updateRevision, ...pods.map(podRevision)])
   await deleteRevisions(surplusRevisions(revisions.history, inUse, set.spec?.revisionHistoryLimit), context)
   if (failure !== undefined) throw failure
-  // Kubernetes gets the events of its own writes, and takes the next step then.
+  // Own writes cause no reconcile here, so the next step needs a requeue. In Kubernetes, the watch events of own writes cause the next step.
   if (writes.isUnfinished) return { requeue: true }
   const { minReadySeconds = 0 } = set.spec ?? {}
   const next = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((ms) => ms > 0))
@@ -80,7 +80,7 @@ function podOfRevision(set: StatefulSet, ordinal: number, { current, update }: R
   return podOf(set, ordinal, restoredTemplate(apps.statefulSet, set.spec?.template, revision), revision.metadata.name)
 }
 
-/** Writes the status of the Pods as they were before this reconcile. Resolves with it. */
+/** Computes the status from the Pods as they were when this reconcile began, and writes it. Resolves with the status. */
 async function report(
   set: StatefulSet,
   pods: readonly ReadonlyPod[],

@@ -1,4 +1,4 @@
-/** The status of a StatefulSet. */
+/** Computes the status of a StatefulSet. */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
@@ -21,16 +21,16 @@ export interface StatefulSetStatus {
 }
 
 export interface RolloutState {
-  /** The name of the current revision; undefined when there is none yet. */
+  /** The name of the current revision; undefined before the first revision is created. */
   readonly current: string | undefined
-  /** The name of the revision that is rolled out; undefined when there is none yet. */
+  /** The name of the revision that is rolled out; undefined before the first revision is created. */
   readonly update: string | undefined
-  /** The number of Pods that have just been deleted because of their revision. */
+  /** The number of Pods that this reconcile has deleted because they do not have the update revision. */
   readonly deletedForUpdate: number
 }
 
 /**
- * Returns the status. When all Pods have the revision of an update and are ready, it becomes the current one
+ * Returns the status. In a rolling update, the update revision becomes the current revision when all Pods have it and are ready
  * (k8s.io/kubernetes/pkg/controller/statefulset: updateStatus, completeRollingUpdate).
  */
 export function statusOf(

@@ -1,6 +1,6 @@
 /**
- * Brings the Pods of a StatefulSet one step further: creates missing ones, deletes those beyond its replicas, then those of an old revision
- * (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
+ * Takes the next step of a StatefulSet: creates missing Pods, then deletes Pods whose ordinals are out of range, then deletes a Pod with an old
+ * revision (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -17,7 +17,7 @@ import { hasIdentity, hasStorage, isDeleted, isUnavailable } from './pods.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** The most Pods that are created or deleted at the same time (…/statefulset: MaxBatchSize). */
+/** Maximum number of Pods that are created or deleted in parallel with the policy `Parallel` (…/statefulset: MaxBatchSize). */
 const maxBatch = 500
 
 export interface PodSync {
@@ -32,15 +32,15 @@ export interface PodSync {
   readonly now: number
 }
 
-/** Returns the Pods beyond the replicas, the highest ordinal first. */
+/** Returns the Pods whose ordinals are outside the range of the StatefulSet, highest ordinal first. */
 export function condemnedPods(set: StatefulSet, pods: readonly ReadonlyPod[]): readonly ReadonlyPod[] {
   const condemned = pods.filter((pod) => ordinalOf(pod) !== undefined && !isInRange(set, ordinalOf(pod)!))
   return condemned.toSorted((a, b) => ordinalOf(b)! - ordinalOf(a)!)
 }
 
 /**
- * Takes the next step. With the policy `OrderedReady`, that is at most one Pod, and only when the Pods before it are available. Resolves with
- * the number of Pods that have been deleted because of their revision.
+ * Takes the next step. With the policy `OrderedReady`, the step creates or deletes at most one Pod, and creates a Pod only when all Pods with
+ * lower ordinals are available. Resolves with the number of Pods that have been deleted because of their revision.
  */
 export async function syncPods(sync: PodSync): Promise<number> {
   const { set, pods, writes } = sync
@@ -63,8 +63,8 @@ function isOrdered({ spec }: StatefulSet): boolean {
 }
 
 /**
- * Runs a task for each index; with the policy `OrderedReady` one after the other, until one of them resolves with false. Resolves with false
- * when it did not run all of them.
+ * Runs a task for each index. With the policy `OrderedReady`, runs the tasks one after another, and resolves with false as soon as a task
+ * resolves with false. With the policy `Parallel`, runs all tasks in batches, ignores their results, and resolves with true.
  */
 async function forEach(set: StatefulSet, count: number, task: (index: number) => Promise<boolean>): Promise<boolean> {
   if (!isOrdered(set)) await slowStart(count, task, maxBatch)
@@ -98,15 +98,16 @@ function isRunningAndReady(pod: ReadonlyPod): boolean {
   return pod.status?.phase === 'Running' && isReady(pod)
 }
 
-/** Makes the Pod the owner of its claims when they are deleted with it. */
+/** Updates the owner references of the claims of a Pod to delete, so that the claims are deleted with the Pod if the retention policy says so. */
 async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): Promise<boolean> {
   if (!matchRetention(set, pod, context)) await writes.applyRetention(pod)
   return true
 }
 
 /**
- * Deletes a Pod beyond the replicas. With the policy `OrderedReady`, a Pod is deleted when the higher ones are gone; one that is not
- * available blocks the deletion of higher ones, unless it is the lowest such Pod (…/statefulset: processCondemned).
+ * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, the Pod is not deleted if it is unavailable and a condemned Pod
+ * with a lower ordinal is unavailable, too. Resolves with false, because the next Pod must wait for the deletion
+ * (…/statefulset: processCondemned).
  */
 async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
   const pod = condemned[index]!
@@ -118,8 +119,8 @@ async function removeCondemned({ set, writes, now }: PodSync, condemned: readonl
 }
 
 /**
- * Returns the Pod to delete for the update: the highest ordinal of another revision, unless a higher Pod is not available yet. Ordinals below
- * the partition are not updated.
+ * Returns the Pod to delete for the update: the Pod with the highest ordinal that has another revision. Returns undefined while a Pod with a
+ * higher ordinal is missing or unavailable. Pods with ordinals below the partition are not updated.
  */
 export function podToUpdate(
   set: StatefulSet,

@@ -144,6 +144,73 @@ const replicaSet: Group = {
   ],
 }
 
+const replicationController: Group = {
+  name: 'replicationcontrollers',
+  type: { kind: 'ReplicationController', plural: 'replicationcontrollers' },
+  base: { spec: { selector: { app: 'a' }, template } },
+  create: [
+    ...replicas,
+    ...each({
+      'spec.selector': [undefined, {}, { app: 'b' }, { b: 'c' }, { app: 'a', b: 'c' }, { 'a b': 'c' }],
+      'spec.template': [undefined, {}],
+      'spec.template.metadata': [undefined, { labels: {} }, { labels: { app: 'a', 'b c': 'd' } }],
+      'spec.template.spec.restartPolicy': ['', 'Never', 'Always'],
+      'spec.template.spec.activeDeadlineSeconds': [5],
+      'spec.minReadySeconds': [-1, 5],
+      'metadata.labels': [{ own: 'x' }, {}],
+      spec: [undefined, {}],
+    }),
+    { 'spec.selector': undefined, 'spec.template.metadata': undefined },
+  ],
+  states: [
+    {
+      from: { 'spec.replicas': 4 },
+      status: { 'status.replicas': 3, 'status.readyReplicas': 2, 'status.availableReplicas': 1, 'spec.replicas': 7 },
+      update: [
+        ...replicas,
+        {},
+        { 'spec.selector': { app: 'b' } },
+        { 'spec.selector': undefined },
+        { 'spec.template.spec.containers[0].image': 'y' },
+        { 'status.replicas': 9 },
+      ],
+      subresources: scales,
+      remove: [{}, { propagationPolicy: 'Background' }],
+    },
+    {
+      from: { 'spec.selector': { app: 'a', b: 'c' }, 'spec.template.metadata.labels': { b: 'c', app: 'a' } },
+      subresources: [{ method: 'GET', subresource: 'scale' }],
+    },
+  ],
+}
+
+const podTemplate: Group = {
+  name: 'podtemplates',
+  type: { kind: 'PodTemplate', plural: 'podtemplates' },
+  base: { template },
+  create: each({
+    template: [undefined, {}],
+    'template.metadata': [undefined, { labels: { 'b c': 'd' } }],
+    'template.spec': [undefined, {}],
+    'template.spec.restartPolicy': ['Never', 'Sometimes'],
+    'metadata.name': ['A', undefined],
+  }),
+  states: [
+    {
+      update: [{}, { 'metadata.labels': { a: 'b' } }, { 'template.spec.containers[0].image': 'y' }, { 'template.spec.containers': [] }],
+      remove: [{}],
+    },
+    {
+      from: {
+        'template.spec.containers': [
+          { name: 'one', image: 'x' },
+          { name: 'two', image: 'y:1' },
+        ],
+      },
+    },
+  ],
+}
+
 const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
 const statefulSet: Group = {
   name: 'statefulsets',
@@ -216,81 +283,6 @@ const daemonSet: Group = {
       remove: [{}],
     },
     { from: { 'metadata.annotations': { 'deprecated.daemonset.template.generation': '7' } }, update: updatesOfAll.slice(0, 3) },
-  ],
-}
-
-const replicationController: Group = {
-  name: 'replicationcontrollers',
-  type: { kind: 'ReplicationController', plural: 'replicationcontrollers' },
-  base: { spec: { template } },
-  create: [
-    ...each({
-      'spec.selector': [undefined, null, {}, { app: 'a' }, { app: 'b' }, { 'a b': 'c' }, { app: 'b c' }],
-      'spec.template': [undefined, {}],
-      'spec.template.metadata': [undefined, { labels: {} }, { labels: { app: 'a', 'b c': 'd' } }],
-      'spec.template.spec': [undefined, {}],
-      'spec.template.spec.restartPolicy': ['Never', 'OnFailure', 'Sometimes'],
-      'spec.template.spec.activeDeadlineSeconds': [5],
-      'spec.template.spec.containers[0].image': ['x:1', ''],
-      'spec.minReadySeconds': [-1, 0, 1],
-      'spec.replicas': [null, -1, 0, 2],
-      'metadata.labels': [{}, { b: 'c' }],
-      'metadata.name': ['A', 'a'.repeat(253), 'a'.repeat(254), undefined],
-      spec: [undefined, null, {}],
-    }),
-    { 'metadata.name': undefined, 'metadata.generateName': 'gen-' },
-  ],
-  states: [
-    {
-      update: [
-        {},
-        { 'metadata.labels': { a: 'b' } },
-        { 'spec.selector': { app: 'b' } },
-        { 'spec.selector': { app: 'b' }, 'spec.template.metadata.labels': { app: 'b' } },
-        { 'spec.template.spec.containers[0].image': 'y' },
-        { 'spec.replicas': 5 },
-        { 'status.replicas': 9 },
-      ],
-      subresources: [
-        ...scales,
-        {
-          method: 'PUT',
-          subresource: 'status',
-          body: { metadata: { name: 'x' }, spec: { template }, status: { replicas: 7, readyReplicas: 3 } },
-        },
-      ],
-      remove: [{}, { propagationPolicy: 'Background' }],
-    },
-    { from: { 'spec.selector': { b: 'c', app: 'a' }, 'spec.template.metadata.labels': { app: 'a', b: 'c' }, 'spec.replicas': 0 } },
-  ],
-}
-
-const podTemplate: Group = {
-  name: 'podtemplates',
-  type: { kind: 'PodTemplate', plural: 'podtemplates' },
-  base: { template },
-  create: [
-    ...each({
-      template: [undefined, null, {}],
-      'template.metadata': [undefined, { labels: { 'b c': 'd' } }],
-      'template.spec': [undefined, {}],
-      'template.spec.restartPolicy': ['Never', 'Sometimes'],
-      'template.spec.containers[0].image': ['x:1', ''],
-      'metadata.name': ['A', 'a'.repeat(253), 'a'.repeat(254), undefined],
-      spec: [{}],
-    }),
-  ],
-  states: [
-    {
-      update: [
-        {},
-        { 'metadata.labels': { a: 'b' } },
-        { 'template.spec.containers[0].image': 'y' },
-        { 'template.metadata.labels': { c: 'd' } },
-      ],
-      remove: [{}],
-    },
-    { from: { 'template.metadata.labels': undefined } },
   ],
 }
 
@@ -567,11 +559,11 @@ const cronJob: Group = {
 export const workloads: readonly Group[] = [
   deployment,
   replicaSet,
+  replicationController,
+  podTemplate,
   statefulSet,
   daemonSet,
   controllerRevision,
-  replicationController,
-  podTemplate,
   job,
   cronJob,
 ]
