@@ -14,8 +14,14 @@ const { messages } = JSON.parse(readFileSync(join(root, 'src/devcluster/protobuf
   messages: Readonly<Record<string, string>>
 }
 
-const folders: Readonly<Record<string, string>> = { meta: 'pkg/apis/meta', apiextensions: 'pkg/apis/apiextensions' }
-const moduleNames = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver']
+const folders: Readonly<Record<string, string>> = {
+  meta: 'pkg/apis/meta',
+  apiextensions: 'pkg/apis/apiextensions',
+  apiregistration: 'pkg/apis/apiregistration',
+}
+const moduleNames = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator']
+/** The indexes of the modules that contain the groups; other groups are in the first one. */
+const moduleOf: Readonly<Record<string, number>> = { meta: 1, apiextensions: 2, apiregistration: 3 }
 
 function goModules(download: boolean): readonly { readonly Path: string; readonly Dir?: string }[] {
   const args = download ? ['mod', 'download', '-json', ...moduleNames] : ['list', '-m', '-json', ...moduleNames]
@@ -74,7 +80,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
   )
   process.exitCode = check ? 0 : 1
 } else {
-  const dirOf = (group: string): string => modules[group === 'meta' ? 1 : group === 'apiextensions' ? 2 : 0]!.Dir!
+  const dirOf = (group: string): string => modules[moduleOf[group] ?? 0]!.Dir!
   const packages = new Map<string, Map<string, Record<string, string>>>()
   const rules: Record<string, Record<string, string>> = {}
   for (const message of Object.keys(messages)) {

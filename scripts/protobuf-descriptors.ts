@@ -14,6 +14,7 @@ const target = join(root, 'src/devcluster/protobuf/descriptors.json')
 const api = 'k8s.io/api'
 const machinery = 'k8s.io/apimachinery'
 const extensions = 'k8s.io/apiextensions-apiserver'
+const aggregator = 'k8s.io/kube-aggregator'
 
 /** The Go packages of types that occur as fields of the served types. */
 const parts: readonly (readonly [module: string, folder: string])[] = [
@@ -45,6 +46,7 @@ const served: readonly (readonly [module: string, folder: string])[] = [
     'storage/v1',
   ].map((folder): [string, string] => [api, folder]),
   [extensions, 'pkg/apis/apiextensions/v1'],
+  [aggregator, 'pkg/apis/apiregistration/v1'],
 ]
 
 const scalars: ReadonlySet<string> = new Set(['bool', 'bytes', 'double', 'int32', 'int64', 'string'])
@@ -85,7 +87,7 @@ interface Package {
  * downloaded first.
  */
 function goModules(download: boolean): Map<string, GoModule> | undefined {
-  const names = [api, machinery, extensions]
+  const names = [api, machinery, extensions, aggregator]
   const args = download ? ['mod', 'download', '-json', ...names] : ['list', '-m', '-json', ...names]
   const { status, stdout } = spawnSync('go', args, { cwd: join(root, 'tools/kubernetes'), encoding: 'utf8' })
   if (status !== 0) return undefined

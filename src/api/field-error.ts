@@ -103,6 +103,10 @@ export function duplicate(path: string, value: unknown): FieldError {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${formatValue(value)}` }
 }
 
+export function notFoundField(path: string, value: unknown): FieldError {
+  return { path, reason: 'FieldValueNotFound', message: `Not found: ${formatValue(value)}` }
+}
+
 export function forbidden(path: string, detail: string): FieldError {
   return { path, reason: 'FieldValueForbidden', message: `Forbidden: ${detail}` }
 }

@@ -58,3 +58,8 @@ export function namedBits(...bits: number[]): Asn1 {
 export function toBuffer(value: Asn1): Buffer {
   return Buffer.from(asn1.toDer(value).getBytes(), 'binary')
 }
+
+/** Parses DER. Throws for invalid DER. */
+export function fromBuffer(der: Buffer): Asn1 {
+  return asn1.fromDer(der.toString('binary'))
+}

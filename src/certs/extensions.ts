@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { asn1 } from 'node-forge'
 import { ProreusError } from '../api/errors.ts'
-import { boolean, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
+import { boolean, fromBuffer, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
 
 const ids = {
   subjectKeyIdentifier: '2.5.29.14',
@@ -48,6 +48,29 @@ export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNam
     extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
     // This extension is not critical, because the certificate has a subject (RFC 5280 §4.2.1.6).
     extension('subjectAltName', false, altNames(names, ips)),
+  )
+}
+
+export interface SignedOptions {
+  /** Bits of the keyUsage extension. */
+  readonly usages: readonly number[]
+  /** OIDs of the extKeyUsage extension. */
+  readonly extendedUsages: readonly string[]
+  readonly authorityKey: Buffer
+  /** The value of subjectAltName in DER; undefined for a certificate without this extension. */
+  readonly altNames: Buffer | undefined
+  /** True for a certificate without a subject, whose subjectAltName is therefore critical. */
+  readonly isNameless: boolean
+}
+
+/** Returns the extensions of a certificate for a certificate request, in the order of Go's `x509.CreateCertificate`. */
+export function signedExtensions({ usages, extendedUsages, authorityKey, altNames, isNameless }: SignedOptions): asn1.Asn1 {
+  return sequence(
+    ...(usages.length === 0 ? [] : [extension('keyUsage', true, namedBits(...usages))]),
+    ...(extendedUsages.length === 0 ? [] : [extension('extKeyUsage', false, sequence(...extendedUsages.map(oid)))]),
+    extension('basicConstraints', true, sequence()),
+    extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
+    ...(altNames === undefined ? [] : [extension('subjectAltName', isNameless, fromBuffer(altNames))]),
   )
 }
 

@@ -9,9 +9,10 @@ import type { KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import type forge from 'node-forge'
 import { readCertificate } from './certificate.ts'
-import { authorityExtensions, leafExtensions } from './extensions.ts'
+import type { CertificateRequest } from './certificate-request.ts'
+import { authorityExtensions, leafExtensions, signedExtensions } from './extensions.ts'
 import { asn1 } from './asn1.ts'
-import { context, integer, oid, sequence, set, toBuffer, utf8String } from './der.ts'
+import { context, fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from './der.ts'
 
 const generate = promisify(generateKeyPair)
 
@@ -84,6 +85,41 @@ export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = 
   return { cert, key: privateKeyPem(keys.privateKey) }
 }
 
+export interface RequestSigning {
+  /** Bits of the keyUsage extension. */
+  readonly usages: readonly number[]
+  /** OIDs of the extKeyUsage extension. */
+  readonly extendedUsages: readonly string[]
+  /** Start and end of the validity, in milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+/** Signs a certificate request with the CA `authority`, and returns the certificate as PEM. It expires no later than the CA. */
+export function signRequest(authority: KeyPair, request: CertificateRequest, signing: RequestSigning): string {
+  const signer = createPrivateKey(authority.key)
+  const { usages, extendedUsages, notBefore, notAfter } = signing
+  const subject = fromBuffer(request.subject)
+  return signCertificate(
+    {
+      serial: serialNumber(),
+      issuer: subjectOf(authority.cert),
+      subject,
+      notBefore,
+      notAfter: Math.min(notAfter, readCertificate(authority.cert).notAfter),
+      spki: request.spki,
+      extensions: signedExtensions({
+        usages,
+        extendedUsages,
+        authorityKey: keyIdentifier(publicKeyDer(createPublicKey(signer))),
+        altNames: request.altNames,
+        isNameless: subject.value.length === 0,
+      }),
+    },
+    signer,
+  )
+}
+
 interface Unsigned {
   readonly serial: Buffer
   readonly issuer: forge.asn1.Asn1
@@ -104,7 +140,7 @@ function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, e
     issuer,
     sequence(time(notBefore), time(notAfter)),
     subject,
-    asn1.fromDer(spki.toString('binary')),
+    fromBuffer(spki),
     context(3, extensions),
   )
   const signature = sign('sha256', toBuffer(unsigned), signer)
@@ -137,7 +173,7 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
  */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
-  const certificate = asn1.fromDer(der.toString('binary')).value as forge.asn1.Asn1[]
+  const certificate = fromBuffer(der).value as forge.asn1.Asn1[]
   const fields = certificate[0]!.value as forge.asn1.Asn1[]
   // The fields are version, serial number, algorithm, issuer, validity and subject.
   return fields[5]!

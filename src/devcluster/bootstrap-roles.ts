@@ -5,7 +5,7 @@
 import type { PolicyRule } from '../api/policy-rule.ts'
 
 /** `ResourceRule` grants verbs on resources; `PathRule` grants verbs on non-resource URLs. */
-type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
+type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources' | 'resourceNames'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
 /**
@@ -38,6 +38,11 @@ const paths = (...nonResourceURLs: string[]): PathRule => ({ verbs: ['get'], non
 
 const withStatus = (resources: readonly string[]): string[] => resources.flatMap((name) => [name, `${name}/status`])
 
+const replicationControllers = ['replicationcontrollers', 'replicationcontrollers/scale']
+
+const certificates = 'certificates.k8s.io'
+const signers = ['kube-apiserver-client', 'kube-apiserver-client-kubelet', 'kubelet-serving', 'legacy-unknown']
+
 export const bootstrapRoles: readonly BootstrapRole[] = [
   {
     name: 'cluster-admin',
@@ -63,7 +68,11 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
       rule('', ['serviceaccounts'], ['impersonate']),
       rule('', ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'], writeVerbs),
       rule('', ['pods/eviction'], ['create']),
-      rule('', ['configmaps', 'persistentvolumeclaims', 'secrets', 'serviceaccounts', 'services', 'services/proxy'], writeVerbs),
+      rule(
+        '',
+        ['configmaps', 'persistentvolumeclaims', ...replicationControllers, 'secrets', 'serviceaccounts', 'services', 'services/proxy'],
+        writeVerbs,
+      ),
       rule('', ['serviceaccounts/token'], ['create']),
       rule(['', 'events.k8s.io'], ['events'], writeVerbs),
       rule(
@@ -84,10 +93,22 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
     rules: [
       rule(
         '',
-        ['configmaps', 'endpoints', ...withStatus(['persistentvolumeclaims']), 'pods', 'serviceaccounts', ...withStatus(['services'])],
+        [
+          'configmaps',
+          'endpoints',
+          ...withStatus(['persistentvolumeclaims']),
+          'pods',
+          ...replicationControllers,
+          'serviceaccounts',
+          ...withStatus(['services']),
+        ],
         readVerbs,
       ),
-      rule('', ['limitranges', 'namespaces/status', 'pods/log', 'pods/status', ...withStatus(['resourcequotas'])], readVerbs),
+      rule(
+        '',
+        ['limitranges', 'namespaces/status', 'pods/log', 'pods/status', 'replicationcontrollers/status', ...withStatus(['resourcequotas'])],
+        readVerbs,
+      ),
       rule('', ['namespaces'], readVerbs),
       rule(['', 'events.k8s.io'], ['events'], readVerbs),
       rule('discovery.k8s.io', ['endpointslices'], readVerbs),
@@ -121,12 +142,28 @@ export const bootstrapRoles: readonly BootstrapRole[] = [
     ],
     groups: ['system:authenticated'],
   },
+  ...['nodeclient', 'selfnodeclient'].map((kind): BootstrapRole => {
+    const resource = `certificatesigningrequests/${kind}`
+    return { name: `system:${certificates}:certificatesigningrequests:${kind}`, rules: [rule(certificates, [resource], ['create'])] }
+  }),
+  ...signers.map((signer): BootstrapRole => ({
+    name: `system:${certificates}:${signer}-approver`,
+    rules: [{ ...rule(certificates, ['signers'], ['approve']), resourceNames: [`kubernetes.io/${signer}`] }],
+  })),
   {
     name: 'system:discovery',
     rules: [
       paths('/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/'),
     ],
     groups: ['system:authenticated'],
+  },
+  {
+    name: 'system:monitoring',
+    rules: [
+      paths(...['/flagz', '/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/metrics/slis', '/readyz', '/readyz/*', '/statusz']),
+      rule('', ['nodes/metrics'], ['get']),
+    ],
+    groups: ['system:monitoring'],
   },
   {
     name: 'system:public-info-viewer',

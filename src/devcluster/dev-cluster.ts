@@ -7,12 +7,14 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { withCertificateChecks } from './admission/certificate-admission.ts'
 import { createWebhookCaller } from './admission/caller.ts'
 import { mappedServices } from './admission/service-resolver.ts'
 import { withPodSecurity } from './admission/pod-security.ts'
 import { endpointOf } from './admission/stored-services.ts'
 import { storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
+import { keepApiServices } from './api-services.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import type { ControllerSelection } from './controllers/controller-selection.ts'
 import { isControllerSelection, isSelected } from './controllers/controller-selection.ts'
@@ -197,7 +199,7 @@ async function serve(
   )
   const caller = createWebhookCaller({ services: mapped, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
-  const admission = withPodSecurity(webhooks, storedPods(store))
+  const admission = withCertificateChecks(withPodSecurity(webhooks, storedPods(store)), authorizer)
   const registry = new Registry({
     store,
     catalog,
@@ -220,6 +222,7 @@ async function serve(
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([caller.close(), ...running])
   }
+  await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
   const server = await startOnFreePort(options, (port) =>
     startApiServer({
       registry,
@@ -266,7 +269,7 @@ async function serve(
       await createStandardClass(client)
       running.push(
         runControllers(
-          { client, source: catalogTypes(catalog), ca: authority.cert, version, simulation, selection: controllers, logger, clock },
+          { client, source: catalogTypes(catalog), authority, version, simulation, selection: controllers, logger, clock },
           stop.signal,
         ),
       )

@@ -108,6 +108,7 @@ async function start(
   const userTokens = new Map(users.map(({ name }) => [name, newToken()]))
   await writeFiles(directory, {
     'ca.crt': authority.cert,
+    'ca.key': authority.key,
     'tls.crt': serving.cert,
     'tls.key': serving.key,
     ...serviceAccountKeys(),
@@ -249,6 +250,7 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--tls-private-key-file=${file('tls.key')}`,
     '--authorization-mode=RBAC',
     `--token-auth-file=${file('tokens.csv')}`,
+    `--client-ca-file=${file('ca.crt')}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
@@ -272,6 +274,8 @@ function controllerManagerArguments(file: (name: string) => string, controllers:
     `--kubeconfig=${file('kube-controller-manager.kubeconfig')}`,
     `--service-account-private-key-file=${file('sa.key')}`,
     `--root-ca-file=${file('ca.crt')}`,
+    `--cluster-signing-cert-file=${file('ca.crt')}`,
+    `--cluster-signing-key-file=${file('ca.key')}`,
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     '--secure-port=0',

@@ -1,6 +1,7 @@
 /** Tests of the discovery of groups, versions and resources, and of the responses for paths that do not exist. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
+import { until } from '../../src/testing/until.ts'
 import { apiOf } from '../support/conformance/api-request.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
@@ -118,4 +119,150 @@ t.test('discovery', async (t) => {
     })
     t.match(await api('GET', '/openapi/v3/apis/apps/v1', { accept: 'application/xml' }), { status: 406, text: '' })
   })
+
+  const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+  t.test('the OpenAPI v2 document has all types, in JSON and in protobuf, with an ETag', async (t) => {
+    const document = await api('GET', '/openapi/v2')
+    t.match(document.headers, {
+      'content-type': 'application/json',
+      'cache-control': 'no-cache, private',
+      vary: /Accept-Encoding, Accept$/,
+      etag: /^"[0-9A-F]{128}"$/,
+      'last-modified': / GMT$/,
+    })
+    const { paths, definitions } = document.body as Record<string, Record<string, JsonObject>>
+    t.match(document.body, { swagger: '2.0', info: { title: 'Kubernetes' } })
+    t.match(definitions!['io.k8s.api.apps.v1.DeploymentSpec'], {
+      type: 'object',
+      properties: {
+        replicas: { type: 'integer', format: 'int32' },
+        template: { $ref: '#/definitions/io.k8s.api.core.v1.PodTemplateSpec' },
+      },
+    })
+    t.match(definitions!['io.k8s.api.core.v1.PodSpec'], {
+      properties: {
+        containers: {
+          items: { $ref: '#/definitions/io.k8s.api.core.v1.Container' },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+          'x-kubernetes-patch-merge-key': 'name',
+          'x-kubernetes-patch-strategy': 'merge',
+        },
+        overhead: { additionalProperties: { $ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity' } },
+      },
+    })
+    t.match(definitions!['io.k8s.apimachinery.pkg.util.intstr.IntOrString'], { type: 'string', format: 'int-or-string' })
+    t.match(paths!['/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale']!.patch, {
+      operationId: 'patchAppsV1NamespacedDeploymentScale',
+      tags: ['apps_v1'],
+      description: 'partially update scale of the specified Deployment',
+      consumes: [
+        'application/json-patch+json',
+        'application/merge-patch+json',
+        'application/strategic-merge-patch+json',
+        'application/apply-patch+yaml',
+      ],
+      'x-kubernetes-action': 'patch',
+      'x-kubernetes-group-version-kind': { group: 'autoscaling', kind: 'Scale', version: 'v1' },
+    })
+    for (const accept of [protobuf, protobuf.replace('.v1.0', '@v1.0')]) {
+      const encoded = await api('GET', '/openapi/v2', { accept })
+      t.match(encoded, { status: 200, headers: { 'content-type': protobuf, etag: document.headers.etag }, text: /^\n\u00032\.0\u0012/ })
+    }
+    const again = await api('GET', '/openapi/v2', { headers: { 'if-none-match': String(document.headers.etag) } })
+    t.match(again, { status: 304, text: '', headers: { etag: document.headers.etag } })
+    t.match(await api('GET', '/openapi/v2', { accept: 'application/xml' }), { status: 406, text: '' })
+    t.match(await api('GET', '/openapi/v2', { headers: { 'accept-encoding': 'gzip' } }), { headers: { 'content-encoding': 'gzip' } })
+  })
+
+  t.test('the OpenAPI v2 document has the types of CustomResourceDefinitions, as far as kubectl can validate by them', async (t) => {
+    const unknown = { 'x-kubernetes-preserve-unknown-fields': true }
+    const schema = {
+      type: 'object',
+      description: 'A Gear.',
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['size', 'tooth'],
+          properties: {
+            size: { type: 'integer', default: 3, maximum: 10 },
+            tooth: { type: 'object', nullable: true, properties: { a: { type: 'string' } } },
+            open: { type: 'object', ...unknown, properties: { a: { type: 'string' } } },
+            port: { 'x-kubernetes-int-or-string': true },
+            list: { type: 'array', items: unknown },
+            either: { type: 'string', oneOf: [{ minLength: 3 }, { maxLength: 1 }] },
+            template: { type: 'object', 'x-kubernetes-embedded-resource': true, ...unknown },
+          },
+        },
+      },
+    }
+    const version = (name: string, openAPIV3Schema: unknown): JsonObject =>
+      ({ name, served: true, storage: name === 'v1', schema: { openAPIV3Schema } }) as JsonObject
+    const names = { kind: 'Gear', plural: 'gears' }
+    const versions = [version('v1', schema), version('v1beta1', { type: 'object', ...unknown })]
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const name = 'gears.openapi.example.com'
+    const body = { metadata: { name }, spec: { group: 'openapi.example.com', scope: 'Namespaced', names, versions } }
+    t.equal((await api('POST', definitions, { body })).status, 201)
+    t.teardown(() => api('DELETE', `${definitions}/${name}`))
+    const published = await until('the types are published', async () => {
+      const found = (await api('GET', '/openapi/v2')).body.definitions as Record<string, JsonObject>
+      return found['com.example.openapi.v1beta1.Gear'] === undefined ? undefined : found
+    })
+    const { properties, ...gear } = published['com.example.openapi.v1.Gear'] as Record<string, JsonObject>
+    t.strictSame(gear, {
+      type: 'object',
+      description: 'A Gear.',
+      'x-kubernetes-group-version-kind': [{ group: 'openapi.example.com', kind: 'Gear', version: 'v1' }],
+    })
+    t.strictSame(properties!.spec, {
+      type: 'object',
+      required: ['size'],
+      properties: {
+        size: { type: 'integer', maximum: 10 },
+        tooth: {},
+        open: unknown,
+        port: { 'x-kubernetes-int-or-string': true },
+        list: { type: 'array', items: unknown },
+        either: { type: 'string' },
+        template: { 'x-kubernetes-embedded-resource': true, ...unknown },
+      },
+    })
+    t.strictSame(published['com.example.openapi.v1beta1.Gear'], {
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: 'openapi.example.com', kind: 'Gear', version: 'v1beta1' }],
+    })
+  })
+
+  t.test('metrics are in the text format of Prometheus', async (t) => {
+    await api('GET', '/api/v1/namespaces/default')
+    await api('POST', '/api/v1/namespaces/default/configmaps?dryRun=All', { body: { metadata: { name: 'a' } } })
+    const { status, headers, text } = await api('GET', '/metrics', { accept: '*/*' })
+    t.match({ status, headers }, { status: 200, headers: { 'content-type': /^text\/plain; version=0\.0\.4; charset=utf-8/ } })
+    for (const line of [
+      /^# TYPE apiserver_request_total counter$/m,
+      sample('apiserver_request_total', { code: '200', verb: 'GET', version: 'v1', resource: 'namespaces', scope: 'resource' }),
+      sample('apiserver_request_total', { code: '201', verb: 'POST', dry_run: 'All', resource: 'configmaps', scope: 'resource' }),
+      sample('apiserver_request_duration_seconds_bucket', { verb: 'GET', resource: 'namespaces', le: '0.025' }),
+      sample('apiserver_current_inflight_requests', { request_kind: 'readOnly' }),
+      /^# TYPE apiserver_longrunning_requests gauge$/m,
+      sample('apiserver_storage_objects', { resource: 'namespaces' }),
+      sample('apiserver_storage_objects', { resource: 'customresourcedefinitions.apiextensions.k8s.io' }),
+      /^process_cpu_seconds_total [\d.]+$/m,
+      /^process_resident_memory_bytes [\d.e+]+$/m,
+      /^process_start_time_seconds [\d.e+]+$/m,
+    ])
+      t.match(text, line)
+    const sentBy = async (headers: Record<string, string>): Promise<number> =>
+      (await api('GET', '/metrics', { accept: '*/*', headers: { 'impersonate-user': 'somebody', ...headers } })).status
+    t.equal(await sentBy({}), 403)
+    t.equal(await sentBy({ 'impersonate-group': 'system:monitoring' }), 200)
+  })
 })
+
+/** Matches a line of `/metrics` with these labels. */
+function sample(name: string, labels: Readonly<Record<string, string>>): RegExp {
+  const each = Object.entries(labels).map(([label, value]) => `(?=[^}]*\\b${label}="${value}")`)
+  return new RegExp(`^${name}\\{${each.join('')}[^}]*\\} \\d`, 'm')
+}

@@ -58,14 +58,14 @@ t.test('no request is sent for objects of an earlier run', async (t) => {
     namespaces!.map(({ metadata }) => metadata.name),
     ['default', 'kube-public', 'kube-node-lease'],
   )
-  t.equal(clusterroles!.length, 10)
+  t.equal(clusterroles!.length, 17)
   t.equal(services, undefined)
 })
 
 t.test('existing objects are kept, and other failures are reported', async (t) => {
   const refuse = (code: number, reason: string) => (): Promise<unknown> => Promise.reject(new ApiError(failure(code, reason, 'no')))
   const { clusterroles } = await created([], refuse(409, 'AlreadyExists'))
-  t.equal(clusterroles!.length, 11)
+  t.equal(clusterroles!.length, 18)
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
@@ -82,13 +82,13 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'get list watch': 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy',
     impersonate: 'serviceaccounts',
     'create delete deletecollection patch update':
-      'apps:daemonsets apps:deployments apps:deployments/scale apps:replicasets apps:replicasets/scale apps:statefulsets apps:statefulsets/scale autoscaling:horizontalpodautoscalers batch:cronjobs batch:jobs configmaps events events.k8s.io:events networking.k8s.io:ingresses networking.k8s.io:networkpolicies persistentvolumeclaims pods pods/attach pods/exec pods/portforward pods/proxy policy:poddisruptionbudgets secrets serviceaccounts services services/proxy',
+      'apps:daemonsets apps:deployments apps:deployments/scale apps:replicasets apps:replicasets/scale apps:statefulsets apps:statefulsets/scale autoscaling:horizontalpodautoscalers batch:cronjobs batch:jobs configmaps events events.k8s.io:events networking.k8s.io:ingresses networking.k8s.io:networkpolicies persistentvolumeclaims pods pods/attach pods/exec pods/portforward pods/proxy policy:poddisruptionbudgets replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
     create: 'pods/eviction serviceaccounts/token',
     'create delete deletecollection get list patch update watch': 'coordination.k8s.io:leases',
   },
   'system:aggregate-to-view': {
     'get list watch':
-      'apps:controllerrevisions apps:daemonsets apps:daemonsets/status apps:deployments apps:deployments/scale apps:deployments/status apps:replicasets apps:replicasets/scale apps:replicasets/status apps:statefulsets apps:statefulsets/scale apps:statefulsets/status autoscaling:horizontalpodautoscalers autoscaling:horizontalpodautoscalers/status batch:cronjobs batch:cronjobs/status batch:jobs batch:jobs/status configmaps discovery.k8s.io:endpointslices endpoints events events.k8s.io:events limitranges namespaces namespaces/status networking.k8s.io:ingresses networking.k8s.io:ingresses/status networking.k8s.io:networkpolicies persistentvolumeclaims persistentvolumeclaims/status pods pods/log pods/status policy:poddisruptionbudgets policy:poddisruptionbudgets/status resourcequotas resourcequotas/status serviceaccounts services services/status',
+      'apps:controllerrevisions apps:daemonsets apps:daemonsets/status apps:deployments apps:deployments/scale apps:deployments/status apps:replicasets apps:replicasets/scale apps:replicasets/status apps:statefulsets apps:statefulsets/scale apps:statefulsets/status autoscaling:horizontalpodautoscalers autoscaling:horizontalpodautoscalers/status batch:cronjobs batch:cronjobs/status batch:jobs batch:jobs/status configmaps discovery.k8s.io:endpointslices endpoints events events.k8s.io:events limitranges namespaces namespaces/status networking.k8s.io:ingresses networking.k8s.io:ingresses/status networking.k8s.io:networkpolicies persistentvolumeclaims persistentvolumeclaims/status pods pods/log pods/status policy:poddisruptionbudgets policy:poddisruptionbudgets/status replicationcontrollers replicationcontrollers/scale replicationcontrollers/status resourcequotas resourcequotas/status serviceaccounts services services/status',
   },
   'system:auth-delegator': {
     create: 'authentication.k8s.io:tokenreviews authorization.k8s.io:subjectaccessreviews',
@@ -97,8 +97,23 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     create:
       'authentication.k8s.io:selfsubjectreviews authorization.k8s.io:selfsubjectaccessreviews authorization.k8s.io:selfsubjectrulesreviews',
   },
+  'system:certificates.k8s.io:certificatesigningrequests:nodeclient': {
+    create: 'certificates.k8s.io:certificatesigningrequests/nodeclient',
+  },
+  'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient': {
+    create: 'certificates.k8s.io:certificatesigningrequests/selfnodeclient',
+  },
+  ...Object.fromEntries(
+    ['kube-apiserver-client', 'kube-apiserver-client-kubelet', 'kubelet-serving', 'legacy-unknown'].map((signer) => [
+      `system:certificates.k8s.io:${signer}-approver`,
+      { approve: 'certificates.k8s.io:signers' },
+    ]),
+  ),
   'system:discovery': {
     get: '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/',
+  },
+  'system:monitoring': {
+    get: '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz nodes/metrics',
   },
   'system:public-info-viewer': {
     get: '/healthz /livez /readyz /version /version/',
@@ -138,7 +153,14 @@ t.test('roles have the labels of bootstrap roles, and some are aggregated', asyn
     'system:aggregate-to-view': to('view'),
     'system:auth-delegator': own,
     'system:basic-user': own,
+    ...Object.fromEntries(
+      [
+        ...['certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient', 'kube-apiserver-client-approver'],
+        ...['kube-apiserver-client-kubelet-approver', 'kubelet-serving-approver', 'legacy-unknown-approver'],
+      ].map((name) => [`system:certificates.k8s.io:${name}`, own]),
+    ),
     'system:discovery': own,
+    'system:monitoring': own,
     'system:public-info-viewer': own,
   })
   for (const { metadata } of clusterroles!) t.strictSame(metadata.annotations, { 'rbac.authorization.kubernetes.io/autoupdate': 'true' })
@@ -162,6 +184,7 @@ t.test('bootstrap bindings grant the roles to groups', async (t) => {
       ['cluster-admin', roleRef('cluster-admin'), [group('system:masters')]],
       ['system:basic-user', roleRef('system:basic-user'), [group('system:authenticated')]],
       ['system:discovery', roleRef('system:discovery'), [group('system:authenticated')]],
+      ['system:monitoring', roleRef('system:monitoring'), [group('system:monitoring')]],
       ['system:public-info-viewer', roleRef('system:public-info-viewer'), [group('system:authenticated'), group('system:unauthenticated')]],
     ],
   )

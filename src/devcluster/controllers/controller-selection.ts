@@ -7,6 +7,9 @@ import { describeFound, expect } from '../../api/option-checks.ts'
 
 /** The controllers of the embedded cluster (k8s.io/kubernetes/cmd/kube-controller-manager/names: controller_names.go). */
 export const controllerNames = [
+  'certificatesigningrequest-approving-controller',
+  'certificatesigningrequest-cleaner-controller',
+  'certificatesigningrequest-signing-controller',
   'cronjob-controller',
   'daemonset-controller',
   'deployment-controller',

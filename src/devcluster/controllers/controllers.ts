@@ -1,6 +1,7 @@
 /** Runs the controllers of the embedded cluster. Together, they replace kube-controller-manager, kube-scheduler and the kubelets. */
 import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
+import type { KeyPair } from '../../certs/issue.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { runController } from '../../controller/run-controller.ts'
@@ -9,6 +10,9 @@ import { counter, createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
 import { autoscalerController } from './autoscaler/autoscaler.ts'
+import { approvingController } from './certificates/approving.ts'
+import { cleanerController } from './certificates/cleaner.ts'
+import { signingController } from './certificates/signing.ts'
 import type { ControllerName, ControllerSelection } from './controller-selection.ts'
 import { isSelected } from './controller-selection.ts'
 import { disruptionController } from './disruption/disruption.ts'
@@ -42,8 +46,8 @@ import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 export interface ControllersOptions {
   readonly client: Client
   readonly source: TypeSource
-  /** The CA certificate of the embedded API server as PEM. */
-  readonly ca: string
+  /** The CA of the cluster. */
+  readonly authority: KeyPair
   /** The version of the simulated kubelets. */
   readonly version: string
   readonly simulation: SimulationOptions
@@ -85,7 +89,10 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     startSelected('pod-garbage-collector-controller', podGarbageCollector(), 'pod-garbage-collector'),
     startSelected('namespace-controller', namespaceController(source)),
     startSelected('serviceaccount-controller', serviceAccountController()),
-    startSelected('root-ca-certificate-publisher-controller', rootCaPublisher(options.ca)),
+    startSelected('root-ca-certificate-publisher-controller', rootCaPublisher(options.authority.cert)),
+    startSelected('certificatesigningrequest-approving-controller', approvingController(), 'csrapproving'),
+    startSelected('certificatesigningrequest-signing-controller', signingController(options.authority), 'csrsigning'),
+    startSelected('certificatesigningrequest-cleaner-controller', cleanerController(), 'csrcleaner'),
     startSelected('deployment-controller', deploymentController()),
     startSelected('replicaset-controller', replicaSetController()),
     startSelected('replicationcontroller-controller', replicationController(), 'replication-controller'),

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Catalog } from '../resources/catalog.ts'
+import { rankOf } from '../resources/group-priorities.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { SubresourceInfo } from '../rest/subresource.ts'
 
@@ -11,26 +12,6 @@ export interface Document {
   readonly text: string
   readonly etag: string
 }
-
-/** kube-apiserver's order of groups. The order matters to kubectl: of several types with the same name, kubectl uses the first. */
-const groupOrder = [
-  '',
-  'apps',
-  'events.k8s.io',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'autoscaling',
-  'batch',
-  'networking.k8s.io',
-  'policy',
-  'rbac.authorization.k8s.io',
-  'storage.k8s.io',
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'scheduling.k8s.io',
-  'coordination.k8s.io',
-  'discovery.k8s.io',
-]
 
 /** Builds the documents from the catalog. The aggregated documents are cached until the catalog changes. */
 export class Discovery {
@@ -108,8 +89,7 @@ export class Discovery {
   }
 
   #groups(): readonly { name: string; versions: readonly string[] }[] {
-    const rank = ({ name }: { name: string }): number => (groupOrder.includes(name) ? groupOrder.indexOf(name) : groupOrder.length)
-    return [...this.#catalog.groups()].sort((a, b) => rank(a) - rank(b))
+    return [...this.#catalog.groups()].sort((a, b) => compare(rankOf(a.name), rankOf(b.name)))
   }
 
   #document(key: boolean, make: () => JsonObject): Document {
@@ -140,7 +120,7 @@ function resourceJson(info: ResourceInfo): JsonObject[] {
       kind: info.kind,
       verbs: [...info.verbs],
       ...names(info),
-      ...(info.review === undefined ? { storageVersionHash: storageVersionHash(info) } : {}),
+      ...(info.review === undefined && info.computed === undefined ? { storageVersionHash: storageVersionHash(info) } : {}),
     },
     ...subresourcesOf(info).map(([name, sub]) => ({
       name: `${info.plural}/${name}`,
@@ -201,4 +181,9 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')
   return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64')
+}
+
+/** Compares two ranks, which may be infinite. */
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

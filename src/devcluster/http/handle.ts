@@ -7,6 +7,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
+import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
@@ -14,6 +15,7 @@ import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
 import { timeoutOf } from './request-timeout.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
+import type { RunningRequest } from './request-metrics.ts'
 import { respondStatus } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 import { watchObjects } from './watch.ts'
@@ -45,6 +47,8 @@ export interface RequestRecord {
  */
 const maxRecordedLength = 2048
 
+const applyPatch = 'application/apply-patch'
+
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 type Handler = (exchange: Exchange, request: ResourceRequest, services: Services) => Promise<void>
@@ -64,14 +68,16 @@ const handlers: Readonly<Record<Verb, Handler>> = {
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   let verb = exchange.method.toLowerCase()
   let user = ''
+  let running: RunningRequest | undefined
   try {
     if (!methods.has(exchange.method)) throw methodNotAllowed()
     const target = requestInfoOf(exchange)
     verb = target.verb
+    running = started(exchange, target, services)
     if (target.verb !== 'watch' && !isPodLog(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
     const { headers } = exchange.request
-    const sender = authenticate(headers, tokens)
+    const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(headers, tokens)
     user = sender.username
     const requester = impersonate(sender, headers, services.authorizer, attributes)
     user = requester.username
@@ -82,7 +88,14 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
   }
   const query = (exchange.request.url ?? '').split('?').slice(1).join('?')
   const { statusCode: code } = exchange.response
+  running?.end(code, (services.clock.monotonicNow() - exchange.receivedAt) / 1000)
   return { at: exchange.since, verb, user: recorded(user), path: recorded(exchange.path), query: recorded(query), code }
+}
+
+function started({ request, query }: Exchange, target: RequestInfo, { catalog, metrics }: Services): RunningRequest {
+  const served = target.isResource ? catalog.find(target.group, target.version, target.resource) : undefined
+  const isApply = target.verb === 'patch' && request.headers['content-type']?.startsWith(applyPatch) === true
+  return metrics.started(target, served, { isDryRun: query.has('dryRun'), isApply })
 }
 
 /** Returns a copy of the beginning of a text. V8 implements a slice as a reference to the whole text, which would then stay in memory. */

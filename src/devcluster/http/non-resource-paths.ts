@@ -1,7 +1,6 @@
 /** Non-resource paths: discovery, OpenAPI, version, health, and the index at `/`. */
 import type { JsonObject } from '../../api/json.ts'
-import { failure } from '../../api/status.ts'
-import { StatusError, methodNotAllowed, unknownResource } from '../apimachinery/status-error.ts'
+import { methodNotAllowed, unknownResource } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
 import { respond, respondObject, respondText } from './respond.ts'
@@ -11,13 +10,17 @@ import type { Services } from './services.ts'
 export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
 
 // `@` is invalid in a media type. Clients send it nevertheless, and kube-apiserver responds with a dot in its place.
-const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
-/**
- * An OpenAPI v2 document without `definitions`, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types that are missing
- * in v3. With this document, kubectl reports that the type is not installed. With an error response, kubectl would fail with a message
- * about OpenAPI.
- */
-const emptyOpenApiV2 = '\n\u00032.0'
+const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const openApiV2ProtobufWithAt = openApiV2Protobuf.replace('.v1.0', '@v1.0')
+
+/** The media types for which `/openapi/v2` is served, with the ranges that include them. */
+const openApiV2Types: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/*',
+  '*/*',
+  openApiV2Protobuf,
+  openApiV2ProtobufWithAt,
+])
 
 const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/
 const checks = ['ping']
@@ -37,7 +40,9 @@ export async function handlePath(exchange: Exchange, services: Services): Promis
   if (root === 'api' && version === undefined) return handleResourceList(exchange, services, '', group)
   if (root === 'apis' && version === undefined) return handleGroup(exchange, services, group)
   if (root === 'apis' && more.length === 0) return handleResourceList(exchange, services, group, version!)
-  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return handleOpenApi(exchange, services, path)
+  if (path === '/metrics') return handleMetrics(exchange, services)
+  if (path === '/openapi/v2') return handleOpenApiV2(exchange, services)
+  if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return handleOpenApi(exchange, services, path)
   return notFoundText(exchange)
 }
 
@@ -94,14 +99,26 @@ function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<
   return respondObject(exchange, 200, value, () => `${JSON.stringify(value)}\n`, encoding)
 }
 
+/** Handles `/openapi/v2` (k8s.io/kube-openapi/pkg/handler: RegisterOpenAPIVersionedService). */
+function handleOpenApiV2(exchange: Exchange, { openApiV2 }: Services): Promise<void> {
+  const vary = { Vary: 'Accept-Encoding, Accept' }
+  const { type } = parseAccept(exchange.request.headers.accept).find((range) => openApiV2Types.has(range.type)) ?? {}
+  if (type === undefined) return respond(exchange, { code: 406, body: '', headers: vary })
+  const made = openApiV2.document()
+  const { json: text, etag, madeAt } = made
+  const headers = { ...vary, ETag: etag, 'Cache-Control': 'no-cache, private', 'Last-Modified': new Date(madeAt).toUTCString() }
+  if (isKnown(exchange, etag)) return respond(exchange, { code: 304, body: '', headers })
+  const isProtobuf = type === openApiV2Protobuf || type === openApiV2ProtobufWithAt
+  return respond(exchange, {
+    code: 200,
+    contentType: isProtobuf ? openApiV2Protobuf : 'application/json',
+    body: isProtobuf ? Buffer.from(made.protobuf) : text,
+    headers,
+  })
+}
+
 async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: string): Promise<void> {
   const ranges = parseAccept(exchange.request.headers.accept)
-  if (path === '/openapi/v2') {
-    if (ranges.some(({ type }) => type === openApiV2Protobuf))
-      return respond(exchange, { code: 200, contentType: openApiV2Protobuf.replace('@', '.'), body: emptyOpenApiV2 })
-    const text = 'this API server describes itself in OpenAPI v3 only: see /openapi/v3'
-    throw new StatusError(failure(404, 'NotFound', text, {}))
-  }
   const empty = (code: number): Promise<void> => respond(exchange, { code, body: '' })
   // kube-apiserver ignores the Accept header for the index, and sends the index as plain text.
   if (path === '/openapi/v3') return respond(exchange, { code: 200, contentType: plainText, body: `${JSON.stringify(openApi.index())}\n` })
@@ -120,12 +137,21 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
 
 /** Responds with a document and its ETag, or with 304 when the client already has the current document. */
 function document(exchange: Exchange, body: string, contentType: string, etag: string, cacheControl = 'public'): Promise<void> {
-  const known = (exchange.request.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-  return respond(exchange, { code: known ? 304 : 200, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })
+  const code = isKnown(exchange, etag) ? 304 : 200
+  return respond(exchange, { code, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })
+}
+
+/** True when the client already has the document with this ETag. */
+function isKnown({ request }: Exchange, etag: string): boolean {
+  return (request.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 function json(exchange: Exchange, value: JsonObject): Promise<void> {
   return respond(exchange, { code: 200, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` })
+}
+
+async function handleMetrics(exchange: Exchange, { metrics }: Services): Promise<void> {
+  return respond(exchange, { code: 200, contentType: 'text/plain; version=0.0.4; charset=utf-8', body: await metrics.text() })
 }
 
 function handleHealth(exchange: Exchange, name: string, check: string | undefined): Promise<void> {
@@ -149,5 +175,5 @@ function versionJson(): JsonObject {
 
 function index({ discovery }: Services): JsonObject {
   const health = ['healthz', 'livez', 'readyz'].flatMap((name) => [`/${name}`, ...checks.map((check) => `/${name}/${check}`)])
-  return { paths: [...discovery.paths(), ...health, '/openapi/v3', '/version'].sort() }
+  return { paths: [...discovery.paths(), ...health, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].sort() }
 }

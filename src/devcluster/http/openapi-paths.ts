@@ -4,7 +4,9 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import { metaPrefix } from './openapi-meta.ts'
-import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
+import { operationName } from './openapi-operation-names.ts'
+import { refTo } from './openapi-go-types.ts'
+import { componentName, gvkOf, subresourceType } from './openapi-schemas.ts'
 
 /**
  * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed: the document contains no merge keys, so
@@ -45,20 +47,16 @@ export function pathsOf(info: ResourceInfo): JsonObject {
     const offered = operations.filter(({ verb }) => verbs.includes(verb))
     if (offered.length === 0) return
     const entries = offered.map((operation): [string, JsonValue] => [operation.method, operationJson(info, target, operation, path)])
-    paths[path] = { ...Object.fromEntries(entries), parameters: parameters.map(pathParameter) }
+    paths[path] = { ...Object.fromEntries(entries), parameters: parameters.map((name) => pathParameter(name, info.kind)) }
   }
   add(collection, scope, object, collectionOperations, info.verbs)
   add(`${collection}/{name}`, [...scope, 'name'], object, itemOperations, info.verbs)
   for (const [name, sub] of Object.entries(info.subresources)) {
-    const isScale = sub.kind === scaleType.kind
-    const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
+    const type = subresourceType(info, sub)
+    const component = type.custom || type.goType !== undefined ? componentName(type, type.kind) : undefined
     // In kube-apiserver's document, the operations of a custom resource's scale subresource have the group, version and kind of the custom
     // resource.
-    const target =
-      isScale && info.custom
-        ? { ...object, component }
-        : { group: sub.group ?? info.group, version: sub.version ?? info.version, kind: sub.kind, component }
-    add(`${collection}/{name}/${name}`, [...scope, 'name'], target, subresourceOperations, sub.verbs)
+    add(`${collection}/{name}/${name}`, [...scope, 'name'], { ...(info.custom ? info : type), component }, subresourceOperations, sub.verbs)
   }
   if (info.namespaced) add(`${root}/${info.plural}`, [], object, [list], info.verbs)
   return paths
@@ -75,20 +73,45 @@ interface Target {
 
 function operationJson(info: ResourceInfo, target: Target, { method, action }: Operation, path: string): JsonObject {
   const object: JsonObject = target.component === undefined ? { type: 'object' } : refTo(target.component)
-  const listed = action === 'list' ? refTo(componentName(info, info.listKind)) : object
+  const answer =
+    action === 'list'
+      ? refTo(componentName(info, info.listKind))
+      : method !== 'delete' || (action === 'delete' && info.strategy.returnsDeleted === true)
+        ? object
+        : refTo(`${metaPrefix}.Status`)
+  const answers = responseCodes(info, action).map((code): [string, JsonValue] => [
+    code,
+    { description: codes[code], content: content(bodyTypes, answer) },
+  ])
   return {
-    operationId: `${action}${path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')}`,
-    tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
-    description: `${action} ${target.kind}`,
+    ...operationName(info, action, path),
     parameters: queryParameters(method, action),
     // kube-apiserver does not publish the request body (DeleteOptions) of a deletecollection of custom resources.
     ...(action === 'deletecollection' && info.custom ? {} : requestBody(method, object)),
-    responses: {
-      '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },
-      '401': { description: 'Unauthorized' },
-    },
+    responses: { ...Object.fromEntries(answers), '401': { description: 'Unauthorized' } },
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': gvkOf(target, target.kind),
+  }
+}
+
+const codes = { '200': 'OK', '201': 'Created', '202': 'Accepted' } as const
+
+/**
+ * Returns the status codes of successful responses in kube-apiserver's documents (k8s.io/apiserver/pkg/endpoints:
+ * registerResourceHandlers; k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder: buildRoute).
+ */
+function responseCodes({ custom }: ResourceInfo, action: string): (keyof typeof codes)[] {
+  switch (action) {
+    case 'post':
+      return ['200', '201', '202']
+    case 'put':
+      return ['200', '201']
+    case 'patch':
+      return custom ? ['200'] : ['200', '201']
+    case 'delete':
+      return ['200', '202']
+    default:
+      return ['200']
   }
 }
 
@@ -155,6 +178,7 @@ function query(name: string, type: string, description: string): JsonObject {
   return { name, in: 'query', description, schema: { type, uniqueItems: true } }
 }
 
-function pathParameter(name: string): JsonObject {
-  return { name, in: 'path', description: `The ${name} of the object.`, required: true, schema: { type: 'string', uniqueItems: true } }
+function pathParameter(name: string, kind: string): JsonObject {
+  const description = name === 'name' ? `name of the ${kind}` : 'object name and auth scope, such as for teams and projects'
+  return { name, in: 'path', description, required: true, schema: { type: 'string', uniqueItems: true } }
 }

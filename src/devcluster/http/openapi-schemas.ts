@@ -4,28 +4,24 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
-import type { Shape } from '../types/check-json-types.ts'
-import { shapeOf } from '../types/go-shape.ts'
-import type { StructType } from '../types/go-types.ts'
+import type { SubresourceInfo } from '../rest/subresource.ts'
 import { kindType } from '../types/go-types.ts'
+import { fieldSchemas, goComponentName, refTo } from './openapi-go-types.ts'
 import { metaPrefix, metaSchemas } from './openapi-meta.ts'
+import { supportedSchema } from './openapi-v2-schemas.ts'
 
 const objectMeta = `${metaPrefix}.ObjectMeta`
 const listMeta = `${metaPrefix}.ListMeta`
 
+const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md'
+
 const apiVersion: JsonObject = {
   type: 'string',
-  description:
-    'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources',
+  description: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${conventions}#resources`,
 }
 const kind: JsonObject = {
   type: 'string',
-  description:
-    'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
-}
-
-export function refTo(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` }
+  description: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
 }
 
 /** Returns a reference with a description; OpenAPI 3.0 does not allow a description next to `$ref`. */
@@ -33,36 +29,60 @@ function describedRef(name: string, description: string): JsonObject {
   return { description, allOf: [refTo(name)] }
 }
 
-const metadata = describedRef(
-  objectMeta,
-  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
-)
+const metadata = describedRef(objectMeta, `Standard object's metadata. More info: ${conventions}#metadata`)
 
-/** The type of all scale subresources. */
-export const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale', custom: false }
-
-/** The fields that determine a component's name. */
-type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom'>
-
-/** Returns the component name of a type: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
-export function componentName(info: ComponentType, kindName: string): string {
-  const prefix = info.custom
-    ? info.group.split('.').reverse().join('.')
-    : `io.k8s.api.${info.group === '' ? 'core' : info.group.split('.')[0]!}`
-  return `${prefix}.${info.version}.${kindName}`
+/** The fields that an embedded resource has in addition to those of its schema. */
+const embeddedFields: JsonObject = {
+  apiVersion: {
+    type: 'string',
+    description: `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`,
+  },
+  kind: {
+    type: 'string',
+    description: `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`,
+  },
+  metadata,
 }
 
-/** Returns all component schemas for the types of one group version. */
-export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
+/** The type of which a component describes objects. */
+type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom' | 'goType'>
+
+/** Returns the component name of a type or its list: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
+export function componentName({ group, version, custom, goType }: ComponentType, kindName: string): string {
+  if (goType !== undefined) return goComponentName(goType).replace(/[^.]+$/, kindName)
+  const prefix = custom ? group.split('.').reverse().join('.') : `io.k8s.api.${group === '' ? 'core' : group.split('.')[0]!}`
+  return `${prefix}.${version}.${kindName}`
+}
+
+/** A type with the name of its kind. */
+type KindType = ComponentType & Pick<ResourceInfo, 'kind'>
+
+/** Returns the type of a subresource's objects: the type itself, or a type such as Scale. */
+export function subresourceType(info: KindType, { group, version, kind: ofSubresource }: SubresourceInfo): KindType {
+  if (ofSubresource === info.kind) return info
+  const id = { group: group ?? info.group, version: version ?? info.version, kind: ofSubresource }
+  const goType = kindType(id)
+  return { ...id, custom: false, ...(goType !== undefined && { goType }) }
+}
+
+/**
+ * Returns all component schemas for the types of one group version. For the OpenAPI v2 document, the schemas of custom resources lack what
+ * v2 does not support; they are still in the notation of OpenAPI v3.
+ */
+export function componentsOf(rows: readonly ResourceInfo[], version: OpenApiVersion = 'v3'): JsonObject {
   const components: JsonObject = { ...metaSchemas }
   for (const info of rows) {
     components[componentName(info, info.kind)] = {
-      ...objectSchema(info, components),
+      ...objectSchema(info, components, version),
       'x-kubernetes-group-version-kind': [gvkOf(info, info.kind)],
     }
     if (info.verbs.includes('list')) components[componentName(info, info.listKind)] = listSchema(info)
-    if (Object.values(info.subresources).some(({ kind }) => kind === scaleType.kind))
-      components[componentName(scaleType, scaleType.kind)] = builtinSchema(scaleType, kindType(scaleType), components)
+    for (const subresource of Object.values(info.subresources)) {
+      const type = subresourceType(info, subresource)
+      const name = componentName(type, type.kind)
+      if (type.goType !== undefined && !Object.hasOwn(components, name))
+        components[name] = { ...builtinSchema(type, components), 'x-kubernetes-group-version-kind': [gvkOf(type, type.kind)] }
+    }
   }
   return components
 }
@@ -71,18 +91,19 @@ export function gvkOf(type: { readonly group: string; readonly version: string }
   return { group: type.group, kind: kindName, version: type.version }
 }
 
-function objectSchema(info: ResourceInfo, components: JsonObject): JsonObject {
-  if (info.openapi === undefined) return builtinSchema(info, info.goType, components)
-  const schema = published(info.openapi)
+type OpenApiVersion = 'v2' | 'v3'
+
+/** Returns the schema of a type (for CRDs, k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder: buildKubeNative). */
+function objectSchema(info: ResourceInfo, components: JsonObject, version: OpenApiVersion): JsonObject {
+  if (info.openapi === undefined) return builtinSchema(info, components)
+  if (version === 'v2' && info.openapi['x-kubernetes-preserve-unknown-fields'] === true)
+    return { type: 'object', ...selectableFields(info) }
+  const schema = published(version === 'v2' ? supportedSchema(info.openapi) : info.openapi, version)
   return { ...schema, properties: { apiVersion, kind, metadata, ...withoutTypeMeta(schema.properties) }, ...selectableFields(info) }
 }
 
-function builtinSchema(
-  type: ComponentType & { readonly kind: string },
-  goType: StructType | undefined,
-  components: JsonObject,
-): JsonObject {
-  const fields = goType === undefined ? {} : fieldsOf(shapeOf(goType).fields, type, components)
+function builtinSchema(type: KindType, components: JsonObject): JsonObject {
+  const fields = type.goType === undefined ? {} : fieldSchemas(type.goType, components)
   return {
     type: 'object',
     description: `${type.kind} of the API version ${apiVersionOf(type)}.`,
@@ -98,12 +119,21 @@ function selectableFields({ custom, selectableFields: select }: ResourceInfo): J
 }
 
 function listSchema(info: ResourceInfo): JsonObject {
-  const items = { type: 'array', description: `List of ${info.plural}.`, items: refTo(componentName(info, info.kind)) }
+  const items = {
+    type: 'array',
+    description: `List of ${info.plural}. More info: ${conventions}`,
+    items: refTo(componentName(info, info.kind)),
+  }
   return {
     type: 'object',
-    description: `${info.listKind} is a list of ${info.kind}.`,
+    description: `${info.listKind} is a list of ${info.kind}`,
     required: ['items'],
-    properties: { apiVersion, kind, metadata: describedRef(listMeta, 'Standard list metadata.'), items },
+    properties: {
+      apiVersion,
+      kind,
+      metadata: describedRef(listMeta, `Standard list metadata. More info: ${conventions}#types-kinds`),
+      items,
+    },
     'x-kubernetes-group-version-kind': [gvkOf(info, info.listKind)],
     ...selectableFields(info),
   }
@@ -115,69 +145,24 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
 }
 
 /** Returns a CRD's schema as it is published in OpenAPI: embedded resources get apiVersion, kind and metadata. */
-function published(schema: StructuralSchema): JsonObject {
+function published(schema: StructuralSchema, version: OpenApiVersion): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
-  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
-  const embedded: JsonObject = isEmbedded ? { apiVersion, kind, metadata } : {}
+  // With these fields, kubectl would reject the unknown fields of an embedded resource by the OpenAPI v2 document.
+  const isOpen = version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true && !isOpen
+  const embedded: JsonObject = isEmbedded ? embeddedFields : {}
   if (isEmbedded) result.required = [...new Set([...(schema.required ?? []), 'kind', 'apiVersion'])]
   if (schema['x-kubernetes-int-or-string'] === true) result.anyOf ??= [{ type: 'integer' }, { type: 'string' }]
   if (properties !== undefined || Object.keys(embedded).length > 0) {
     const fields: JsonObject = {}
-    for (const [name, field] of Object.entries(properties ?? {})) setOwn(fields, name, published(field))
+    for (const [name, field] of Object.entries(properties ?? {})) setOwn(fields, name, published(field, version))
     result.properties = { ...fields, ...embedded }
   }
-  if (items !== undefined) result.items = published(items)
+  if (items !== undefined) result.items = published(items, version)
   if (additionalProperties !== undefined) {
-    result.additionalProperties = typeof additionalProperties === 'boolean' ? additionalProperties : published(additionalProperties)
+    result.additionalProperties =
+      typeof additionalProperties === 'boolean' ? additionalProperties : published(additionalProperties, version)
   }
   return result
-}
-
-function fieldsOf(fields: Readonly<Record<string, Shape>>, owner: ComponentType, components: JsonObject): JsonObject {
-  const result: JsonObject = {}
-  for (const [name, shape] of Object.entries(fields)) setOwn(result, name, shapeSchema(shape, owner, components))
-  return result
-}
-
-/** Returns the schema of a Go type. Structs become named components, because a type may contain itself. */
-function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject): JsonObject {
-  if (typeof shape === 'string') return leafSchema(shape)
-  if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, owner, components) }
-  if ('objectOr' in shape) return { 'x-kubernetes-preserve-unknown-fields': true }
-  if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
-  const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
-  if (!Object.hasOwn(components, name)) {
-    // The component is added before its fields are visited. A field that contains the type itself then finds the component, and the
-    // recursion ends.
-    const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    components[name] = component
-    component.properties = fieldsOf(shape.fields, owner, components)
-  }
-  return refTo(name)
-}
-
-function leafSchema(shape: Extract<Shape, string>): JsonObject {
-  switch (shape) {
-    case 'string':
-      return { type: 'string' }
-    case 'bytes':
-      return { type: 'string', format: 'byte' }
-    case 'time':
-    case 'microTime':
-      return { type: 'string', format: 'date-time' }
-    case 'quantity':
-      return { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' }
-    case 'int32':
-    case 'int64':
-      return { type: 'integer', format: shape }
-    case 'float64':
-      return { type: 'number', format: 'double' }
-    case 'bool':
-      return { type: 'boolean' }
-    case 'intOrString':
-      return { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' }
-    case 'any':
-      return { 'x-kubernetes-preserve-unknown-fields': true }
-  }
 }

@@ -49,8 +49,8 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   const bodiless = code === 204 || code === 304
   response.writeHead(code, {
     'Cache-Control': 'no-cache, private',
-    ...headers,
     ...(compress ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : {}),
+    ...headers,
     ...(bodiless || contentType === undefined ? {} : { 'Content-Type': contentType }),
     ...(bodiless ? {} : { 'Content-Length': sent }),
   })

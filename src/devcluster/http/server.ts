@@ -14,9 +14,11 @@ import { Discovery } from './discovery.ts'
 import { endOfTurn } from './end-of-turn.ts'
 import type { Exchange } from './exchange.ts'
 import type { RequestRecord } from './handle.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import { handle } from './handle.ts'
 import { JsonText } from './json-text.ts'
 import { OpenApi } from './openapi.ts'
+import { OpenApiV2 } from './openapi-v2.ts'
 import { serverVersion } from './non-resource-paths.ts'
 import type { Resources, Services } from './services.ts'
 
@@ -83,6 +85,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     jsonText: new JsonText(),
     discovery: new Discovery(catalog),
     openApi: new OpenApi(catalog, serverVersion.gitVersion),
+    metrics: new RequestMetrics(() => countObjects(options.registry, catalog)),
+    openApiV2: new OpenApiV2(catalog, serverVersion.gitVersion, () => clock.now()),
   }
   const sockets = new Set<Duplex>()
   /** The running requests. `end` of a request is aborted when its client disconnects, or when the server closes. */
@@ -118,7 +122,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
   }
-  const server = createServer({ cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2', ...limits }, onRequest)
+  const server = createServer(
+    {
+      cert: options.tls.cert,
+      key: options.tls.key,
+      // A client may send a certificate of the cluster's CA instead of a token.
+      ca: options.tls.ca,
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      ...limits,
+    },
+    onRequest,
+  )
   const onConnection = (socket: Duplex): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -153,6 +169,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       await closed
     },
   }
+}
+
+/** Returns the number of stored objects of each type, keyed by `PLURAL.GROUP`. */
+function countObjects(registry: Resources, catalog: Catalog): Map<string, number> {
+  const stored = catalog
+    .all()
+    .filter(({ verbs, conversion, computed }) => verbs.includes('list') && conversion === undefined && computed === undefined)
+  return new Map(
+    stored.map((info) => {
+      const { group, plural } = info
+      return [group === '' ? plural : `${plural}.${group}`, registry.count(info)] as const
+    }),
+  )
 }
 
 function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, clock: Clock): Exchange {

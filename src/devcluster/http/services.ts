@@ -9,12 +9,14 @@ import type { Authorizer } from '../access/authorizer.ts'
 import type { Discovery } from './discovery.ts'
 import type { JsonText } from './json-text.ts'
 import type { OpenApi } from './openapi.ts'
+import type { OpenApiV2 } from './openapi-v2.ts'
 import type { RequestInfo } from './request-info.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
 /** The methods of the registry that the HTTP handlers call. */
 export type Resources = Pick<
   Registry,
-  'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'
+  'count' | 'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'
 >
 
 export interface Services {
@@ -26,6 +28,8 @@ export interface Services {
   readonly jsonText: JsonText
   readonly discovery: Discovery
   readonly openApi: OpenApi
+  readonly openApiV2: OpenApiV2
+  readonly metrics: RequestMetrics
 }
 
 /** An authorized request for a type in the catalog. */

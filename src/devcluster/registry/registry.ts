@@ -22,6 +22,7 @@ import { writeObject } from './write/pipeline.ts'
 import { Representation } from './representation.ts'
 import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
 import { methodNotAllowed, notFound, tooLargeResourceVersion, unknownResource } from '../apimachinery/status-error.ts'
+import { textAt } from '../apimachinery/unstructured.ts'
 import { updateOf } from './verbs/update.ts'
 import type { WatchOptions } from './verbs/watch.ts'
 import { watchObjects } from './verbs/watch.ts'
@@ -86,6 +87,11 @@ export class Registry {
       signal.addEventListener('abort', abandon, { once: true })
     })
     if (!reached) throw tooLargeResourceVersion(requested, store.revision)
+  }
+
+  /** Returns the number of stored objects of a type. */
+  count({ storageKey }: ResourceInfo): number {
+    return this.#environment.store.count(storageKey)
   }
 
   /** Returns the object. The call is synchronous, and therefore supports only types without a conversion webhook. */
@@ -194,8 +200,12 @@ export class Registry {
 
   #stored(info: ResourceInfo, key: ObjectKey, subresource: string): JsonObject {
     this.#check(info, 'get', subresource)
-    const stored = this.store.get(info.storageKey, key)
-    if (stored === undefined) throw notFound(info, key.name)
+    const stored =
+      info.computed === undefined
+        ? this.store.get(info.storageKey, key)
+        : info.computed.find((object) => textAt(object, 'metadata', 'name') === key.name)
+    // kube-apiserver names a type that is not stored in the singular.
+    if (stored === undefined) throw notFound(info.computed === undefined ? info : { ...info, plural: info.singular }, key.name)
     return stored
   }
 

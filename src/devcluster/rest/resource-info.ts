@@ -42,6 +42,8 @@ export interface ResourceInfo {
   readonly schemaOf?: (version: string) => CompiledSchema | undefined
   /** The schema in the OpenAPI v3 document. When undefined, the document has a schema made from `goType`. */
   readonly openapi?: StructuralSchema
+  /** The objects of a type that is not stored, such as ComponentStatus. Undefined for other types. */
+  readonly computed?: readonly JsonObject[]
   readonly strategy: Strategy
   /** Table columns, `Name` first. When empty, the generic columns `Name` and `Age` are used. */
   readonly columns: readonly Column[]

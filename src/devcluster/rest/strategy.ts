@@ -38,7 +38,8 @@ export interface Strategy {
   readonly admit?: (object: JsonObject, cluster: ClusterView) => JsonObject | Promise<JsonObject>
   /** Returns warnings about a valid new object. */
   readonly warnings?: (object: JsonObject) => readonly string[]
-  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
+  /** Sets and removes fields of an updated object. `now` is the time in milliseconds since 1970. */
+  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: number) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
   /** Returns the grace period of the object in seconds. Default: the type has no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number

@@ -41,6 +41,11 @@ export interface SubresourceInfo {
    * `status`.
    */
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
+  /**
+   * For a subresource whose body is an object of the type: returns the stored object with the part of the written object that the
+   * subresource may change. Default for `status`: the status and the metadata.
+   */
+  readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
   /** For a scale subresource: returns the path of the replicas field. */
   readonly replicasPath?: ReplicasPath
   /** Returns the response to a POST. Default: the written object. */

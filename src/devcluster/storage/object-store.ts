@@ -109,6 +109,11 @@ export class ObjectStore {
     return this.#shelves.get(storageKey)?.objects.get(storeKey(key))
   }
 
+  /** Returns the number of objects of a type. */
+  count(storageKey: string): number {
+    return this.#shelves.get(storageKey)?.objects.size ?? 0
+  }
+
   /**
    * Returns an object as the latest write has left it, even if the write is not committed yet. Writers start from this state: if they
    * started from the committed state, only one of the writes to an object in the same turn of the event loop could succeed.

@@ -24,6 +24,8 @@ export interface StructType {
   readonly kind: 'struct'
   /** Name of the Go type without its package, e.g. `PodSpec`. */
   readonly name: string
+  /** Name of the protobuf message with its package, e.g. `core.v1.PodSpec`. */
+  readonly message: string
   readonly fields: ReadonlyMap<string, GoField>
   /** True when server-side apply treats the struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
@@ -109,6 +111,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
+    message: message.name,
     // `fields` is a getter, because a type such as JSONSchemaProps contains itself.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])

@@ -61,7 +61,7 @@ t.test('storage versions are added to status.storedVersions', async (t) => {
   const status = { storedVersions: ['v1'], acceptedNames: { kind: 'Widget' } }
   const old = { ...widgetDefinition(), status }
   const update = (versions: JsonObject[], subresource = ''): unknown =>
-    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource).status
+    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource, 0).status
   t.strictSame(
     update([
       { ...widgetVersion, storage: false },

@@ -24,6 +24,8 @@ const foos = rowOf({
   },
 })
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
+const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md'
+const quantity = '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity'
 const meta = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 
 /** Returns the operations of a type in the OpenAPI document, each as `METHOD PATH: ACTION`. */
@@ -77,9 +79,9 @@ t.test('an operation describes its request body and its responses', (t) => {
   const { parameters, ...get } = item.get!
   t.strictSame(parameters, [])
   t.strictSame(get, {
-    operationId: 'getApisAExampleComV1NamespacesNamespaceFoosName',
-    tags: ['a_example_com_v1'],
-    description: 'get Foo',
+    operationId: 'readAExampleComV1NamespacedFoo',
+    tags: ['aExampleCom_v1'],
+    description: 'read the specified Foo',
     responses: { '200': { description: 'OK', content: content(foo) }, '401': { description: 'Unauthorized' } },
     'x-kubernetes-action': 'get',
     'x-kubernetes-group-version-kind': { group: 'a.example.com', kind: 'Foo', version: 'v1' },
@@ -123,7 +125,7 @@ t.test('an operation has the query and path parameters of its verb', (t) => {
   const inPath = (name: string): JsonObject => ({
     name,
     in: 'path',
-    description: `The ${name} of the object.`,
+    description: name === 'name' ? 'name of the Foo' : 'object name and auth scope, such as for teams and projects',
     required: true,
     schema: { type: 'string', uniqueItems: true },
   })
@@ -152,7 +154,7 @@ t.test('an operation on a subresource refers to the schema of the subresource', 
   ])
   t.strictSame(target(builtin('pods'), '/api/v1/namespaces/{namespace}/pods/{name}/binding', 'post'), [
     { group: '', kind: 'Binding', version: 'v1' },
-    { type: 'object' },
+    { $ref: '#/components/schemas/io.k8s.api.core.v1.Binding' },
   ])
   t.end()
 })
@@ -226,14 +228,21 @@ t.test('a list type has its items, metadata and selectable fields', (t) => {
   const list = components['com.example.a.v1.FooList'] as JsonObject
   t.match(list, {
     type: 'object',
-    description: 'FooList is a list of Foo.',
+    description: 'FooList is a list of Foo',
     required: ['items'],
     'x-kubernetes-group-version-kind': [{ group: 'a.example.com', kind: 'FooList', version: 'v1' }],
     'x-kubernetes-selectable-fields': selectable,
   })
   const { items, metadata } = list.properties as Record<string, JsonObject>
-  t.strictSame(items, { type: 'array', description: 'List of foos.', items: { $ref: '#/components/schemas/com.example.a.v1.Foo' } })
-  t.strictSame(metadata, { description: 'Standard list metadata.', allOf: [{ $ref: `${meta}.ListMeta` }] })
+  t.strictSame(items, {
+    type: 'array',
+    description: `List of foos. More info: ${conventions}`,
+    items: { $ref: '#/components/schemas/com.example.a.v1.Foo' },
+  })
+  t.strictSame(metadata, {
+    description: `Standard list metadata. More info: ${conventions}#types-kinds`,
+    allOf: [{ $ref: `${meta}.ListMeta` }],
+  })
   t.match(components['com.example.a.v1.Foo'], { 'x-kubernetes-selectable-fields': selectable })
   t.notOk('x-kubernetes-selectable-fields' in schemaOf({ type: 'object' }))
   t.notOk('x-kubernetes-selectable-fields' in (componentsOf([builtin('pods')])['io.k8s.api.core.v1.Pod'] as JsonObject))
@@ -278,10 +287,14 @@ t.test('built-in types are described like their Go types', (t) => {
     terminationGracePeriodSeconds: { type: 'integer', format: 'int64' },
     priority: { type: 'integer', format: 'int32' },
     hostNetwork: { type: 'boolean' },
-    overhead: { type: 'object', additionalProperties: { oneOf: [{ type: 'string' }, { type: 'number' }] } },
+    overhead: { type: 'object', additionalProperties: { $ref: quantity } },
   })
-  t.match(fieldsOf('HTTPGetAction').port, { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' })
-  t.strictSame(fieldsOf('PodStatus').startTime, { type: 'string', format: 'date-time' })
+  t.strictSame(fieldsOf('HTTPGetAction').port, { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.util.intstr.IntOrString' })
+  t.match(components['io.k8s.apimachinery.pkg.util.intstr.IntOrString'], {
+    oneOf: [{ type: 'integer' }, { type: 'string' }],
+    format: 'int-or-string',
+  })
+  t.strictSame(fieldsOf('PodStatus').startTime, { $ref: `${meta}.Time` })
   t.strictSame(fieldsOf('Secret').data, { type: 'object', additionalProperties: { type: 'string', format: 'byte' } })
   t.end()
 })
@@ -470,19 +483,20 @@ t.test('the schemas of metadata have the structure of those of kube-apiserver', 
 t.test('the metadata of templates is ObjectMeta, and a quantity a string or a number', (t) => {
   const components = componentsOf(['deployments', 'cronjobs'].map(builtin)) as Record<string, JsonObject>
   const fieldOf = (name: string, field: string): JsonObject => (components[name]!.properties as Record<string, JsonObject>)[field]!
-  for (const name of ['io.k8s.api.apps.v1.PodTemplateSpec', 'io.k8s.api.batch.v1.PodTemplateSpec', 'io.k8s.api.batch.v1.JobTemplateSpec'])
+  for (const name of ['io.k8s.api.core.v1.PodTemplateSpec', 'io.k8s.api.batch.v1.JobTemplateSpec'])
     t.strictSame(fieldOf(name, 'metadata'), { $ref: `${meta}.ObjectMeta` }, name)
-  t.strictSame(fieldOf('io.k8s.api.apps.v1.ResourceRequirements', 'limits'), {
+  t.strictSame(fieldOf('io.k8s.api.core.v1.ResourceRequirements', 'limits'), {
     type: 'object',
-    additionalProperties: { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' },
+    additionalProperties: { $ref: quantity },
   })
-  t.notOk('io.k8s.api.apps.v1.ObjectMeta' in components)
+  t.match(components[quantity.replace('#/components/schemas/', '')], { oneOf: [{ type: 'string' }, { type: 'number' }] })
+  t.notOk('io.k8s.api.core.v1.ObjectMeta' in components)
   t.end()
 })
 
 t.test('the schemas in a CustomResourceDefinition are described by a type that contains itself', (t) => {
   const components = componentsOf([customResourceDefinitions(systemClock)]) as Record<string, JsonObject>
-  const name = 'io.k8s.api.apiextensions.v1.JSONSchemaProps'
+  const name = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
   const { $ref: _ref, ...fields } = components[name]!.properties as Record<string, JsonObject>
   const itself = { $ref: `#/components/schemas/${name}` }
   const anything = { 'x-kubernetes-preserve-unknown-fields': true }

@@ -140,6 +140,7 @@ export function scriptedRegistry(methods: RegistryScript = {}): Resources {
   const list: Registry['list'] = methods.list ?? (() => ({ items: [], metadata: { resourceVersion: '1' } }))
   return {
     get,
+    count: () => 0,
     read: async (info, key, subresource) => get(info, key, subresource),
     readList: async (info, options) => list(info, options),
     waitFor: () => Promise.resolve(),

@@ -27,7 +27,8 @@ export interface ListOptions {
 
 export interface ListResult {
   readonly items: readonly JsonObject[]
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number }
+  /** `resourceVersion` is undefined for a type that is not stored. */
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number }
 }
 
 const listOptions = { group: 'meta.k8s.io', kind: 'ListOptions' }
@@ -53,7 +54,8 @@ function beginList({ store }: Environment, info: ResourceInfo, options: ListOpti
  */
 export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
   // An invalid selector is reported before any other error.
-  selectionOf(info, options)
+  const selection = selectionOf(info, options)
+  if (info.computed !== undefined) return { items: info.computed.filter((object) => selection.matches(object)), metadata: {} }
   const from = beginList(environment, info, options)
   if (info.converter === undefined) return listObjects(environment, info, options, from)
   const { keys, get, revision } = from.snapshot

@@ -68,13 +68,13 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   const place = key.namespace === undefined ? {} : { namespace: key.namespace }
   const prior = operation === 'CREATE' ? {} : { oldObject: shownOld }
   const attributes = { info, subresource, operation, name: key.name, ...place, ...prior, context }
+  const now = environment.clock.now()
   const ownPart = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
     const own = ownPart(given)
-    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
+    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource, now) ?? own
     return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old, subresource)
   }
-  const now = environment.clock.now()
 
   if (hooks?.write === undefined) {
     const given = metadataOf(object).managedFields
@@ -147,9 +147,11 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
 
 /**
  * In a write to the object itself, keeps the old status. In a write to /status, keeps all other fields, except for the metadata that such a
- * write can change.
+ * write can change. A write to another subresource changes its part of the object.
  */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
+  const part = info.subresources[subresource]?.part
+  if (part !== undefined) return part(object, old)
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
   // A write to /status cannot change the metadata of a custom resource. A write to /status of a built-in type can change the metadata,

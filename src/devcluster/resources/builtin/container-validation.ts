@@ -1,6 +1,6 @@
 /** Validation of containers (k8s.io/kubernetes/pkg/apis/core/validation). */
 import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
+import { duplicate, forbidden, invalid, notFoundField, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { qualifiedName, shortName } from '../../../api/name-syntax.ts'
@@ -249,8 +249,7 @@ function validateVolumeMounts(mounts: readonly JsonValue[], path: string, volume
     const [name, mountPath] = [textAt(mount, 'name'), textAt(mount, 'mountPath')]
     const errors: FieldError[] = []
     if (name === '') errors.push(required(`${here}.name`))
-    if (!volumes.has(name))
-      errors.push({ path: `${here}.name`, reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}` })
+    if (!volumes.has(name)) errors.push(notFoundField(`${here}.name`, name))
     if (mountPath === '') errors.push(required(`${here}.mountPath`))
     else if (paths.has(mountPath)) errors.push(invalid(`${here}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)

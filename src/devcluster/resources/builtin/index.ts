@@ -4,9 +4,12 @@
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
+import { apiServices } from './api-services.ts'
 import { autoscalerResources } from './autoscalers.ts'
 import { batchResources } from './batch.ts'
+import { certificateSigningRequests } from './certificates.ts'
 import { clusterResources } from './nodes-and-leases.ts'
+import { componentStatuses } from './component-statuses.ts'
 import { configResources } from './config-and-service-accounts.ts'
 import { controllerRevisions } from './controller-revisions.ts'
 import { endpointResources } from './endpoints.ts'
@@ -31,13 +34,16 @@ export const builtinResources: readonly ResourceInfo[] = [
   ...clusterResources,
   ...eventResources,
   ...volumeResources,
-  ...replicationResources,
   ...workloadResources,
+  ...replicationResources,
   statefulSets,
   controllerRevisions,
   ...batchResources,
   ...accessResources,
   ...webhookConfigurations,
+  certificateSigningRequests,
+  apiServices,
+  componentStatuses,
   ...networkResources,
   ...limitResources,
   ...autoscalerResources,

@@ -39,7 +39,10 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
   // `serviceAccount` is the deprecated alias of `serviceAccountName`.
   const account = textAt(filled, 'serviceAccountName') || textAt(filled, 'serviceAccount')
   const accounts = account === '' ? filled : { ...filled, serviceAccountName: account, serviceAccount: account }
-  const containers = ['containers', 'initContainers'].reduce((current, field) => changeItems(current, field, defaultContainer), accounts)
+  const containers = ['containers', 'initContainers', 'ephemeralContainers'].reduce(
+    (current, field) => changeItems(current, field, defaultContainer),
+    accounts,
+  )
   return changeItems(containers, 'volumes', defaultVolume)
 }
 

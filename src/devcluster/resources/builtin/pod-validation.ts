@@ -8,6 +8,7 @@ import { validateLabels } from '../../../api/object-meta.ts'
 import { fieldNames, kindType } from '../../types/go-types.ts'
 import { listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { equalExcept } from '../defaulting.ts'
+import { validateEphemeralContainers } from './ephemeral-containers.ts'
 import { objects, validateContainer, validateEnum } from './container-validation.ts'
 
 const restartPolicies = ['Always', 'OnFailure', 'Never']
@@ -25,6 +26,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
     ...validateVolumes(listAt(spec, 'volumes'), `${path}.volumes`),
     ...(listAt(spec, 'containers').length === 0 ? [required(`${path}.containers`)] : containers('containers')),
     ...containers('initContainers'),
+    ...validateEphemeralContainers(spec, `${path}.ephemeralContainers`, volumes),
     ...validateEnum(spec, 'restartPolicy', path, restartPolicies),
     ...validateEnum(spec, 'dnsPolicy', path, dnsPolicies),
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),

@@ -17,6 +17,7 @@ import { podColumns } from './pod-columns.ts'
 import { admitPod, withTolerations } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
 import { topologyLabels } from './topology-labels.ts'
+import { validateEphemeralUpdate } from './ephemeral-containers.ts'
 import { validatePodSpec, validatePodUpdate, validateTokenVolumes } from './pod-validation.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
@@ -37,6 +38,7 @@ export const pods: ResourceInfo = builtinResource({
       created: () => success,
       keepsGeneration: true,
     },
+    ephemeralcontainers: { kind: 'Pod', verbs: ['get', 'patch', 'update'], part: ephemeralPart },
     // This entry is for discovery. `getPodLog` in the HTTP layer responds to requests for the log.
     log: { kind: 'Pod', verbs: ['get'] },
     eviction: {
@@ -75,7 +77,12 @@ export const pods: ResourceInfo = builtinResource({
     admit: admitPod,
     validate: (pod, old, subresource) => {
       if (old !== undefined && (subresource === 'status' || subresource === 'binding')) return []
-      const own = old === undefined ? createErrors(specOf(pod)) : validatePodUpdate(specOf(pod), specOf(old))
+      const own =
+        old === undefined
+          ? createErrors(specOf(pod))
+          : subresource === 'ephemeralcontainers'
+            ? validateEphemeralUpdate(pod, old)
+            : validatePodUpdate(specOf(pod), specOf(old))
       return [...validatePodSpec(pod.spec, 'spec'), ...validateTokenVolumes(specOf(pod), 'spec'), ...own]
     },
     gracePeriodSeconds,
@@ -92,6 +99,21 @@ function gated(pod: JsonObject): JsonObject {
   const lastTransitionTime = textAt(pod, 'metadata', 'creationTimestamp')
   return {
     conditions: [{ type: 'PodScheduled', status: 'False', lastProbeTime: null, lastTransitionTime, reason: 'SchedulingGated', message }],
+  }
+}
+
+/**
+ * Returns the Pod with the ephemeral containers of a written Pod (k8s.io/kubernetes/pkg/registry/core/pod:
+ * podEphemeralContainersStrategy).
+ */
+function ephemeralPart(written: JsonObject, stored: JsonObject): JsonObject {
+  const { managedFields } = objectAt(written, 'metadata')
+  const { ephemeralContainers: _before, ...spec } = specOf(stored)
+  const { ephemeralContainers } = specOf(written)
+  return {
+    ...stored,
+    metadata: { ...objectAt(stored, 'metadata'), ...(managedFields !== undefined && { managedFields }) },
+    spec: { ...spec, ...(ephemeralContainers !== undefined && { ephemeralContainers }) },
   }
 }
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { ruleAuthorizer } from '../../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../../src/devcluster/admission/admission.ts'
+import { withCertificateChecks } from '../../../../src/devcluster/admission/certificate-admission.ts'
 import { withPodSecurity } from '../../../../src/devcluster/admission/pod-security.ts'
 import { storedPods } from '../../../../src/devcluster/admission/admission-state.ts'
 import { tableOf } from '../../../../src/devcluster/http/table.ts'
@@ -18,12 +19,13 @@ import type { Reply, Request, Send } from './play.ts'
 export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)
-  const admission = withPodSecurity(admitAll, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, authorizer: ruleAuthorizer(), clock: manualClock(now) })
+  const authorizer = ruleAuthorizer()
+  const admission = withCertificateChecks(withPodSecurity(admitAll, storedPods(store)), authorizer)
+  const registry = new Registry({ store, catalog, admission, authorizer, clock: manualClock(now) })
   return async (request) => {
     const warnings = new Set<string>()
     const context: RequestContext = {
-      user: { username: 'admin', groups: ['system:masters'] },
+      user: { username: 'kubernetes-admin', uid: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
       dryRun: request.dryRun ?? false,
       fieldManager: '',
       fieldValidation: 'Warn',

@@ -1,4 +1,6 @@
 /** All groups of recorded requests. */
+import { apiServiceGroup } from './cases/api-services.ts'
+import { certificateGroups } from './cases/certificates.ts'
 import { config } from './cases/config.ts'
 import { network } from './cases/network.ts'
 import { podSecurity } from './cases/pod-security.ts'
@@ -8,4 +10,14 @@ import { storage } from './cases/storage.ts'
 import { workloads } from './cases/workloads.ts'
 import type { Group } from './group.ts'
 
-export const groups: readonly Group[] = [...workloads, ...config, ...network, ...policy, ...storage, ...podSecurity, ...podGroups]
+export const groups: readonly Group[] = [
+  ...workloads,
+  ...config,
+  ...network,
+  ...policy,
+  ...storage,
+  ...podSecurity,
+  ...certificateGroups,
+  apiServiceGroup,
+  ...podGroups,
+]

@@ -1,7 +1,7 @@
 /** Requests for Pods, also with LimitRanges and PriorityClasses. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullPodSpecs } from '../../../../support/builtin-types/pods.ts'
-import type { Change, Group, RecordedType } from '../group.ts'
+import type { Change, Group, RecordedType, State } from '../group.ts'
 import { each, mistakesIn } from '../group.ts'
 import { podRows } from './pod-rows.ts'
 
@@ -331,10 +331,51 @@ const full = Object.entries(fullPodSpecs).map(([name, { schedulingGates: _gates,
   }
 })
 
+/** Returns a PUT with these ephemeral containers. */
+const putEphemeral = (...ephemeralContainers: JsonObject[]): NonNullable<State['subresources']>[number] => ({
+  method: 'PUT',
+  subresource: 'ephemeralcontainers',
+  body: { metadata: { labels: { a: 'b' } }, spec: { containers: [], nodeName: 'other', ephemeralContainers }, status: { phase: 'Failed' } },
+})
+const debug = { name: 'debug', image: 'busybox' }
+const ephemeral: Group = {
+  name: 'ephemeral-containers',
+  type,
+  base: { spec: { containers: [container], initContainers: [{ name: 'init', image: 'x' }], volumes: volume({ emptyDir: {} }) } },
+  create: [{ 'spec.ephemeralContainers': [debug] }],
+  states: [
+    {
+      update: [{ 'spec.ephemeralContainers': [debug] }],
+      subresources: [
+        { method: 'GET', subresource: 'ephemeralcontainers' },
+        putEphemeral(),
+        putEphemeral(debug),
+        putEphemeral({ ...debug, targetContainerName: 'main', stdin: true, tty: true, command: ['sh'], imagePullPolicy: 'Never' }),
+        putEphemeral({ ...debug, targetContainerName: 'init' }),
+        putEphemeral({ ...debug, targetContainerName: 'other' }),
+        putEphemeral(debug, { ...debug, image: 'other' }),
+        putEphemeral({ ...debug, name: 'main' }, { ...debug, name: 'init' }),
+        putEphemeral({ name: 'A b' }),
+        putEphemeral({ image: 'x' }),
+        putEphemeral({ ...debug, image: ' x' }),
+        putEphemeral({ ...debug, ports: [{ containerPort: 80 }], resources: { limits: { cpu: '1' } } }),
+        putEphemeral({ ...debug, livenessProbe: { exec: { command: ['a'] } }, readinessProbe: { exec: {} }, startupProbe: {} }),
+        putEphemeral({ ...debug, lifecycle: { preStop: { exec: { command: ['a'] } } } }),
+        putEphemeral({ ...debug, restartPolicy: 'Always' }),
+        putEphemeral({ ...debug, volumeMounts: [{ name: 'v', mountPath: '/a' }] }),
+        putEphemeral({ ...debug, volumeMounts: [{ name: 'v', mountPath: '/a', subPath: 'b' }] }),
+        putEphemeral({ ...debug, volumeMounts: [{ name: 'w', mountPath: '/a', subPathExpr: 'b' }] }),
+        putEphemeral({ ...debug, env: [{ name: 'A', value: 'b' }], securityContext: { runAsUser: 5 } }),
+      ],
+    },
+  ],
+}
+
 export const podGroups: readonly Group[] = [
   pods,
   { name: 'containers', type, base, create: ofContainers },
   podRows,
+  ephemeral,
   ...full,
   limited,
   // This group is the last one, because it creates a PriorityClass with `globalDefault`, which would change the Pods of later groups.

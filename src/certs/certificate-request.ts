@@ -1,0 +1,115 @@
+/** Parses certificate requests (PKCS #10, RFC 2986) with keys of any type, and checks their signatures. */
+import { createPublicKey, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import type { DerValue } from './der-reader.ts'
+import { oidText, readDer, readDerItems, tags } from './der-reader.ts'
+
+export interface CertificateRequest {
+  /** The last common name of the subject; empty when there is none. */
+  readonly commonName: string
+  readonly organizations: readonly string[]
+  readonly dnsNames: readonly string[]
+  readonly emails: readonly string[]
+  readonly ips: readonly Buffer[]
+  readonly uris: readonly string[]
+  /** The subject in DER. */
+  readonly subject: Buffer
+  /** The value of the extension subjectAltName in DER; undefined when the request has none. */
+  readonly altNames: Buffer | undefined
+  /** The public key in DER (SubjectPublicKeyInfo). */
+  readonly spki: Buffer
+}
+
+/** The hash functions of signature algorithms, by OID. Ed25519 has none. */
+const hashes: Readonly<Record<string, string | undefined>> = {
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': undefined,
+}
+const commonName = '2.5.4.3'
+const organization = '2.5.4.10'
+const extensionRequest = '1.2.840.113549.1.9.14'
+const subjectAltName = '2.5.29.17'
+/** The tags of GeneralName: [1] rfc822Name, [2] dNSName, [6] uniformResourceIdentifier, [7] iPAddress. */
+const names = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const
+
+/**
+ * Parses the first PEM block of a text, which must be a certificate request with a valid signature.
+ *
+ * @throws {Error} when it is not.
+ */
+export function readCertificateRequest(pem: string): CertificateRequest {
+  const [, label, base64 = ''] = /-----BEGIN ([^-\n]+)-----\r?\n([A-Za-z0-9+/=\s]+)-----END \1-----/.exec(pem) ?? []
+  if (label !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST')
+  const [info, algorithm, signature, ...more] = items(readDer(Buffer.from(base64, 'base64')), 3)
+  if (more.length > 0) throw new Error('asn1: syntax error: trailing data')
+  const [, subject, key] = items(info!, 3)
+  checkSignature(info!.bytes, key!.bytes, oidOf(algorithm!), signature!)
+  const fields = nameFields(subject!)
+  const altNames = requestedAltNames(readDerItems(info!.content).find(({ tag }) => tag === 0xa0))
+  const general = altNames === undefined ? [] : readDerItems(readDer(altNames).content)
+  const texts = (tag: number): string[] => general.filter((one) => one.tag === tag).map(({ content }) => content.toString('latin1'))
+  return {
+    commonName: fields.filter(({ id }) => id === commonName).at(-1)?.text ?? '',
+    organizations: fields.filter(({ id }) => id === organization).map(({ text }) => text),
+    dnsNames: texts(names.dns),
+    emails: texts(names.email),
+    uris: texts(names.uri),
+    ips: general.filter(({ tag }) => tag === names.ip).map(({ content }) => content),
+    subject: subject!.bytes,
+    altNames,
+    spki: key!.bytes,
+  }
+}
+
+/** Returns the values of a SEQUENCE, or of another type of values, of which there must be at least `count`. */
+function items({ tag, content }: DerValue, count: number, expected: number = tags.sequence): DerValue[] {
+  if (tag !== expected) throw new Error("asn1: structure error: tags don't match")
+  const values = readDerItems(content)
+  if (values.length < count) throw new Error('asn1: structure error: a sequence is too short')
+  return values
+}
+
+/** Returns the OBJECT IDENTIFIER with which a SEQUENCE begins. */
+function oidOf(sequence: DerValue): string {
+  const [first] = items(sequence, 1)
+  if (first!.tag !== tags.oid) throw new Error("asn1: structure error: tags don't match")
+  return oidText(first!.content)
+}
+
+function checkSignature(signed: Buffer, spki: Buffer, algorithm: string, signature: DerValue): void {
+  if (!Object.hasOwn(hashes, algorithm)) throw new Error('x509: cannot verify signature: algorithm unimplemented')
+  // The first octet of a BIT STRING is the number of unused bits.
+  if (signature.tag !== tags.bitString || signature.content[0] !== 0) throw new Error('asn1: structure error: invalid BIT STRING')
+  if (!verify(hashes[algorithm], signed, publicKeyOf(spki), signature.content.subarray(1))) throw new Error('x509: invalid signature')
+}
+
+function publicKeyOf(spki: Buffer): KeyObject {
+  return createPublicKey({ key: spki, format: 'der', type: 'spki' })
+}
+
+/** Returns the attributes of a distinguished name. */
+function nameFields(name: DerValue): { readonly id: string; readonly text: string }[] {
+  return items(name, 0).flatMap((set) =>
+    items(set, 1, tags.set).map((attribute) => {
+      const [, value] = items(attribute, 2)
+      return { id: oidOf(attribute), text: value!.content.toString() }
+    }),
+  )
+}
+
+/** Returns the extension subjectAltName among the attributes of a request. */
+function requestedAltNames(attributes: DerValue | undefined): Buffer | undefined {
+  for (const attribute of attributes === undefined ? [] : readDerItems(attributes.content)) {
+    if (oidOf(attribute) !== extensionRequest) continue
+    const [extensions] = items(items(attribute, 2)[1]!, 1, tags.set)
+    const found = items(extensions!, 0).find((extension) => oidOf(extension) === subjectAltName)
+    // The value is the last field, after the optional mark of a critical extension.
+    if (found !== undefined) return items(found, 2).at(-1)!.content
+  }
+  return undefined
+}

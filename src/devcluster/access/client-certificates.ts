@@ -1,0 +1,34 @@
+/** Authenticates clients by their TLS certificates (k8s.io/apiserver/pkg/authentication/request/x509: CommonNameUserConversion). */
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { failure } from '../../api/status.ts'
+import { memoized } from '../apimachinery/memoized.ts'
+import type { UserInfo } from '../apimachinery/request-context.ts'
+import { StatusError } from '../apimachinery/status-error.ts'
+
+/**
+ * Returns the user whom the certificate of a connection names: its common name, in the groups that are its organizations. Returns undefined
+ * for a connection without a certificate.
+ *
+ * @throws {StatusError} 401 for a certificate that the CA of the cluster has not signed for clients, or that has expired.
+ */
+export function authenticateCertificate(socket: Socket): UserInfo | undefined {
+  const user = socket instanceof TLSSocket ? userOf(socket) : undefined
+  if (user === 'unauthorized') throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
+  return user === 'none' ? undefined : user
+}
+
+/** The certificate of a connection does not change, so its user is determined once. */
+const userOf = memoized((socket: TLSSocket): UserInfo | 'none' | 'unauthorized' => {
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined) return 'none'
+  const { CN: name, O: organizations = [] } = certificate.toLegacyObject().subject as Record<string, string | string[] | undefined>
+  const username = [name ?? ''].flat().at(-1)!
+  if (!socket.authorized || username === '') return 'unauthorized'
+  return {
+    username,
+    groups: [...new Set([...[organizations].flat(), 'system:authenticated'])],
+    extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${createHash('sha256').update(certificate.raw).digest('hex')}`] },
+  }
+})

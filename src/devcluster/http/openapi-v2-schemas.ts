@@ -1,0 +1,63 @@
+/** The schemas of the OpenAPI v2 document, made from those of the OpenAPI v3 documents. */
+import type { JsonObject } from '../../api/json.ts'
+import { isObject, setOwn } from '../../api/json.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+
+/**
+ * Converts a schema from OpenAPI v3 to v2: references have another prefix, a reference may have siblings, and there are no alternatives.
+ * The schema of a built-in type loses its mark for unknown fields, because clients ignore the properties of a marked schema.
+ */
+export function v2Schema(schema: JsonObject, options: { readonly builtin?: boolean } = {}): JsonObject {
+  const { allOf, anyOf: _anyOf, oneOf, not: _not, nullable: _nullable, $ref, properties, items, additionalProperties, ...rest } = schema
+  const result: JsonObject = rest
+  if (options.builtin === true) delete result['x-kubernetes-preserve-unknown-fields']
+  if (oneOf !== undefined) result.type = 'string'
+  const [whole] = Array.isArray(allOf) ? allOf : []
+  const reference = $ref ?? (isObject(whole) ? whole.$ref : undefined)
+  if (typeof reference === 'string') result.$ref = reference.replace('#/components/schemas/', '#/definitions/')
+  if (isObject(properties)) {
+    const converted: JsonObject = {}
+    for (const [name, field] of Object.entries(properties)) setOwn(converted, name, v2Schema(field as JsonObject, options))
+    result.properties = converted
+  }
+  if (isObject(items)) result.items = v2Schema(items, options)
+  if (additionalProperties !== undefined)
+    result.additionalProperties = isObject(additionalProperties) ? v2Schema(additionalProperties, options) : additionalProperties
+  return result
+}
+
+/** kube-apiserver removes defaults, too (k8s.io/kube-openapi/pkg/handler: PruneDefaults). */
+const unsupported = ['allOf', 'anyOf', 'oneOf', 'not', 'default'] as const
+
+/**
+ * Removes the parts of a CRD's schema that OpenAPI v2 or kubectl does not support: alternatives, `nullable`, and the fields of values
+ * that may be null or have unknown fields (k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2: ToStructuralOpenAPIV2).
+ */
+export function supportedSchema(schema: StructuralSchema): StructuralSchema {
+  const { nullable, properties, items, additionalProperties, ...rest } = schema
+  const result: StructuralSchema = rest
+  for (const name of unsupported) delete result[name]
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
+  if (nullable !== true && !isOpen) {
+    if (properties !== undefined)
+      result.properties = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, supportedSchema(field)]))
+    if (items !== undefined) result.items = supportedSchema(items)
+  }
+  const isUntyped = nullable === true || (isOpen && result.type === 'object') || (result.items === undefined && result.type === 'array')
+  if (isUntyped) delete result.type
+  if (additionalProperties !== undefined)
+    result.additionalProperties = typeof additionalProperties === 'boolean' ? additionalProperties : supportedSchema(additionalProperties)
+  const required = requiredFields(schema, result.properties ?? {})
+  if (required.length === 0) delete result.required
+  else result.required = required
+  return result
+}
+
+/** Returns the required fields without those that may be null. */
+function requiredFields(
+  { required = [], properties = {}, additionalProperties }: StructuralSchema,
+  published: Readonly<Record<string, StructuralSchema>>,
+): string[] {
+  if (typeof additionalProperties === 'object' && additionalProperties.nullable === true) return []
+  return required.filter((name) => !Object.hasOwn(published, name) || properties[name]!.nullable !== true)
+}

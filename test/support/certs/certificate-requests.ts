@@ -1,0 +1,81 @@
+/** Certificate requests, made by `openssl req -new`. */
+export const certificateRequests = {
+  /** A user of the group `team`, with a key of the type ECDSA P-256. */
+  jane: `-----BEGIN CERTIFICATE REQUEST-----
+MIHZMIGAAgEAMB4xDTALBgNVBAoMBHRlYW0xDTALBgNVBAMMBGphbmUwWTATBgcq
+hkjOPQIBBggqhkjOPQMBBwNCAARiTzJmw2XHDnxqW3Gq0/FEsAwJz2m/Sr1HGe80
+Zb/xRwzLcnUR7MqHRqSxQ2L6fV7JBS6FKN46E+tC6x1LlqfNoAAwCgYIKoZIzj0E
+AwIDSAAwRQIgf8R1rD0X7qMksunQHkU/o2y7ZDOTwbkPAXUiQZSRBDcCIQCDkHgu
+xXJ4f7izZc3mRTTHIGEGD96jGlROKgsXUSxixA==
+-----END CERTIFICATE REQUEST-----
+`,
+  /** A user of the group `system:masters`. */
+  masters: `-----BEGIN CERTIFICATE REQUEST-----
+MIHjMIGKAgEAMCgxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMQ0wCwYDVQQDDARy
+b290MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMPrpfxjnkRC4gV93/cT/5fAb
+Uv7UEv6ah72YerMrlUS3WFWKyMBxoEDYnjfNVrQreAMWAybtzBZjk11nbmSGh6AA
+MAoGCCqGSM49BAMCA0gAMEUCIFIMPhiJzouFTEVEN/clA49sCHTFaoWx5s3IshLm
+wjbTAiEA2Kls0NnE4jNa94SQ1JBV72DsdZU/Ium52/0i0gMYLtQ=
+-----END CERTIFICATE REQUEST-----
+`,
+  /** The client certificate of a kubelet. */
+  node: `-----BEGIN CERTIFICATE REQUEST-----
+MIHtMIGTAgEAMDExFTATBgNVBAoMDHN5c3RlbTpub2RlczEYMBYGA1UEAwwPc3lz
+dGVtOm5vZGU6b25lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEsaIInx/sVLni
+ielq/bskyrJDj90/sFn1W3IDt2i5dQwZH1fjYKsbE1DtGlhoJA9gS7x+qi3TXYT8
+DNYotyW2OKAAMAoGCCqGSM49BAMCA0kAMEYCIQDp0dEKqbi+d34DWs4ITEuAtLBG
+imhwwNkj+O4gl9psZgIhAPSvs5m6X9diD4J2U2mrE4bd7OnT5mvuT2aZfEQYU/Ay
+-----END CERTIFICATE REQUEST-----
+`,
+  /** The serving certificate of a kubelet, for the DNS name `one.example.com` and the IP address 10.0.0.1. */
+  serving: `-----BEGIN CERTIFICATE REQUEST-----
+MIIBHzCBxgIBADAxMRUwEwYDVQQKDAxzeXN0ZW06bm9kZXMxGDAWBgNVBAMMD3N5
+c3RlbTpub2RlOm9uZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMtfSaGIRgrU
+QrztOyMNgY8yFUinUQjhPcBcS/k+ikNLCexeU9XNt9bxMEKLhfhAMtO8XKhcLhie
+I0Ko6PWr7D6gMzAxBgkqhkiG9w0BCQ4xJDAiMCAGA1UdEQQZMBeCD29uZS5leGFt
+cGxlLmNvbYcECgAAATAKBggqhkjOPQQDAgNIADBFAiEAqwGr8drCLRr27X+uSsJF
+fWwZ4Ql8bK+9qpEUEI2JUgkCICxLW3hYkIhOKTSP2i7ganWviwN2nBMdnAHfoekh
+j0sY
+-----END CERTIFICATE REQUEST-----
+`,
+  /** A user of the groups `a` and `b`, with an RSA key. */
+  rsa: `-----BEGIN CERTIFICATE REQUEST-----
+MIICazCCAVMCAQAwJjEMMAoGA1UEAwwDcnNhMQowCAYDVQQKDAFhMQowCAYDVQQK
+DAFiMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEApZB6TbIv0TDoqLV/
+ouZtdjTb1pudOpcI1KC8j6yuyhz68r/AfIECX+biaalQqDlE3sqPOu0pbAZo3khW
+r8rlCIePJ/QFetpuKS9EMtF4K/nE0an0fxfIIO0PEZIUPMTUjoYLdgOXRttcZF09
+/RrPPSkactEUsmD3KmLQvhGWQTryh/D/y0PlrgrB6A9N4PqPC78T0+veKeHHECuY
+INAqD3FF5/85uF9qy891jd42rYWHFnmPd3R4pNYYAoSL8j4sAb9io/e6Clflc8Cg
+6YLaExRCTE/vymlnk3Pa9WISoqOWjAmXUgQfd326q7RUMWcKFQqDngh9uRVlp11E
+5rDhuwIDAQABoAAwDQYJKoZIhvcNAQELBQADggEBAB7PCmh6bSlLGYkFrHMWVC2v
+Zfsi9fRgfa0YSVKhsnIBcWqoO00kXV59m6CnWRBhGziHLK0ojgc3to/6ba8ijNev
+6f/87l0xZTkwp0MoMS+aUBr2eYa4P8LofrVr3vP57M8bfMEkJ9lqREBmThv1YY4W
+P/75IJni1xEOlGIvzHsASOVJoRSk4udONuINAjrKoCsczdfyZjpo/7M1Fdl9Rre8
+uxNd5zdDsr+yY5qcgRiakYtJ0o8tTCTljJZPnhAhSte+ciKgKksegOByG00kmbeQ
+6drcS34SaLCKrDjlBQf+BJn+V+WvOLQ4gVYl36otxbTcl1SlZNJl+tIschBz30w=
+-----END CERTIFICATE REQUEST-----
+`,
+  /** A user with an Ed25519 key. */
+  ed: `-----BEGIN CERTIFICATE REQUEST-----
+MIGMMEACAQAwDTELMAkGA1UEAwwCZWQwKjAFBgMrZXADIQCU+CbMI242yjBZ0v/B
+0d11WthxHakNYooW3sWKCXeHYKAAMAUGAytlcANBABYeZQJrNd5CVSv/Gw/LAd02
+kKDTWY2OfuIbZE6Zj5vSXnABSFxjg+RpqMDaSWLKgCqOAnD6Sry7/FYd7Xmd7wQ=
+-----END CERTIFICATE REQUEST-----
+`,
+  /** A request without a subject, for an email address and a URI, with a key of the type ECDSA P-384. */
+  alt: `-----BEGIN CERTIFICATE REQUEST-----
+MIIBKDCBrwIBADAAMHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEJszQMDWu9Cjk8McE
+rou9dKHzKL7xTLYR5JwLMG7tM7oE4vNw6JXdQUWTAwVDsAbPsdu6LK6gEO0EZ0Ar
+U6LtotX/j+sfW1TAxKtZr0u8QIZILcF7yWjgARa6JUUyKsDPoDAwLgYJKoZIhvcN
+AQkOMSEwHzAdBgNVHREEFjAUgQVhQGIuY4YLaHR0cHM6Ly94L3kwCgYIKoZIzj0E
+AwIDaAAwZQIwaZYUOiAYYCusOByRQo2I/Aq7lwVhoLAy+RGohOMtWp/rJvF0buCS
+yS6xKZNAuP7XAjEAvqzdCXex/tC2eIf8CghCYE9tubxMhT0QSF6Exfv0npBckWaP
+/CdvykBikQvJE5YZ
+-----END CERTIFICATE REQUEST-----
+`,
+} as const
+
+/** Returns the field `spec.request` of a CertificateSigningRequest. */
+export function requestField(pem: string): string {
+  return Buffer.from(pem).toString('base64')
+}
