@@ -107,8 +107,8 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
 } & StatusInputOf<Version>
 
 /**
- * A custom kind without the static types of its objects. When a kind is used as a `ResourceType`, it is the type of the storage version.
- * `versions` contains all versions.
+ * A custom kind without the static types of its objects. A kind is the `ResourceType` of its storage version. `versions` contains all
+ * versions.
  */
 export interface Kind extends ResourceType {
   readonly singular: string
@@ -277,8 +277,8 @@ export function defineKind<
 const hub = Symbol('hub')
 
 /**
- * Returns the resource type of a kind in any of its versions. The kind itself is the resource type of the storage version. With the
- * returned type, the client and the cache return objects in that version, and the client writes objects in that version. The handlers of
+ * Returns the resource type of one version of a kind. The kind itself is the resource type of its storage version. With the returned type,
+ * the client and the cache return objects in this version, and the client writes objects in this version. The handlers of
  * `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in `v1beta1`, because the API server converts objects that clients send in
  * other versions.
  *

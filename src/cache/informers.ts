@@ -33,7 +33,8 @@ export class Informers {
   /** The entries for which `keep` was called. `keep` takes one lease of each, and never releases it. */
   readonly #kept = new Set<Entry>()
   /**
-   * Results of `#find` by the object that describes the type or view. Most callers pass the same object each time, which saves the search.
+   * The results of `#find`, by the object that was passed as the type. Most callers pass the same object each time, so `#find` need not
+   * search again.
    */
   #known = new WeakMap<ResourceType, Entry>()
   readonly #running = new Set<Promise<void>>()
@@ -84,8 +85,8 @@ export class Informers {
 
   /**
    * Starts all informers. Resolves when the signal has aborted and all informers have stopped, including released ones. Rejects when an
-   * informer fails. Only a programming error can cause this, because an informer retries all requests. The liveness probe of the process
-   * then fails.
+   * informer fails; the liveness probe of the process then fails, too. An informer retries all requests, so only a programming error can
+   * make it fail.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal

@@ -14,7 +14,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   readonly synced: boolean
   /**
    * Resolves when the cache has the objects of the type. The promise stays pending while the CRD or a permission is missing, so pass a
-   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first.
+   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the watch of the type ends first
+   * (see `release`).
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
@@ -24,8 +25,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
    */
   onChange(listener: (event: ObjectEvent<ObjectOf<R>>) => void): () => void
   /**
-   * Releases the lease; later calls have no effect. When no other lease of the type is held in the process, the watch ends, and the objects
-   * are removed from memory.
+   * Releases the lease; later calls have no effect. If the process then has no other lease of the type, and nothing in the process declares
+   * the type, the watch ends, and the objects are removed from memory.
    */
   release(): void
 }
@@ -51,7 +52,7 @@ export interface OperatorCache extends CacheReader {
   acquire<R extends ResourceType>(type: R): CacheLease<R>
 }
 
-/** A lease of an informer, as far as a `LeasingCache` uses it. */
+/** The members of a lease of an informer that a `LeasingCache` uses. */
 interface InformerLease<R extends ResourceType> {
   readonly informer: {
     readonly synced: boolean
@@ -61,7 +62,7 @@ interface InformerLease<R extends ResourceType> {
   release(): void
 }
 
-/** The cache of the process, as far as a `LeasingCache` uses it. It has all types that are watched. */
+/** The members of `Cache` that a `LeasingCache` uses. This cache has all types that the process watches. */
 export interface LeaseSource extends CacheReader {
   acquire<R extends ResourceType>(type: R): InformerLease<R>
 }

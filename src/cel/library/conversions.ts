@@ -29,8 +29,8 @@ const booleans: Readonly<Record<string, boolean>> = {
 const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
 /**
- * Matches an underscore that Go does not allow in a decimal float: one that is not between two digits. In a hexadecimal float, Go also
- * allows an underscore after the prefix `0x`.
+ * Matches an underscore that Go does not allow. Go allows an underscore between two digits. In a hexadecimal float, Go also allows an
+ * underscore after the prefix `0x`.
  */
 const strayUnderscore = /(?<!\d)_|_(?!\d)/
 const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i

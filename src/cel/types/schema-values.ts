@@ -106,8 +106,8 @@ function dataOf(value: Value): JsonValue | undefined {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // In Go, a JSON number without a fraction is an int64, which never equals a float64. A float without a fraction therefore equals no JSON
-  // number.
+  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. Therefore, a CEL float without a fraction
+  // equals no JSON number.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 
