@@ -29,10 +29,23 @@ export class ApiServerProcess {
     const { pid, command, directory } = findByPort(new URL(connection.server).port)
     process.kill(pid, 'SIGKILL')
     await delay(awayMs)
+    let server: ChildProcess | undefined
+    await until(
+      'the API server is ready again',
+      async () => {
+        // The API server ends if its port is in use. While it was away, an outgoing connection of any process may have got the port.
+        if (server === undefined || server.exitCode !== null) server = this.#start(command, directory)
+        return (await client.raw('/readyz')) === 'ok'
+      },
+      readyMs,
+    )
+  }
+
+  #start(command: readonly string[], directory: string): ChildProcess {
     // With `--pdeathsig`, the kernel kills the API server when this process ends, even if this process is killed.
     this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
     this.#started.on('error', () => undefined) // `until` reports that the API server does not become ready
-    await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
+    return this.#started
   }
 
   /** Kills the API server if `restart` has started it. The control plane stops only the processes that it has started itself. */
