@@ -32,11 +32,24 @@ export class ApiServerProcess {
     const { pid, command, directory } = findByPort(new URL(connection.server).port)
     process.kill(pid, 'SIGKILL')
     await delay(awayMs)
+    let server: ChildProcess | undefined
+    await until(
+      'the API server is ready again',
+      async () => {
+        // The API server ends if its port is in use. While it was away, an outgoing connection of any process may have got the port.
+        if (server === undefined || server.exitCode !== null) server = this.#start(command, directory)
+        return (await client.raw('/readyz')) === 'ok'
+      },
+      readyMs,
+    )
+  }
+
+  #start(command: readonly string[], directory: string): ChildProcess {
     // With `--pdeathsig`, the kernel kills the API server when this process ends for any reason.
     this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
     // If `setpriv` cannot be started, the API server does not become ready, and `until` throws.
     this.#started.on('error', () => undefined)
-    await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
+    return this.#started
   }
 
   /** Kills the API server that `restart` has started. The control plane does not stop this process. */

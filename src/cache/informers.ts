@@ -11,7 +11,7 @@ export interface InformerLease<R extends ResourceType = ResourceType> {
   readonly informer: Informer<ObjectOf<R>>
   /**
    * Resolves when the informer has synced. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the
-   * last lease is released first.
+   * lease is released first. Rejects with `PRO_INPUT` when the lease was released before the call.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
@@ -67,16 +67,19 @@ export class Informers {
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     let held: Entry | undefined = this.#entryOf(type)
     held.leases += 1
+    const end = new AbortController()
+    const released = `The lease of ${describeType(type)} was released`
     const holding = (): Entry => {
       if (held !== undefined) return held
-      throw new ProreusError('PRO_INPUT', `The lease of ${describeType(type)} was released: acquire another one.`)
+      throw new ProreusError('PRO_INPUT', `${released}: acquire another one.`)
     }
     return {
       get informer() {
         return holding().informer as unknown as Informer<ObjectOf<R>>
       },
-      whenSynced: (signal) => this.#whenSynced(holding(), signal),
+      whenSynced: async (signal) => this.#whenSynced(holding(), signal === undefined ? end.signal : AbortSignal.any([signal, end.signal])),
       release: () => {
+        end.abort(new ProreusError('PRO_ABORTED', `${released}.`))
         if (held !== undefined) this.#release(held)
         held = undefined
       },

@@ -14,8 +14,7 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   readonly synced: boolean
   /**
    * Resolves when the cache has the objects of the type. The promise stays pending while the CRD or a permission is missing, so pass a
-   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the watch of the type ends first
-   * (see `release`).
+   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**

@@ -41,8 +41,8 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
  * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted,
  * and is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
  */
-export type Converted<From, To, ToInput extends { spec: unknown }> = {
-  readonly spec: DeepReadonly<ToInput['spec']>
+export type Converted<From, To, ToInput extends { spec?: unknown }> = {
+  readonly spec: DeepReadonly<NonNullable<ToInput['spec']>>
   readonly metadata?: ConvertedMetadata
 } & ConvertedStatus<From, To>
 

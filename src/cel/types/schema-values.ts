@@ -101,7 +101,7 @@ export class PreservedValue extends OpaqueValue {
 
 /** Returns the JSON data of a CEL value; undefined for a value that has no JSON data. */
 function dataOf(value: Value): JsonValue | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return value
   if (value instanceof PreservedValue || value instanceof SchemaList || value instanceof SchemaMap || value instanceof SchemaObject) {
     return value.data as JsonValue
   }
