@@ -14,8 +14,9 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
- * takes several iterations of the event loop and should be sent within milliseconds. Each yield costs about ten microseconds.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The response of a webhook takes several
+ * iterations of the event loop, and should be sent within milliseconds. Therefore, the time is short. Each yield costs about ten
+ * microseconds.
  */
 const sliceMs = 2
 
@@ -146,8 +147,8 @@ export class Workers {
   }
 
   /**
-   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. If the key must be
-   * requeued, `#settle` has already done so. If this log call also throws, the worker and the controller end, and the liveness probe fails.
+   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. `#settle` has already
+   * requeued the key if necessary. If this log call also throws, the worker and the controller end, and the liveness probe fails.
    */
   #logPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()

@@ -40,7 +40,7 @@ export interface ContainerPlan {
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The number of runs, from the first one, that end after `runMs` with `exitCode`. Infinity for all runs. */
+  /** The number of runs to which `runMs` and `exitCode` apply, counted from the first run. Infinity when they apply to all runs. */
   readonly failures: number
   /** The error of each pull of the image; undefined when the image can be pulled. */
   readonly pullError: string | undefined
@@ -77,7 +77,7 @@ const [aDuration, aNumber] = ['must be a duration such as 10s or 1m30s', 'must b
 
 type Readers = Readonly<Record<string, readonly [read: Reader, expected: string]>>
 
-/** The annotations of a container, except `pull-error`: the function that reads the value, and a description of the valid values. */
+/** The annotations of a container, except `pull-error`. Each entry contains a function that parses the value, and the expected values. */
 const containerReaders: Readers = {
   'pull-delay': [duration, aDuration],
   'start-delay': [duration, aDuration],
@@ -93,7 +93,7 @@ const podReaders: Readers = {
   'schedule-delay': [duration, aDuration],
   'evict-after': [duration, aDuration],
 }
-/** The annotation that makes each pull of the image fail. Its value is the error, as any text. */
+/** The annotation that makes each pull of the image fail. The value is the error message; an empty value means `defaultPullError`. */
 const pullError = 'pull-error'
 
 interface Values {
@@ -138,7 +138,10 @@ function containerPlan({ numbers, pullError: error }: Values, options: Simulatio
   }
 }
 
-/** Returns the valid annotations, keyed by the container that they name. The key of annotations that name no container is empty. */
+/**
+ * Returns the values of the valid annotations, keyed by the name of the container, and the errors in the other annotations. The key is
+ * empty for annotations that name no container.
+ */
 function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()
   const problems: string[] = []

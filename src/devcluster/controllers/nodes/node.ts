@@ -69,7 +69,8 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
-        // The patch comes first because a create request for a node of an earlier run could be rejected by a webhook of that run.
+        // If the cluster has run before, the node exists, and webhooks of the earlier run could reject a create request. The patch
+        // therefore comes first.
         await client.patchStatus(nodeType, { name: node.name }, { status })
       } catch (error) {
         if (!isNotFound(error)) throw error
