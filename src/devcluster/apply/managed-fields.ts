@@ -53,8 +53,8 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
  * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed fields.
  *
  * @param live the object before the update; undefined for a create request.
- * @param view converts objects to other versions, because the fields of each entry are compared in the entry's version; undefined if every
- * field has the same path in all versions.
+ * @param view converts objects to other versions: the fields of each entry are compared in the entry's version. Undefined if every field
+ * has the same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -83,7 +83,10 @@ export function managersAfterUpdate(
 /** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** If there are more than `maxUpdateManagers` Update entries, merges the oldest of them with the second-oldest of the same apiVersion. */
+/**
+ * If there are more than `maxUpdateManagers` Update entries, merges the oldest Update entry with the next-oldest Update entry that has the
+ * same apiVersion. If no other Update entry has this apiVersion, returns all entries unchanged.
+ */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= maxUpdateManagers) return [...managers]
