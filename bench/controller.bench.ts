@@ -60,7 +60,8 @@ if (parts.has('reconcile')) {
     peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
-    // Each round has its own API server, because an API server that runs for long rotates its audit log, from which the writes are counted.
+    // The writes are counted from the audit log. An API server that runs for long rotates its audit log. Therefore, each round has its own
+    // API server.
     await withApiServer(programs, async (server) => {
       for (const workers of [1, 8]) {
         for (let index = 0; index < programs.length; index += 1) {

@@ -1,5 +1,5 @@
 /**
- * Measures the embedded API server beside etcd and kube-apiserver: writes, lists of 5,000 objects, events to 100 watchers, and the memory of
+ * Compares the embedded API server with etcd and kube-apiserver: writes, lists of 5,000 objects, events to 100 watchers, and the memory of
  * 1,000 objects. Each round starts every server anew. The servers run on one CPU core, and the load generator runs on another core. The
  * medians over the rounds are printed, followed by the results of every round.
  *
@@ -71,7 +71,7 @@ async function measure(server: Server): Promise<void> {
   const warmUps = 100
   let existing = 0
   if (parts.has('memory')) {
-    // The first objects of a type also create the caches of the type.
+    // The first objects of a type also create the caches of the type, so the memory of these objects is not measured.
     await fill(client, listing.namespace, 0, warmUps)
     const [heap, resident] = [await server.heapMb(), server.residentMb()]
     existing = warmUps + counted
@@ -97,7 +97,7 @@ async function measure(server: Server): Promise<void> {
   }
 }
 
-/** Returns requests for other new objects: a name can be created only once. */
+/** Returns the requests for the warm-up. They create objects with other names, because a name can be created only once. */
 function renamed(requests: readonly Request[]): Request[] {
   return requests.map((one) => ({ ...one, ...(one.body && { body: one.body.replaceAll('created-', 'warm-') }) }))
 }

@@ -1,12 +1,14 @@
 /**
- * Measures how long the embedded cluster takes to start: `startControlPlane()` in a new process, and `proreus dev` and `npm start` with the
- * operator of this repository.
+ * Measures the start of the embedded cluster: `startControlPlane()` in a new process, and `proreus dev` and `npm start` with the operator
+ * of this repository.
  *
  * `npm run bench -- embedded-start [--rounds 9] [--built] [--before FOLDER]`
  *
- * `dist` is built first, unless `--built` is given. `--before` is another checkout of this repository with its dependencies, which is
- * measured in turns with this one. Each process has a compile cache of its own: `cold` is the first start with an empty cache, `warm` a
- * later one. CPU time includes the threads of V8, npm, and the processes that npm has run before.
+ * `dist` is built first, unless `--built` is given. `--before` is the folder of another checkout of this repository, with installed
+ * dependencies. Each round then measures both checkouts.
+ *
+ * A `warm` start uses the compile cache of earlier rounds. The `cold` starts of a round share a new compile cache, which is empty at first.
+ * The CPU time includes all threads, npm, and processes that npm has run and that have ended.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -50,7 +52,7 @@ try {
   for (let round = 0; round <= rounds; round += 1) {
     for (const root of checkouts) {
       const key = nameOf(root)
-      // The first round fills the compile cache that later rounds use. Its results are discarded.
+      // Round 0 fills the compile cache of the warm starts. The results of round 0 are discarded.
       const controlPlane = startControlPlanes(root)
       if (round > 0) add(starts, key, controlPlane)
       for (const program of programs) {
@@ -117,7 +119,7 @@ async function measure(root: string, { name, args: [command, ...args] }: Program
     await untilReady(name, child)
     return { readyMs: performance.now() - startedAt, cpuMs: cpuMsOfGroup(child.pid!) }
   } finally {
-    // Node.js writes its compile cache only if the process ends by itself.
+    // Node.js writes its compile cache only if the process exits normally. SIGTERM lets the process exit normally.
     process.kill(-child.pid!, 'SIGTERM')
     await ended
     rmSync(state, { recursive: true, force: true })
@@ -141,8 +143,8 @@ function untilReady(name: string, child: ChildProcess): Promise<void> {
 }
 
 /**
- * Returns the CPU time in milliseconds of all processes of a group, and of their children that have ended: the 14th to 17th field of
- * `/proc/PID/stat`, which count ticks of 10 ms. The fifth field is the group.
+ * Returns the CPU time in milliseconds of all processes of a process group, and of their children that have ended. In `/proc/PID/stat`, the
+ * 5th field is the process group, and the 14th to 17th field are CPU times in ticks of 10 ms.
  */
 function cpuMsOfGroup(group: number): number {
   const ticks = readdirSync('/proc')

@@ -1,10 +1,10 @@
 /**
  * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small
- * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The latencies of the reviews and of the probe are
- * measured, and the memory of the server.
+ * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The results are the latencies of the reviews and of the
+ * probe, and the memory of the server.
  *
- * The server is a separate process with the heap size (`--max-old-space-size`) that follows from the memory limit in `config/`. Its peak
- * resident memory shows whether the kernel would have killed the process in a cgroup with that limit.
+ * The server is a separate process. Its heap is limited (`--max-old-space-size`) like the heap of a container with the memory limit in
+ * `config/`. If the peak resident memory exceeds this memory limit, the kernel would have killed the container.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -56,8 +56,8 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // A real attacker runs on another machine. The attacking thread gets the lowest priority, because it must not take CPU time from the
-  // server or from the measurement.
+  // A real attacker runs on another machine, and takes no CPU time from the server or the measurement. Therefore, the attacking thread gets
+  // the lowest priority.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
@@ -71,8 +71,7 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // The latency starts when the request was due, not when it was sent. It therefore includes the delay of requests that could not be
-      // sent because the server was blocked.
+      // The latency starts when the request is due. If a blocked server delays the sending of the request, the latency includes this delay.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }

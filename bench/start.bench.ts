@@ -8,10 +8,10 @@
  * benchmark. `dist` is built first, unless `--built` is given.
  *
  * In the rows `in a Pod`, the operator reads its credentials from files and keeps its certificates in a Secret. In the row `as in the
- * image`, the operator also gets the variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
+ * image`, the operator also gets environment variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
  *
- * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `RSS` is the resident memory after
- * `idle` seconds.
+ * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `idle RSS` is the resident memory
+ * after `--idle` further seconds.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -157,7 +157,7 @@ async function measure({ name, args, env }: Program, port: number): Promise<Resu
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
     return { readyMs, cpuMs, rssMiB: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024 }
   } finally {
-    // The signal is SIGTERM, because Node.js writes its compile cache only if the process ends by itself.
+    // Node.js writes its compile cache only if the process exits normally. SIGTERM lets the operator exit normally.
     child.kill('SIGTERM')
     await ended
   }

@@ -1,5 +1,5 @@
 /**
- * Measures the duration of `proreus validate` for a folder of manifests, one in ten of which is invalid.
+ * Measures the duration of `proreus validate` for a folder of manifests. Every tenth manifest is invalid.
  *
  * `npm run bench -- validate [--manifests 1000] [--rounds 5]`
  */

@@ -1,4 +1,7 @@
-/** `ApiServerProcess`: kills the kube-apiserver of a control plane, and starts it again with the same arguments. Needs Linux. */
+/**
+ * `ApiServerProcess`: kills the kube-apiserver of a control plane, and starts it again with the same arguments. This works only on Linux,
+ * because `/proc` is used to find the process.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -29,13 +32,27 @@ export class ApiServerProcess {
     const { pid, command, directory } = findByPort(new URL(connection.server).port)
     process.kill(pid, 'SIGKILL')
     await delay(awayMs)
-    // With `--pdeathsig`, the kernel kills the API server when this process ends, even if this process is killed.
-    this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
-    this.#started.on('error', () => undefined) // `until` reports that the API server does not become ready
-    await until('the API server is ready again', async () => (await client.raw('/readyz')) === 'ok', readyMs)
+    let server: ChildProcess | undefined
+    await until(
+      'the API server is ready again',
+      async () => {
+        // The API server ends if its port is in use. While it was away, an outgoing connection of any process may have got the port.
+        if (server === undefined || server.exitCode !== null) server = this.#start(command, directory)
+        return (await client.raw('/readyz')) === 'ok'
+      },
+      readyMs,
+    )
   }
 
-  /** Kills the API server if `restart` has started it. The control plane stops only the processes that it has started itself. */
+  #start(command: readonly string[], directory: string): ChildProcess {
+    // With `--pdeathsig`, the kernel kills the API server when this process ends for any reason.
+    this.#started = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { cwd: directory, stdio: 'ignore', env: {} })
+    // If `setpriv` cannot be started, the API server does not become ready, and `until` throws.
+    this.#started.on('error', () => undefined)
+    return this.#started
+  }
+
+  /** Kills the API server that `restart` has started. The control plane does not stop this process. */
   stop(): void {
     this.#started?.kill('SIGKILL')
   }

@@ -2,8 +2,9 @@
  * The failover drill: three replicas elect a leader while objects change. Again and again, the leader is killed, stopped, paused or cut
  * off. After each fault, another leader must reconcile. A replica must send writes only while it holds the Lease.
  *
- * A write that was sent in time may arrive late: a network may hold it, and a process may be stopped between the check of the Lease and the
- * write to the connection. No client can prevent that, so such writes are no failures. The result lists them as `late`.
+ * A replica checks the Lease before each write. The write can still arrive late: the network may hold the write, or the process may be
+ * stopped after the check and before the write is sent. No client can prevent such writes, so they are not failures. The result lists them
+ * as `late`.
  *
  * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is JSON with
  * the faults, the late writes and the failures. The exit code is 1 if there is a failure.
@@ -31,7 +32,7 @@ process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
 
 const names = ['replica-0', 'replica-1', 'replica-2'] as const
 const gadgets = Array.from({ length: 10 }, (_, index) => `gadget-${index}`)
-/** Milliseconds for which a leader is paused or cut off. This is longer than the Lease lasts, so the Lease expires. */
+/** Milliseconds for which a leader is paused or cut off. In this time, the Lease expires. */
 const awayMs = lease.leaseDurationMs + 3_000
 /**
  * Time limit in milliseconds for another leader to take over. It includes the time until the Lease expires, and delays on a busy machine.

@@ -1,5 +1,5 @@
 /**
- * The soak drill: objects change without pause, while connections are cut, held and delayed, and the API server is killed and started
+ * The soak drill: objects change continuously, while connections are cut, held and delayed, and the API server is killed and started
  * again. At the end, every object must be reconciled in its final state, the work queue must be empty, and the heap must not have grown.
  *
  * `npm run drill -- soak [--seconds 1200] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit code
@@ -36,14 +36,15 @@ const promptMs = 20_000
 /** Interval in milliseconds at which the heap is measured. */
 const sampleMs = 2_000
 /**
- * The first part of the run, as a fraction of its duration, in which measurements of the heap are ignored: caches and compiled code grow at
+ * The fraction of the run after which the heap is measured. Earlier measurements are ignored, because caches and compiled code grow at
  * first.
  */
 const warmUp = 0.33
-/** A heap that grows faster than this, and by more than three standard errors, is a leak. */
+/** The tolerated growth of the heap. A faster growth is a leak if it also exceeds three standard errors. */
 const toleratedMbPerMinute = 0.2
-/** Interval in seconds at which the API server is killed, and maximum time in milliseconds until it is started again. */
+/** Seconds between two restarts of the API server. */
 const restartEverySeconds = 45
+/** The longest time in milliseconds from the kill of the API server to its new start. */
 const longestAwayMs = 3_000
 
 const failures: string[] = []
@@ -94,7 +95,7 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
   }
 }
 
-/** Measures the heap of the operator until the returned function is called. That function returns the samples after the warm-up. */
+/** Begins to measure the heap of the operator. The returned function ends the measurement. It resolves to the samples after the warm-up. */
 function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSample[]> {
   const samples: HeapSample[] = []
   const began = performance.now()
@@ -107,7 +108,8 @@ function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSamp
       if (atMs > seconds * 1000 * warmUp) samples.push({ atMs, bytes })
     }
   })()
-  measuring.catch(() => undefined) // the returned function rejects with this error
+  // This prevents an unhandled rejection. The returned function rejects with the same error.
+  measuring.catch(() => undefined)
   return async () => {
     isOver = true
     await measuring
@@ -115,7 +117,7 @@ function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSamp
   }
 }
 
-/** Restarts the API server until the time is over. Resolves to the number of restarts. */
+/** Restarts the API server repeatedly for `seconds` seconds. Resolves to the number of restarts. */
 async function restartAgainAndAgain(random: () => number): Promise<number> {
   const ends = performance.now() + seconds * 1000
   let restarts = 0
@@ -127,7 +129,7 @@ async function restartAgainAndAgain(random: () => number): Promise<number> {
   }
 }
 
-/** Checks that every object is reconciled in its final state, and that the work queue is empty. */
+/** Waits until every object is reconciled in its final state, and the work queue is empty. After `timeoutMs`, adds a failure instead. */
 async function settled(client: Client, operator: OperatorProcess, when: string, timeoutMs: number): Promise<void> {
   let missing: readonly string[] = []
   try {
@@ -145,8 +147,8 @@ async function settled(client: Client, operator: OperatorProcess, when: string, 
 }
 
 /**
- * Returns a line for each Gadget with an outdated status, for each ConfigMap that does not match the Gadgets, and for a work queue that is
- * not empty.
+ * Returns one line for each Gadget with an outdated status, and for each ConfigMap that does not match the Gadgets. Adds one line if the
+ * work queue is not empty or a reconcile is running.
  */
 async function missingIn(client: Client, operator: OperatorProcess): Promise<string[]> {
   const gadgets = (await client.list(gadget, { namespace })).items

@@ -2,8 +2,9 @@
  * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files, because a process starts faster with
  * few files. The npm package contains both. The container image contains only the JavaScript files.
  *
- * The entry points share chunks, so that each class exists only once; otherwise `instanceof` could return false for an object of the
- * package. Dependencies are not bundled: a user's program can share them with this package, and `npm audit` finds them.
+ * The entry points share chunks, so that each class exists only once. With two copies of a class, `instanceof` could return false for an
+ * object of the package. Dependencies are not bundled, so that a user's program can share them with this package, and `npm audit`
+ * finds them.
  *
  * `node scripts/build.ts [--out-dir dist] [--no-check]`; `--no-check` skips the type check.
  */
@@ -50,14 +51,14 @@ const bundle = await rollup({
     index: join(root, 'src/index.ts'),
     'testing/index': join(root, 'src/testing/index.ts'),
     'cli/bin': join(root, 'src/cli/bin.ts'),
-    // The script of the worker threads. A chunk starts the script, and expects it in the folder of the chunk.
+    // The script of the worker threads. The chunk that starts a worker thread looks for the script in its own folder.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
-    // The script of the process of `proreus dev --watch` that runs the operators, and the script of its thread.
+    // `proreus dev --watch` runs the operators in a separate process. These are the scripts of this process and of one of its threads.
     'chunks/operators-process': join(root, 'src/cli/watch/operators-process.ts'),
     'chunks/parent-guard': join(root, 'src/cli/watch/parent-guard.ts'),
   },
-  // The operators of this package import `proreus`. This import stays, and resolves to this package at run time, so no second copy is
-  // loaded.
+  // The operators of this package import `proreus`. This import is not bundled. At run time, it resolves to this package, so no second copy
+  // is loaded.
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
   onLog: (_level, log) => {
@@ -71,8 +72,7 @@ await bundle.write({
   dir: outDir,
   format: 'es',
   entryFileNames: '[name].js',
-  // The chunks are in a folder directly below `dist`, because some modules read a file at a path relative to themselves, which is valid
-  // only at this depth.
+  // Some modules read a file at a path relative to the module. Such a path is valid only if the chunk is in a folder directly below `dist`.
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
 })

@@ -1,6 +1,6 @@
 /**
- * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of all types to
- * which the fields refer. The source is the OpenAPI documents of a real API server.
+ * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and the fields of
+ * all types that these types refer to. The script reads the OpenAPI documents of a real API server.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when the binaries of a real control plane are missing.
  */
@@ -217,8 +217,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`: the enum values in the order of the API server's error messages. Without `order`, returns `text`. Throws when `order`
- * and `text` contain different values.
+ * Returns `order`, a text with the enum values in the order of the API server's error messages. If `order` is missing, returns `text`.
+ * Throws when `order` and `text` contain different values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

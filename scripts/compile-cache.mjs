@@ -1,6 +1,6 @@
 /**
- * Enables V8's compile cache before the first TypeScript file is loaded, for `node --import`. Node.js then takes the JavaScript of every
- * file from the cache, and does not load its TypeScript compiler.
+ * Enables V8's compile cache. `node --import` runs this file before Node.js loads the first TypeScript file. Node.js takes the JavaScript
+ * of a cached file from the cache. When all files are cached, Node.js does not load its TypeScript compiler.
  */
 import { enableCompileCache } from 'node:module'
 

@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies if the lock file has changed since the last install. One of the dependencies is the Node.js that runs every
- * other script. Packages cannot run install scripts, so only the pinned files are installed.
+ * Installs the dependencies if the lock file has changed since the last installation. One of the dependencies is the Node.js binary that
+ * runs all other scripts. The install scripts of packages are not run.
  *
  * This file is plain JavaScript for the machine's Node.js (20.11 or later), because no dependency is installed yet.
  */

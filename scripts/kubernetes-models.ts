@@ -4,8 +4,9 @@
  * about nine hundred files, so a program that only needs the type of a Pod would compile slowly.
  *
  * The types are members of an exported namespace, because the compiler must be able to name them in declaration files of users. For
- * example, the declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains the name of that type. The compiler can name the
- * members of a namespace without a further import in the user's file. It cannot do so for the names that `export … as` creates.
+ * example, the declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains the name of the model. The compiler can name
+ * the members of a namespace even when the user's file does not import the namespace. If the types were exported as a module
+ * (`export * as models`), the compiler could name them only when the user's file imports the module.
  *
  * With `--check`, exits with 1 when the file is out of date.
  */
@@ -18,7 +19,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** The files that use models. The script writes each model that is named in one of these files or in another written model. */
+/** The files whose models are written. The types of the fields of a written model are written, too. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))

@@ -20,7 +20,7 @@ const folders: Readonly<Record<string, string>> = {
   apiregistration: 'pkg/apis/apiregistration',
 }
 const moduleNames = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator']
-/** The indexes of the modules that contain the groups; other groups are in the first one. */
+/** Maps a group to the index of its module in `moduleNames`. All other groups are in the first module. */
 const moduleOf: Readonly<Record<string, number>> = { meta: 1, apiextensions: 2, apiregistration: 3 }
 
 function goModules(download: boolean): readonly { readonly Path: string; readonly Dir?: string }[] {
@@ -30,8 +30,8 @@ function goModules(download: boolean): readonly { readonly Path: string; readonl
 }
 
 /**
- * Returns the merge rules of all structs in a Go package, keyed by struct and field. The key of a rule for the struct itself is an empty
- * field name.
+ * Returns the merge rules of the structs in a Go package, keyed by the name of the struct. The rules of a struct are keyed by the JSON
+ * names of its fields. A rule for the struct itself has the key `''`.
  */
 function rulesOf(folder: string): Map<string, Record<string, string>> {
   const found = new Map<string, Record<string, string>>()
@@ -65,8 +65,8 @@ function rule(comment: string, tags: string): string {
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
-    // A map or struct with a marker `atomic` gets this rule. A list with this marker gets the rule only if it also has a patch strategy,
-    // because server-side apply treats a list without a rule as atomic.
+    // A map or struct with a marker `atomic` gets the rule `atomic`. A list with the marker gets this rule only if the list has a patch
+    // strategy. Without a patch strategy, no rule is necessary, because server-side apply treats a list without a rule as atomic.
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
   ].join(' ')

@@ -246,7 +246,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Derives Go fields from the names of the protobuf fields, for a message without a Go struct or whose Go struct has no protobuf tags. */
+/** Derives Go fields from protobuf fields. This is necessary for a message whose Go struct is missing or has no protobuf tags. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

@@ -1,6 +1,8 @@
 /**
- * Writes `test/devcluster/resources/recorded/answers`: the responses of kube-apiserver to the requests of the groups in
- * `test/devcluster/resources/recorded/cases`. The arguments are names of groups; without arguments, all groups are recorded.
+ * Records the responses of kube-apiserver to groups of requests. The folder `test/devcluster/resources/recorded` contains the requests in
+ * `cases`, and the script writes the responses to `answers`. It also writes the discovery documents to `discovery.jsonl`.
+ *
+ * Each argument is the name of a group, or `discovery`. Without arguments, everything is recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

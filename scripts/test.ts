@@ -2,8 +2,8 @@
  * Runs the tests in the given files and folders, by default all tests except `test/real`. Test files run in parallel processes. The last
  * line of the output is the totals, `N passed, N failed`.
  *
- * COVERAGE=1 prints the coverage of each file of src. A run of all tests first builds kubectl, in the version that the tests need, if Go is
- * installed and kubectl was not built before.
+ * COVERAGE=1 prints the coverage of each file of src. Without arguments, the script first builds kubectl if kubectl is missing. If the
+ * build fails, for example without Go, the tests run without kubectl.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'

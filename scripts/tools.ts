@@ -32,8 +32,8 @@ interface Source {
 }
 
 /**
- * Returns the folder below `tools/` for a minor release of Kubernetes. The folder of the newest release has no version in its name, because
- * it is updated to each new release.
+ * Returns the folder below `tools/` for a minor release of Kubernetes. The folder of the newest release has no version in its name. This
+ * folder is updated with each new release.
  */
 function moduleOf(minor: KubernetesMinor): string {
   return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
@@ -77,7 +77,8 @@ export interface BuildOptions {
 /**
  * Returns the paths of the binaries, and builds missing binaries first. Only one process builds at a time.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a binary is missing and Go is not installed, or when the build fails.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when an environment variable is invalid, when a binary is missing and Go is not installed, or
+ * when the build fails.
  */
 export async function ensurePrograms<N extends ProgramName>(
   names: readonly N[],

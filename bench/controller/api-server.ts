@@ -54,7 +54,8 @@ export async function withApiServer(programs: readonly Program[], measure: (serv
 const writingVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
 
 /**
- * Returns true for a request that stores a change of an object other than an Event or a Lease. Access reviews and dry runs store nothing.
+ * Returns true for a write of an object other than an Event or a Lease, even if the write has failed. Access reviews and dry runs store
+ * nothing, and are not counted.
  */
 export function isCounted({ verb, path, query }: RequestRecord): boolean {
   const isStored = !new URLSearchParams(query).has('dryRun') && !/accessreviews$/.test(path)

@@ -1,11 +1,11 @@
-/** Measures a cache of many Apps: the time until it has synced, its memory, and the speed of reads from it. */
+/** Measures a cache of many Apps: the time until the cache has synced, the memory of the program, and the speed of reads. */
 import type { ApiServer } from './api-server.ts'
 import { namespace } from './apps.ts'
 import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface CacheSample {
-  /** Seconds until the cache has synced, as the program measures them. They do not include the start of the process. */
+  /** Seconds until the cache has synced, measured by the program. The start of the process is not included. */
   readonly seconds: number
   /** Seconds from the start of the process until the cache has synced. */
   readonly secondsFromStart: number

@@ -10,16 +10,19 @@ import { RunningProgram } from './programs.ts'
 export interface LatencySample {
   readonly p50: number
   readonly p99: number
-  /** Number of updates that no reconcile has seen, for example because the next update of the same App came first. */
+  /** Number of updates without a latency. An update has no latency if, for example, the next update of the App precedes the reconcile. */
   readonly unseen: number
 }
 
-/** Milliseconds in which the program must fill its cache before the first update, and reconcile after the last update. */
+/**
+ * Milliseconds to wait before the first update and after the last update. In the first wait, the program fills its cache. In the second
+ * wait, the program reconciles the last updates.
+ */
 const settleMs = 3_000
 
 /**
- * Updates the Apps one after the other, again and again. The measured time includes the request to the API server, which is the same for
- * all programs.
+ * Updates the Apps in turn, `perSecond` times per second, and returns the latencies. A latency starts when the update is sent to the API
+ * server, and ends when the program reconciles the App.
  */
 export async function measureLatency(
   server: ApiServer,
@@ -42,8 +45,8 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // When the program starts, each App is reconciled with the last update of an earlier round. The latency of this reconcile is at least
-    // `settleMs`, and is dropped.
+    // When the program starts, it reconciles each App with an update of an earlier round. Such an update is older than `settleMs`, so
+    // latencies of `settleMs` or more are dropped.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

@@ -1,6 +1,6 @@
 /**
- * A program of the controller benchmark that measures reconciles that do nothing, from the call of the event handler to the end of the
- * reconcile. No API server is used. The arguments after `noop` are the number of workers and of seconds.
+ * A program of the controller benchmark. It measures reconciles that do nothing. The measurement includes the event handler and the work
+ * queue of the controller, but no API server. The arguments are `noop WORKERS SECONDS`.
  */
 import type { EventHandler } from '../../src/cache/informer.ts'
 import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'
@@ -13,7 +13,7 @@ import { report } from './report.ts'
 /** Number of objects. Each batch of events has one event for each object. */
 const count = 10_000
 
-/** Reports the number of reconciles in `seconds` seconds, and the CPU seconds that they took. */
+/** Reports the number of reconciles in `seconds` seconds, and the CPU seconds of the process in this time. */
 async function reconcileNothing(workers: number, seconds: number): Promise<void> {
   let reconciled = 0
   let batch = Promise.withResolvers<void>()

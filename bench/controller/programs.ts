@@ -9,11 +9,11 @@ import { cpuSecondsOf, peakResidentMbOf, residentMbOf } from '../process-usage.t
 
 export interface Program {
   readonly name: string
-  /** The user as which the program sends its requests. */
+  /** The name of the user that sends the program's requests. */
   readonly user: string
   /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
-  /** The command for the measurement of reconciles that do nothing, if it differs from `command`. */
+  /** The command that measures reconciles that do nothing. By default, `command` measures them. */
   readonly noopCommand?: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const controllerRuntime: Program = {
 }
 export const kubeRs: Program = { name: 'kube-rs', user: 'kube-rs', command: () => [kubeRsProgram()] }
 
-/** A program whose binary has been built. */
+/** A program that has been built, and the command that starts the program. */
 export interface BuiltProgram extends Program {
   readonly built: readonly string[]
 }
@@ -39,7 +39,7 @@ export function built(programs: readonly Program[]): BuiltProgram[] {
   return programs.map((program) => ({ ...program, built: program.command() }))
 }
 
-/** Milliseconds after SIGTERM until a program that still runs is killed. */
+/** Milliseconds from SIGTERM to SIGKILL. A program that ends earlier gets no SIGKILL. */
 const endMs = 15_000
 
 /** A started program. */
@@ -88,7 +88,7 @@ export class RunningProgram {
     return JSON.parse(value) as T
   }
 
-  /** Writes a line to the standard input of the program, which waits for this line. */
+  /** Writes a line to the standard input of the program. The program waits for this line before it continues. */
   goOn(): void {
     this.#child.stdin!.write('\n')
   }

@@ -59,8 +59,8 @@ async function leadAndReconcile(namespace: string): Promise<void> {
 }
 
 /**
- * Reconciles without a write. When the process is terminated, reports the latency of each reconcile in milliseconds. The latency starts at
- * the time in `spec.labels.sent`.
+ * Reconciles without writes, and measures the milliseconds from the time in the App's `spec.labels.sent` to the reconcile. When the process
+ * is terminated, reports these latencies.
  */
 async function observeApps(): Promise<void> {
   const ms: number[] = []
@@ -78,8 +78,8 @@ async function observeApps(): Promise<void> {
 }
 
 /**
- * Reports the seconds until the cache of Apps has synced. After a line on standard input, the program gets all Apps repeatedly for
- * `seconds` seconds, and reports the number of gets and their CPU seconds.
+ * Reports the seconds until the cache of Apps has synced, and waits for a line on standard input. Then gets all Apps repeatedly for
+ * `seconds` seconds, and reports the number of gets and the CPU seconds of the process in this time.
  */
 async function cacheApps(namespace: string, count: number, seconds: number): Promise<void> {
   const began = performance.now()

@@ -1,6 +1,6 @@
 /**
- * Measures how a program creates a Deployment and writes a status for each of many existing Apps: its writes, elapsed time, CPU time and
- * memory.
+ * Measures a program that creates a Deployment and writes a status for each of many existing Apps. The results are the number of writes,
+ * the elapsed time, the CPU time and the memory.
  */
 import { ApiError, apps, systemClock } from '../../src/index.ts'
 import { sleep } from '../../src/runtime/waiting.ts'
@@ -54,7 +54,7 @@ export async function measureReconciles(
   }
 }
 
-/** Resolves to the time at which every App has a status with its current generation. */
+/** Resolves when the status of every App contains the App's current generation. The result is the current time. */
 async function allDone({ controlPlane: { client } }: ApiServer, count: number): Promise<number> {
   const { metadata } = await client.list(app, { namespace, limit: 1 })
   const done = new Set<string>()

@@ -21,8 +21,8 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   }
 
   /**
-   * Adds the sample of one round. `name` is the name of the program, followed by an ending such as `, 8 workers` if there are several
-   * measurements.
+   * Adds the sample of one round. `name` consists of the name of the program and an ending such as `, 8 workers`. The ending is empty if
+   * each program has only one measurement.
    */
   add(name: string, sample: Sample): void {
     const text = this.#columns.map(([key, { head, digits }]) => `${head} ${shown(sample[key], digits)}`).join(', ')
@@ -30,7 +30,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
     this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample])
   }
 
-  /** Prints the tables. `endings` are the endings of the names (see `add`). A ratio compares two names with the same ending. */
+  /** Prints the tables. `endings` are the endings of the names in `add`. A ratio compares Proreus and a program with the same ending. */
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))
     const heads = this.#columns.map(([, { head }]) => head)
@@ -62,7 +62,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   }
 }
 
-/** Formats a number; a dash stands for a value that a program does not report. */
+/** Formats a number. Returns a dash for NaN, which stands for a value that a program does not report. */
 function shown(value: number, digits: number): string {
   return Number.isNaN(value) ? '–' : value.toFixed(digits)
 }

@@ -14,9 +14,9 @@ export interface LoadOptions {
   readonly seconds: number
   /** Default 16. */
   readonly connections?: number
-  /** Requests per second. The default, 0, sends as many requests as possible. */
+  /** Requests per second. With 0, the default, the load generator sends as many requests as possible. */
   readonly rate?: number
-  /** The path to watch, and the number of connections that watch it. The load ends when all of them have received an event per request. */
+  /** The watched path, and the number of watches. The load ends when each watch has received one event for each request. */
   readonly watch?: { readonly path: string; readonly watchers: number }
 }
 

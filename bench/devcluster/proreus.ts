@@ -1,6 +1,7 @@
 /**
- * The embedded API server of a measurement. Its argument is the folder of its objects; without an argument, they are kept in memory only.
- * Writes its connection as a line of JSON. For each line that it reads, it collects garbage and writes its memory.
+ * The process of an embedded API server that is measured. The optional argument is a folder for the objects. Without the argument, the
+ * objects are kept in memory only. The first line of the output is the connection as JSON. For each line of the input, the process collects
+ * garbage, and writes its live memory as a line of JSON.
  */
 import { createInterface } from 'node:readline'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'

@@ -1,4 +1,7 @@
-/** The requests that the load generator sends (`bench/load/requests.go`): objects of about 1 KiB. */
+/**
+ * The requests that the load generator sends, for objects of about 1 KiB. `bench/load/requests.go` replaces placeholders in the requests:
+ * for example, `{connection}` becomes the index of the connection.
+ */
 import { collectionPath } from '../../src/client/resource-path.ts'
 import { configMap } from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -23,7 +26,7 @@ interface Kind {
   readonly name: string
   /** Returns the path of all objects in a namespace. */
   readonly path: (namespace: string) => string
-  /** Returns an object. `change` is a text that makes one version of the object differ from another. */
+  /** Returns an object. `change` is the value of one field, and differs in each write. `revision` is the object's resourceVersion. */
   readonly object: (name: string, change: string, revision?: string) => JsonObject
 }
 
@@ -81,14 +84,14 @@ export function create({ path, object }: Kind, prefix: string): Request {
   }
 }
 
-/** Returns a request that creates the object of the connection with server-side apply, or changes it. */
+/** Returns a server-side apply request for the object of the connection. The first such request creates the object. */
 export function apply({ path, object }: Kind): Request {
   const body = JSON.stringify(object('applied-{connection}', 'c{count}'))
   const query = 'fieldManager=load&force=true'
   return { method: 'PATCH', path: `${path(written)}/applied-{connection}?${query}`, contentType: 'application/apply-patch+yaml', body }
 }
 
-/** Returns a request that replaces the object of the connection, which `apply` has created. */
+/** Returns a request that replaces the object of the connection. A request of `apply` must have created this object. */
 export function update({ path, object }: Kind): Request {
   return {
     method: 'PUT',
@@ -105,7 +108,7 @@ export function patch({ path, object }: Kind): Request {
   return { method: 'PATCH', path: `${path(written)}/applied-{connection}`, contentType: 'application/merge-patch+json', body }
 }
 
-/** Returns a request that changes an object that is listed or watched. */
+/** Returns a request that changes the first object of a namespace. */
 function touch({ path }: Kind, namespace: string): Request {
   const body = JSON.stringify({ metadata: { annotations: { change: '{count}' } } })
   return { method: 'PATCH', path: `${path(namespace)}/object-0`, contentType: 'application/merge-patch+json', body }

@@ -22,9 +22,9 @@ export interface Server {
   /** The connection of a client with all permissions. */
   readonly connection: Connection
   readonly client: Client
-  /** The process ids of the server, whose CPU times are added. */
+  /** The process ids of the server. The CPU time of the server is the sum of the CPU times of these processes. */
   readonly processes: readonly number[]
-  /** Returns the live memory of the server in MiB, after a garbage collection; NaN for a server that cannot report it. */
+  /** Collects garbage, and returns the live memory of the server in MiB. Returns NaN for a server that cannot report this memory. */
   heapMb(): Promise<number>
   /** Returns the resident memory of all processes in MB. */
   residentMb(): number

@@ -1,6 +1,6 @@
 /**
- * Starts embedded control planes one after the other, and prints the times as JSON. The argument is the checkout whose `proreus/testing` is
- * used.
+ * Imports `proreus/testing`, starts embedded control planes one after the other, and prints the durations as JSON. The argument is the
+ * folder of the checkout that contains `proreus/testing`.
  */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ interface Duration {
 }
 
 export interface Starts {
-  /** The import of `proreus/testing`. */
+  /** The duration of the import of `proreus/testing`. */
   readonly imported: Duration
   readonly first: Duration
   readonly later: readonly Duration[]

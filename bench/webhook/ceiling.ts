@@ -1,6 +1,6 @@
 /**
- * The fastest possible admission webhook on Node.js: it parses the review and allows the request. Started as `node ceiling.ts PORT CERT
- * KEY`.
+ * The fastest possible admission webhook on Node.js: it parses the review and allows the request. The command is
+ * `node ceiling.ts PORT CERT KEY`.
  */
 import { serveBare } from './bare-fastify.ts'
 

@@ -27,7 +27,7 @@ export interface LoadOptions {
   /** The path of the file that contains the body of every request. */
   readonly body: string
   readonly seconds: number
-  /** Requests per second. The default, 0, sends as many requests as possible. */
+  /** Requests per second. With 0, the default, the load generator sends as many requests as possible. */
   readonly rate?: number
 }
 

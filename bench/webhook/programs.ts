@@ -9,7 +9,7 @@ const here = import.meta.dirname
 
 export interface Program {
   readonly name: string
-  /** True when the server defaults and validates objects; false when it allows every request. */
+  /** True when the server applies the defaults of objects, and validates the objects. */
   readonly judges: boolean
   /** Returns the command that starts the server, and builds the server if necessary. The caller appends port, certificate and key. */
   command(): readonly string[]

@@ -1,4 +1,4 @@
-/** Starts a webhook server of Proreus. The command line contains its port, and the paths of its certificate and key. */
+/** `serveProreus`: starts a webhook server of Proreus. */
 import { readFileSync } from 'node:fs'
 import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { Client } from '../../src/client/client.ts'

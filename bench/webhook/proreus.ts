@@ -1,4 +1,4 @@
-/** The webhook server of Proreus in the comparison. Started as `node proreus.ts PORT CERT KEY`. */
+/** The webhook server of Proreus in the comparison. The command is `node proreus.ts PORT CERT KEY`. */
 import { defineWebhook } from '../../src/index.ts'
 import { app } from '../app.ts'
 import { serveProreus } from './proreus-server.ts'

@@ -19,7 +19,7 @@ export interface ReceivedWrite {
   readonly sent: SentWrite | undefined
 }
 
-/** A successful write of the Lease. Only its holder writes the Lease, or a replica that thereby becomes its holder. */
+/** A successful write of the Lease. A replica writes the Lease to acquire, renew or release the Lease. */
 interface LeaseWrite {
   readonly user: string
   readonly at: number
@@ -28,12 +28,11 @@ interface LeaseWrite {
 export interface History {
   /** The writes to Gadgets, in the order in which the API server received them. */
   readonly writes: readonly ReceivedWrite[]
-  /** The writes whose replica did not hold the Lease when its guard was called, and the writes that no replica has reported. */
+  /** The writes of replicas that did not hold the Lease when the guard was called. Writes that no replica has reported are included. */
   readonly illegal: readonly string[]
   /**
-   * The writes for which the replica held the Lease when its guard was called, but which were received after the first write of the next
-   * leader. Either the network has held such a write, or the process was stopped between the call of the guard and the write to the
-   * connection. No client can prevent that.
+   * The legal writes that the API server received after a write of the next leader. Either the network has held such a write, or the
+   * process was stopped between the call of the guard and the write to the connection. No client can prevent late writes.
    */
   readonly late: readonly string[]
 }
@@ -64,10 +63,7 @@ function holdsLease(leases: readonly LeaseWrite[], user: string, at: number): bo
   return latest?.user === user && at - latest.at < lease.leaseDurationMs
 }
 
-/**
- * Returns true when the API server received a write of another replica after the guard was called for this write, and before this write was
- * received.
- */
+/** Returns true when a write of another replica arrived between the call of the guard for this write and the arrival of this write. */
 function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
   return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)
 }

@@ -12,7 +12,7 @@ export const lease = { namespace, name: 'drill', leaseDurationMs: 4_000, renewDe
 export interface Holder {
   /** The name of the replica that holds the Lease; undefined when no replica holds it. */
   readonly instance: string | undefined
-  /** The number of times that another replica has acquired the Lease. */
+  /** The number of times that the holder has changed (`spec.leaseTransitions`). */
   readonly transitions: number
 }
 

@@ -10,7 +10,7 @@ import type { SentWrite } from './sent-writes.ts'
 export class Replica {
   readonly name: string
   readonly proxy: FaultProxy
-  /** The writes that the processes of this replica have sent, by their id. */
+  /** The writes that the processes of this replica have sent. The key is the id of the write. */
   readonly sent = new Map<string, SentWrite>()
   #child: ChildProcess
 

@@ -10,22 +10,22 @@ export interface SentWrite {
   readonly id: string
   /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
-  /** The time immediately before the request was written. It is later than `checkedAt` if the process was stopped between the two. */
+  /** The time immediately before the request was written. If the process is stopped after the check, this is later than `checkedAt`. */
   readonly sentAt: number
   /** The local port of the connection. */
   readonly port: number
 }
 
-/** The part that this file uses of the message that undici publishes immediately before it writes a request. */
+/** A message that undici publishes immediately before it writes a request. The type contains only the fields that this file uses. */
 interface SendHeaders {
   readonly request: { readonly method: string; readonly path: string }
   readonly socket: Socket
 }
 
 /**
- * Calls `report` for each PATCH request of this process. Returns the clock for `run`, from which the guard of leader election reads the
- * time. `checkedAt` is the time that the guard has read, if undici writes the request synchronously after the guard. Otherwise, `checkedAt`
- * is the time of sending.
+ * Calls `report` for each PATCH request of this process that has a field manager. Returns the clock for `run`. The guard of leader election
+ * reads the time from this clock. If undici writes a request synchronously after the guard, `checkedAt` is the time that the guard has
+ * read. Otherwise, `checkedAt` is the time of sending.
  */
 export function reportSentWrites(report: (write: SentWrite) => void): Clock {
   let checkedAt: number | undefined

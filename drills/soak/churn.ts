@@ -1,4 +1,4 @@
-/** Creates, changes and deletes Gadgets without pause for a given time. */
+/** Creates, changes and deletes Gadgets for a given time. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../src/index.ts'
 import { isAlreadyExists, isNotFound } from '../../src/index.ts'

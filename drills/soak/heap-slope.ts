@@ -12,7 +12,7 @@ export interface HeapSlope {
   readonly error: number
 }
 
-/** Fits a straight line through the samples. Throws when there are fewer than three. */
+/** Fits a straight line through the samples. Throws when there are fewer than three samples. */
 export function heapSlope(samples: readonly HeapSample[]): HeapSlope {
   if (samples.length < 3) throw new Error(`The slope of the heap needs three samples; there are ${samples.length}.`)
   const points = samples.map(({ atMs, bytes }) => [atMs / 60_000, bytes / 1024 / 1024] as const)

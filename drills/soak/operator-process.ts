@@ -17,7 +17,8 @@ export class OperatorProcess {
       env: { ...process.env, KUBECONFIG: kubeconfig },
     })
     this.#ended = once(this.#child, 'exit').then(([code]) => Promise.reject(new Error(`The operator has ended with ${String(code)}.`)))
-    this.#ended.catch(() => undefined) // callers of `#ask` get this error
+    // This prevents an unhandled rejection. `#ask` rejects with the same error.
+    this.#ended.catch(() => undefined)
   }
 
   hasEnded(): boolean {

@@ -1,7 +1,8 @@
 /**
  * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
- * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources. The clock and
- * the random numbers of the system may only be the defaults of options with these names.
+ * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources.
+ * `systemClock` is allowed only as the default value of an option `clock`, and `systemRandom` only as the default value of an option
+ * `random`.
  */
 import type { Linter } from 'eslint'
 
@@ -15,7 +16,7 @@ const globals = [
   { name: 'setImmediate', message: useSlices },
 ]
 
-/** Returns a selector that matches each use of `source`, except an import, and the default of an option named `option`. */
+/** Returns a selector that matches the uses of `source`, but not imports or default values of an option named `option`. */
 function usesOf(source: string, option: string): string {
   const allowed = [
     'ImportSpecifier > Identifier',
@@ -44,7 +45,7 @@ export const sources: Linter.RulesRecord = {
     { selector: 'ImportDeclaration[source.value=/^(node:)?crypto$/] > ImportSpecifier[imported.name=/^random/]', message: useRandom },
     { selector: usesOf('systemClock', 'clock'), message: useClock },
     { selector: usesOf('systemRandom', 'random'), message: useRandom },
-    // With another name, the two selectors above would not match the uses.
+    // An import must not rename the source, because the two selectors above match only its original name.
     { selector: "ImportSpecifier[imported.name='systemClock'][local.name!='systemClock']", message: useClock },
     { selector: "ImportSpecifier[imported.name='systemRandom'][local.name!='systemRandom']", message: useRandom },
   ],

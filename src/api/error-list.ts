@@ -7,8 +7,8 @@ import type { FieldError } from './field-error.ts'
 /** Maximum number of errors in a list. */
 export const maxListedErrors = 250
 /**
- * Limit of the total length of the errors in a list, in UTF-16 units. An error is added while the total is below the limit, so the total
- * may exceed the limit by the last error.
+ * Limit of the total length of the errors in a list, in UTF-16 units. When the total reaches this limit, no further error is added. The
+ * error that reaches the limit is not cut, so the total may be greater than the limit.
  */
 const maxListedLength = 128 * 1024
 /**

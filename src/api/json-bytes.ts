@@ -7,7 +7,10 @@ export const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0
 const isMark = new Uint8Array(256)
 for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
 
-/** More values or levels than any scanned text has. Comparisons with a small integer are faster than with `Infinity`. */
+/**
+ * The default of `mostValues` and `mostLevels`, which no scanned text exceeds. This is a small integer, because comparisons with a small
+ * integer are faster than comparisons with `Infinity`.
+ */
 const maxCount = 2 ** 30 - 1
 
 /**
@@ -15,7 +18,10 @@ const maxCount = 2 ** 30 - 1
  * creates no result object, because it is called for each object of a ConversionReview, and a review may contain millions of objects.
  */
 export class ValueScan {
-  /** The position after the value. It is greater than `limit` when a string has no closing quote before `limit`. */
+  /**
+   * The position after the value, or the position where the scan stopped early. The position is greater than `limit` when a string has no
+   * closing quote before `limit`.
+   */
   end = 0
   /**
    * Number of fields and items at all levels. Each opening bracket and each comma counts as one, because a field or an item usually

@@ -19,7 +19,7 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const words = ['true', 'false', 'null'] as const
 const [quote, backslash] = [0x22, 0x5c]
 
-/** A position in a JSON document. */
+/** Reads the tokens of a JSON document one after the other. */
 export class JsonCursor {
   readonly #text: string
   #at = 0
@@ -50,7 +50,7 @@ export class JsonCursor {
     let at = start + 1
     let plain = true
     for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
-      // At the end of the document, `code` is NaN, so this condition is true there, too.
+      // At the end of the document, `code` is NaN. This condition is true for NaN, but `code < 0x20` would be false.
       if (!(code >= 0x20)) throw new JsonSyntaxError(text, at, 'in string literal')
       if (code === backslash) {
         plain = false

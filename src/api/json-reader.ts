@@ -1,6 +1,6 @@
 /**
  * Parses JSON where `JSON.parse` is not sufficient. `parseJson` preserves integers between 2^53 and 2^63. `JsonReader` parses a large
- * document in time slices. It takes about four times as long as `JSON.parse`, but does not block the event loop.
+ * document in time slices. `JsonReader` takes about four times as long as `JSON.parse`, but does not block the event loop.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -18,8 +18,8 @@ const integerToken = /^-?\d+$/
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  // An integer that is certainly beyond 64 bits is not passed to `BigInt`, because the time of `BigInt` grows faster than the number of
-  // digits.
+  // An integer beyond 2^63 becomes a float without `BigInt`. `BigInt` would be slow for an integer with very many digits, because the time
+  // grows faster than the number of digits.
   if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact
@@ -97,7 +97,7 @@ function endOfDigits(text: string, start: number): number {
 
 /**
  * Returns true when the digits from `first` to `next` are a complete number in the position of a value. A number in the position of a key
- * is a syntax error, which `JSON.parse` would not find if the number were replaced by a string.
+ * is a syntax error. If such a number were replaced by a string, `JSON.parse` would not find the syntax error.
  */
 function isValue(text: string, first: number, next: number): boolean {
   if (!canFollow(text.charCodeAt(next))) return false
@@ -151,8 +151,8 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The next run of digits begins after `next`, which is not a digit. The loop goes on at `next + 16`: if the run is long, this character
-    // is one of its digits or lies before it.
+    // The loop continues at `next + 16`. The character at `next` is not a digit. The 15 characters that the loop skips after `next` cannot
+    // contain an integer of 16 digits.
     at = next
   }
   return false

@@ -36,7 +36,7 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly storage?: boolean
   readonly deprecationWarning?: string
   readonly spec: Spec
-  /** True when objects must have a spec. Default: true when the spec has required fields. */
+  /** False when objects may have no spec: then `spec` is optional in the CRD and in the static type. Default true. */
   readonly specRequired?: boolean
   /**
    * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
@@ -93,22 +93,24 @@ type StatusOf<Version extends VersionDefinition> = Version extends { readonly st
 type StatusInputOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema }
   ? { status?: Partial<StaticInput<Status>> }
   : unknown
+/** The field `spec`, which is optional only if `specRequired` is false. */
+type SpecOf<Version extends VersionDefinition, Spec> = Version extends { readonly specRequired: false } ? { spec?: Spec } : { spec: Spec }
 type ObjectOfVersion<Group extends string, KindName extends string, Version extends VersionDefinition, Scope> = {
   apiVersion: `${Group}/${Version['name']}`
   kind: KindName
   metadata: Scope extends 'Cluster' ? ObjectMeta : NamespacedMeta
-  spec: Static<Version['spec']>
-} & StatusOf<Version>
+} & SpecOf<Version, Static<Version['spec']>> &
+  StatusOf<Version>
 type InputOfVersion<Group extends string, KindName extends string, Version extends VersionDefinition> = {
   apiVersion?: `${Group}/${Version['name']}`
   kind?: KindName
   metadata: Partial<ObjectMeta>
-  spec: StaticInput<Version['spec']>
-} & StatusInputOf<Version>
+} & SpecOf<Version, StaticInput<Version['spec']>> &
+  StatusInputOf<Version>
 
 /**
- * A custom kind without the static types of its objects. When a kind is used as a `ResourceType`, it is the type of the storage version.
- * `versions` contains all versions.
+ * A custom kind without the static types of its objects. A kind is the `ResourceType` of its storage version. `versions` contains all
+ * versions.
  */
 export interface Kind extends ResourceType {
   readonly singular: string
@@ -277,8 +279,8 @@ export function defineKind<
 const hub = Symbol('hub')
 
 /**
- * Returns the resource type of a kind in any of its versions. The kind itself is the resource type of the storage version. With the
- * returned type, the client and the cache return objects in that version, and the client writes objects in that version. The handlers of
+ * Returns the resource type of one version of a kind. The kind itself is the resource type of its storage version. With the returned type,
+ * the client and the cache return objects in this version, and the client writes objects in this version. The handlers of
  * `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in `v1beta1`, because the API server converts objects that clients send in
  * other versions.
  *
@@ -317,7 +319,6 @@ export function kindOf(type: ResourceType): Kind | undefined {
 
 function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   const spec = plainSchema(version.spec)
-  const specRequired = version.specRequired ?? (spec.required?.length ?? 0) > 0
   const schema: StructuralSchema = {
     type: 'object',
     properties: {
@@ -327,7 +328,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
       spec,
       ...(version.status === undefined ? {} : { status: statusSchema(version.status) }),
     },
-    ...(specRequired ? { required: ['spec'] } : {}),
+    ...(version.specRequired === false ? {} : { required: ['spec'] }),
     ...(version.rules === undefined ? {} : { 'x-kubernetes-validations': [...version.rules] }),
   }
   return {

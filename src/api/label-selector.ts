@@ -1,4 +1,4 @@
-/** Label selectors: parses and formats the syntax of `kubectl -l`, validates selectors in objects, and matches labels. */
+/** Functions for label selectors: parse and format the syntax of `kubectl -l`, validate selectors in objects, and match labels. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isListOf, isOneOf, isText } from './option-checks.ts'
 import { ProreusError } from './errors.ts'
@@ -109,7 +109,11 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
     .join(',')
 }
 
-/** Parses a selector such as `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws a `SyntaxError` with the message of the API server. */
+/**
+ * Returns the requirements of a selector such as `a=b,c!=d,e in (f,g),h,!i,j>1`.
+ *
+ * @throws {SyntaxError} with the message of the API server, when the selector is invalid.
+ */
 export function parseLabelSelector(text: string): LabelRequirement[] {
   const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []

@@ -20,8 +20,8 @@ export interface ObjectMetaRules {
 }
 
 /**
- * Validates labels: keys must be qualified names, and values must be valid label values. The validation stops after more than
- * `maxListedErrors` errors, because an `ErrorList` contains at most that number.
+ * Validates labels: keys must be qualified names, and values must be valid label values. When there are more than `maxListedErrors` errors,
+ * the validation stops, because an `ErrorList` does not list more.
  */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
@@ -37,7 +37,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 
 /**
  * Validates annotations. Keys must be qualified names, except that the prefix may contain upper-case letters. The total size must be at
- * most 256 KiB. After more than `maxListedErrors` errors, only the size is validated, because an `ErrorList` contains at most that number.
+ * most 256 KiB. When there are more than `maxListedErrors` errors, only the size is still validated, because an `ErrorList` does not list
+ * more.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []

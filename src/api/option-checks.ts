@@ -75,15 +75,16 @@ export function isMapOf(check: OptionCheck): OptionCheck {
 
 interface Strictness {
   /**
-   * True when the object may have unknown fields, as an instance of a class may. An unknown field is then reported only if its name is
-   * probably a misspelling of a known name.
+   * True when the object may have unknown fields, e.g. because it is an instance of a class. An unknown field is then an error only if its
+   * name is probably a misspelling of a known name.
    */
   readonly mayHaveOthers?: boolean
 }
 
 /**
- * Returns a check that accepts an object under three conditions: all `required` fields are present, the object has only fields that
- * `fields` contains, and the check of each field accepts its value. A field whose value is undefined counts as absent.
+ * Returns a check that accepts an object under three conditions: all `required` fields are present, `fields` contains each field of the
+ * object, and the check of each field accepts its value. `mayHaveOthers` relaxes the second condition. A field whose value is undefined
+ * counts as absent.
  */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,

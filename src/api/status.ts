@@ -1,4 +1,4 @@
-/** `meta/v1 Status`: the response of the API server to a request that fails, and of a webhook to a request that it denies. */
+/** `meta/v1 Status`: the response of the API server to a failed request, or the response of a webhook that denies a request. */
 
 export interface StatusCause {
   reason?: string

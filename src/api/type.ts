@@ -122,8 +122,8 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so the compiler checks
- * the argument against `Options`, and reports a misspelled option. `O` occurs in this type only so that the compiler infers it from the
+ * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so the type is always
+ * `Options`, and the compiler reports a misspelled option. `O` occurs in the unused branch only so that the compiler infers `O` from the
  * argument. If the parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
@@ -253,7 +253,7 @@ export const Type = {
 
   /**
    * Returns the schema of an object whose unknown fields the API server preserves. `T` is the static type of the object. The API server
-   * does not check objects against `T`, so the operator must validate them itself. `properties` and `required` of the options may describe
+   * does not check objects against `T`, so the operator must validate them itself. The options `properties` and `required` may describe
    * some of the fields.
    */
   Unknown<T = { [key: string]: unknown }>(
@@ -263,10 +263,10 @@ export const Type = {
   },
 
   /**
-   * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. The CRD describes the value only as an object, so the CRD stays small.
-   * The webhook and `proreus validate` validate the value against the type in the API server's OpenAPI documents. The defaults of the type
-   * are not filled in. The API server fills them in when the operator creates an object that contains the value. `properties` and
-   * `required` describe some fields in the CRD as well, for validation without a webhook, or for CEL rules.
+   * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. The CRD describes the value as an object with any fields, so the CRD
+   * stays small. The webhook and the command `proreus validate` check the value against the type in the API server's OpenAPI documents.
+   * Defaults of the type are not filled in. The API server fills them in when the operator creates an object that contains the value. The
+   * options `properties` and `required` add some fields to the CRD, for validation without a webhook, or for CEL rules.
    *
    * @example
    * Type.Object({

@@ -1,4 +1,4 @@
-/** Numbers of YAML documents as Kubernetes reads them. */
+/** `goNumberTags`: parses the numbers of YAML documents as Kubernetes does. */
 import type { ScalarTag, Tags } from 'yaml'
 
 const [minInt64, maxUint64] = [-(2n ** 63n), 2n ** 64n - 1n]
@@ -38,7 +38,8 @@ function goFloat(tag: ScalarTag): ScalarTag {
     ...tag,
     resolve: (text, onError, options) => {
       const value = tag.resolve(text, onError, options)
-      // A text without digits is the name of an infinite float, such as `.inf`. A text with digits is a number beyond the range of a float.
+      // An infinite value has one of two causes. A text without digits is a name of infinity, such as `.inf`. A text with digits is a
+      // number beyond the range of a float.
       return value === Infinity || value === -Infinity ? (/\d/.test(text) ? text : value) : value
     },
   }

@@ -1,4 +1,4 @@
-/** `BackOff`: pauses between retries, which grow exponentially and have jitter. */
+/** `BackOff`: returns the pauses between retries. The pauses grow exponentially and have jitter. */
 
 const firstMs = 800
 const longestMs = 30_000

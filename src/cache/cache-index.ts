@@ -9,19 +9,21 @@ import type { Index } from './store.ts'
 import { describeType, isSameView } from './view.ts'
 
 /**
- * An index on the objects of one type or view. `cache.list` takes the index itself, not its name, so two indexes with the same name never conflict.
+ * An index on the objects of one type or view. `cache.list` takes the index itself, not its name, so two indexes with the same name never
+ * conflict.
  */
 export interface CacheIndex<R extends ResourceType = ResourceType> extends Index<ObjectOf<R>> {
   readonly type: R
 }
 
 /**
- * Defines an index. Declare it in `indexes` of the controller or webhook that passes it to `cache.list`; the cache then maintains it. A
- * cache index corresponds to `IndexField` and `MatchingFields` in controller-runtime.
+ * Defines an index. Declare the index in `indexes` of each controller or webhook that passes it to `cache.list`. The cache then maintains
+ * the index. A cache index corresponds to `IndexField` and `MatchingFields` in controller-runtime.
  *
  * @param name the name of the index in log and error messages.
- * @param keysOf returns one key of an object, several keys or none. `keysOf` must be pure: it is called again when the object is removed,
- * and must then return the same keys. When `keysOf` throws, the error is logged, and the object is not in the index.
+ * @param keysOf returns one key of an object, a list of keys, or undefined when the object has no key. `keysOf` must be pure: it is called
+ * again when the object is updated or removed, and must then return the same keys. When `keysOf` throws, the error is logged, and the
+ * object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)
@@ -45,7 +47,7 @@ export function defineCacheIndex<R extends ResourceType>(
   return Object.freeze({ type, name, keysOf })
 }
 
-/** Accepts only results of `defineCacheIndex`. */
+/** Accepts a result of `defineCacheIndex`. */
 export const isCacheIndex: OptionCheck = expect(
   'what defineCacheIndex returns',
   (value) => isObject(value) && isType(value['type']) && 'keysOf' in value,

@@ -36,8 +36,9 @@ export function formatFieldSelector(requirements: readonly FieldRequirement[]): 
 }
 
 /**
- * Returns true or false when the name and the namespace of an object show whether the object matches; otherwise undefined. Only the API
- * server can evaluate other fields, because each type defines the meaning of its fields.
+ * Compares the name and the namespace of an object with the requirements. Returns false when the name or the namespace does not match; true
+ * when all requirements match; undefined when requirements for other fields remain. Only the API server can evaluate other fields, because
+ * each type defines the meaning of its fields.
  */
 export function matchesFields(
   requirements: readonly FieldRequirement[],

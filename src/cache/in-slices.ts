@@ -3,8 +3,8 @@ import type { Clock } from '../runtime/clock.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 
 /**
- * Maximum time in milliseconds for which the objects of lists are processed before the event loop serves timers and sockets. Processing
- * 20,000 objects takes some hundred milliseconds, and a webhook must respond meanwhile.
+ * Duration of a time slice in milliseconds. After each time slice, the event loop serves timers and sockets. Processing 20,000 objects
+ * takes some hundred milliseconds, and a webhook must respond meanwhile.
  */
 const sliceMs = 2
 

@@ -37,9 +37,9 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when another client has changed, or may have changed, an object before a reconcile wrote it. The handler was already notified of
-   * `object`, the written state, with this reconcile as the cause. `old` is the state before the write; undefined when the store did not
-   * have the object.
+   * Called when a reconcile has written an object that another client or reconcile has changed, or may have changed, before the write. The
+   * writing reconcile has not seen this change. `object` is the written state. The handler was already notified of `object`, with the
+   * writing reconcile as the cause. `old` is the state before the write; undefined when the store did not have the object.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
@@ -61,7 +61,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #reflectors: readonly Reflector<T>[]
-  /** The watched namespaces. The only element is undefined when the informer watches all namespaces or a cluster-scoped type. */
+  /** The watched namespaces. `[undefined]` when the informer watches all namespaces or a cluster-scoped type. */
   readonly #namespaces: readonly (string | undefined)[]
   readonly #removals: OwnRemovals
   readonly #unconfirmed = new UnconfirmedWrites<T>()
@@ -119,7 +119,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
 
-  /** The number of objects that a reconcile has written, while the watch has not sent the written state yet. */
+  /** The number of objects that reconciles have written, and whose written state the watch has not sent yet. */
   get unconfirmedWrites(): number {
     return this.#unconfirmed.size
   }
@@ -157,17 +157,20 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Stores the result of a write request of this process. The next read then returns the written state, even if the watch has not sent it
    * yet. `object` is the API server's response. If the write has deleted the object or removed it from the view, the object is removed from
-   * the store. The response is ignored when
+   * the store. The response is ignored in these cases:
    *
-   * - this informer does not watch the object, or has not synced,
-   * - the store has the same or a newer state,
-   * - only the API server can evaluate whether the view contains the object.
+   * - The informer has not synced, or does not watch the type or the namespace of the object.
+   * - The store has the same or a newer state.
+   * - The object no longer exists.
+   * - The resourceVersion is not a decimal number.
+   * - Only the API server can evaluate whether the view contains the object.
    *
    * The method never throws, because the write has succeeded. A response that cannot be stored, e.g. because it is nested too deeply to be
    * copied, is logged and ignored.
    *
    * @param origin the reconcile that has written the object.
-   * @returns false when the response may be the state of another client (`isOwnState`). Then the state has no origin in the store.
+   * @returns false when the response cannot be stored, or may be the state of another client (`isOwnState`). A state that may be of another
+   * client is stored without its origin.
    */
   written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {
@@ -220,7 +223,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // Handlers can only ignore changes that have an origin, so other own writes need not be compared with the watch.
+    // An own write without an origin need not be remembered, because handlers never ignore a change without an origin.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn
@@ -234,7 +237,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Removes an object from the store: after an own write, the view does not contain the object. `metadata` is that of the response. */
+  /** Removes an object from the store, because the view does not contain the written state. `metadata` is the metadata of the response. */
   #left(metadata: ObjectMeta): void {
     if (!this.#isNews(metadata)) return
     this.#removals.left(metadata)
@@ -242,7 +245,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined) this.#drop(stored)
   }
 
-  /** Returns the uid of the stored object if `metadata` is newer than the stored state; otherwise an empty list. */
+  /** If `metadata` is newer than the stored state, returns a list with the uid of the stored object; otherwise an empty list. */
   #olderThan(metadata: ObjectMeta): readonly string[] {
     const stored = this.store.get(metadata)
     return stored !== undefined && this.#isNews(metadata) ? [metadataOf(stored).uid] : []
@@ -263,9 +266,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. States of this object that the watch still sends are ignored. If the store has the
-   * object, states of earlier objects with the same key are ignored, too: they are older than the stored state. If the store does not have
-   * the object, earlier objects cannot be recognized, because the response to a deletion has no resourceVersion.
+   * Removes an object that this process has deleted. States of this object that the watch still sends are ignored.
+   *
+   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, these states are ignored,
+   * because they are older than the stored state. If the store does not have the object, they cannot be recognized, because the response to
+   * a deletion has no resourceVersion.
    *
    * @param before the uids of earlier objects with the same key. They no longer exist, because only one object at a time can have the key.
    */
@@ -275,14 +280,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     for (const each of uids) this.#removals.deleted(each, key.namespace)
     const stored = this.store.get(key)
     if (stored === undefined || !uids.includes(metadataOf(stored).uid)) return
-    // The watch may still send states of earlier objects with this key. They are older than the stored state.
     this.#removals.left(metadataOf(stored))
     this.#drop(stored)
   }
 
   /**
-   * Returns true if an object of a response no longer exists: the store lacks the object, although the list or watch has already sent all
-   * changes up to the resourceVersion of the response. The response was late, and another client has deleted the object in between.
+   * Returns true if the object of a response no longer exists: the store lacks the object, although the list or watch has already sent all
+   * changes up to the resourceVersion of the response. Another client has deleted the object before the late response arrived.
    */
   #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
     const stored = this.store.get(metadata)
@@ -317,7 +321,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       await forEachInSlices(objects, this.#clock, (object) => {
         const stored = this.store.get(metadataOf(object))
         if (stored !== undefined && isNewer(stored)) return
-        // After a restore of etcd, two different states may have the same resourceVersion, so the listed state is always stored.
+        // After a restore of etcd, the listed state is always stored, because two different states may have the same resourceVersion.
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
@@ -348,15 +352,15 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined && metadataOf(stored).uid === metadata.uid && this.#isNews(metadata)) this.#drop(stored)
   }
 
-  /** Stores a state of an object, unless an own write has deleted the object or has removed this state from the view. */
+  /** Stores a state of an object, unless the object was deleted, or an own write has removed this state from the view. */
   #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
     if (this.#removals.have(metadataOf(object))) return
     this.#removals.returned(metadataOf(object))
     let old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // Another object with the same name was deleted, and this one created, e.g. while the watch was interrupted. Handlers must be
-      // notified of both.
+      // `old` was deleted, and another object was created with the same name, e.g. while the watch was interrupted. Handlers must be
+      // notified of both changes.
       this.#removals.deleted(metadataOf(old).uid, metadataOf(old).namespace)
       this.#drop(old)
       old = undefined
@@ -372,8 +376,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Notifies handlers that another client has changed an object that a reconcile has written. If the store has a later state than the
-   * written one, handlers were already notified of the later state.
+   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the store no
+   * longer has the written state, handlers were already notified of a later change, so this method does nothing.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return
@@ -381,17 +385,17 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Handles the DELETED event of a watch. `object` is the last state in the view. Its resourceVersion is that of the change which deleted
-   * the object or removed it from the view.
+   * Handles the DELETED event of a watch. `object` is the last state in the view, with the resourceVersion of the change that deleted the
+   * object or removed it from the view.
    */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // This process may already have created another object with the same name, which stays in the store.
+    // This process may already have created another object with the same name. The new object stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // This process may already have written a newer state that is in the view again, and stays in the store.
+    // This process may already have written a newer state that is in the view. The newer state stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

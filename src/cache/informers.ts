@@ -11,7 +11,7 @@ export interface InformerLease<R extends ResourceType = ResourceType> {
   readonly informer: Informer<ObjectOf<R>>
   /**
    * Resolves when the informer has synced. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the
-   * last lease is released first.
+   * lease is released first. Rejects with `PRO_INPUT` when the lease was released before the call.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
@@ -33,7 +33,8 @@ export class Informers {
   /** The entries for which `keep` was called. `keep` takes one lease of each, and never releases it. */
   readonly #kept = new Set<Entry>()
   /**
-   * Results of `#find` by the object that describes the type or view. Most callers pass the same object each time, which saves the search.
+   * The results of `#find`, by the object that was passed as the type. Most callers pass the same object each time, so `#find` need not
+   * search again.
    */
   #known = new WeakMap<ResourceType, Entry>()
   readonly #running = new Set<Promise<void>>()
@@ -66,16 +67,19 @@ export class Informers {
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     let held: Entry | undefined = this.#entryOf(type)
     held.leases += 1
+    const end = new AbortController()
+    const released = `The lease of ${describeType(type)} was released`
     const holding = (): Entry => {
       if (held !== undefined) return held
-      throw new ProreusError('PRO_INPUT', `The lease of ${describeType(type)} was released: acquire another one.`)
+      throw new ProreusError('PRO_INPUT', `${released}: acquire another one.`)
     }
     return {
       get informer() {
         return holding().informer as unknown as Informer<ObjectOf<R>>
       },
-      whenSynced: (signal) => this.#whenSynced(holding(), signal),
+      whenSynced: async (signal) => this.#whenSynced(holding(), signal === undefined ? end.signal : AbortSignal.any([signal, end.signal])),
       release: () => {
+        end.abort(new ProreusError('PRO_ABORTED', `${released}.`))
         if (held !== undefined) this.#release(held)
         held = undefined
       },
@@ -84,8 +88,8 @@ export class Informers {
 
   /**
    * Starts all informers. Resolves when the signal has aborted and all informers have stopped, including released ones. Rejects when an
-   * informer fails. Only a programming error can cause this, because an informer retries all requests. The liveness probe of the process
-   * then fails.
+   * informer fails; the liveness probe of the process then fails, too. An informer retries all requests, so only a programming error can
+   * make it fail.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal

@@ -24,8 +24,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
    */
   onChange(listener: (event: ObjectEvent<ObjectOf<R>>) => void): () => void
   /**
-   * Releases the lease; later calls have no effect. When no other lease of the type is held in the process, the watch ends, and the objects
-   * are removed from memory.
+   * Releases the lease; later calls have no effect. If the process then has no other lease of the type, and nothing in the process declares
+   * the type, the watch ends, and the objects are removed from memory.
    */
   release(): void
 }
@@ -51,7 +51,7 @@ export interface OperatorCache extends CacheReader {
   acquire<R extends ResourceType>(type: R): CacheLease<R>
 }
 
-/** A lease of an informer, as far as a `LeasingCache` uses it. */
+/** The members of a lease of an informer that a `LeasingCache` uses. */
 interface InformerLease<R extends ResourceType> {
   readonly informer: {
     readonly synced: boolean
@@ -61,7 +61,7 @@ interface InformerLease<R extends ResourceType> {
   release(): void
 }
 
-/** The cache of the process, as far as a `LeasingCache` uses it. It has all types that are watched. */
+/** The members of `Cache` that a `LeasingCache` uses. This cache has all types that the process watches. */
 export interface LeaseSource extends CacheReader {
   acquire<R extends ResourceType>(type: R): InformerLease<R>
 }

@@ -9,7 +9,10 @@ export interface Origin {
 }
 
 /**
- * The cause of a change: the reconcile of this process that has written the object; `unknown` for an event of the watch; otherwise
- * undefined, e.g. for a listed object. An event of the watch may be the result of an own write whose response has not arrived yet.
+ * The cause of a change:
+ *
+ * - the reconcile of this process that has written the object,
+ * - `unknown` for an event of the watch, which may be the result of an own write whose response has not arrived yet,
+ * - undefined in all other cases, e.g. for a listed object.
  */
 export type Cause = Origin | 'unknown' | undefined

@@ -1,5 +1,6 @@
 /**
- * `OwnRemovals`: remembers the objects that own writes have deleted or removed from a view. The watch may still send older states of them.
+ * `OwnRemovals`: remembers the objects that own writes have deleted or removed from a view. The watch may still send older states of these
+ * objects. The informer ignores such states.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectMeta } from '../api/object.ts'
@@ -7,22 +8,22 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of remembered deletions, and of remembered departures. Some entries are not confirmed before the next list: the watch may
- * have sent the DELETED event before the response to the own write arrived, or the object was never in the view. In a view with a selector,
- * only a list confirms a deletion.
+ * Maximum number of remembered deletions, and of remembered departures. When a maximum is exceeded, the oldest entry is forgotten. A
+ * maximum is necessary, because only the next list confirms some entries: an object whose DELETED event arrived before the response to the
+ * own write, an object that was never in the view, and each deletion in a view with a selector.
  */
 const maxRemembered = 10_000
 
-/** An object that this process has deleted. */
+/** An object that no longer exists: this process has deleted it, or another object with the same key has replaced it. */
 interface Deletion {
   readonly namespace: string | undefined
-  /** True when a list was requested after the own write. This list contains no older state of the object. */
+  /** True when a list was requested after the removal. This list contains no older state of the object. */
   precedesList: boolean
 }
 
 /**
- * A key whose object an own write has removed from the view. No state up to `resourceVersion` is in the view. A newer state may be in the
- * view.
+ * The removal of an object from the view by an own write. States with the same key up to `resourceVersion` are not in the view. A newer
+ * state may be in the view.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string
@@ -58,12 +59,12 @@ export class OwnRemovals {
   /** Remembers that an own write has removed `state` from the view, together with all older states of the same key. */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // The response to a later write may have arrived earlier. The remembered departure is then newer than this one.
+    // If the response to a later write has arrived first, the remembered departure is newer than `state`.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 
-  /** Returns true when an own write has deleted the object, or has removed this state or a newer one from the view. */
+  /** Returns true when the object was deleted, or when an own write has removed this state or a newer one from the view. */
   have(state: State): boolean {
     return this.#deletions.has(state.uid) || (this.#sinceDeparture(state) ?? 1) <= 0
   }
@@ -74,7 +75,7 @@ export class OwnRemovals {
     if ((this.#sinceDeparture(state) ?? -1) >= 0) this.#departures.delete(formatKey(state))
   }
 
-  /** Called when the view contains a state that is newer than the departure of its key. Forgets the departure. */
+  /** Called when the view gets a state that is newer than the departure of its key. Forgets the departure. */
   returned(state: State): void {
     if (this.#departures.size > 0) this.#departures.delete(formatKey(state))
   }
@@ -93,7 +94,8 @@ export class OwnRemovals {
   }
 
   /**
-   * Compares a state with the departure of its key. Returns 0 or less when the state is not newer; undefined when the key has no departure.
+   * Compares a state with the departure of its key. Returns a positive number when the state is newer or the resourceVersions cannot be
+   * compared; otherwise 0 or a negative number. Returns undefined when the key has no departure.
    */
   #sinceDeparture(state: State): number | undefined {
     // Usually there are no departures. The key is then not formatted, because formatting would allocate a string for each event.

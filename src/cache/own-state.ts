@@ -1,16 +1,16 @@
-/** `isOwnState`: whether only the write of this process distinguishes the state in a response from the state before. */
+/** `isOwnState`: compares the response to an own write with the state before the write, to detect changes of other clients. */
 import type { DeepReadonly } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { JsonPatchOperation } from '../client/write-types.ts'
 
-/** Fields of `metadata` that the API server changes with each write. */
+/** Fields of `metadata` that the API server may change with each write. */
 const serverFields: ReadonlySet<string> = new Set(['resourceVersion', 'generation', 'managedFields'])
 
 type ReadonlyObject = DeepReadonly<KubernetesObject>
 
-/** The states of an object before a write, and the response to the write. */
+/** A write request, its response, and the state of the object before the request. */
 export interface WrittenState {
   /** The content of the request: an object, a merge patch, a strategic merge patch or a JSON patch. */
   readonly content: unknown
@@ -23,17 +23,17 @@ export interface WrittenState {
 }
 
 /**
- * Returns true when `after` differs from `before` only in fields that the request sets.
+ * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. When in
+ * doubt, returns false: this costs one more call of the reconcile.
  *
- * A write that changes nothing succeeds, and its response is the stored object. If another client has changed the object since `before`, its
- * resourceVersion is that of the other client's write, and a reconcile that took it for its own would never see the change. The API server
- * does not tell whether a write has changed something, so the contents are compared. When in doubt, the function returns false: this costs
- * one more call of the reconcile.
+ * A write that changes nothing succeeds, and its response is the stored object. The stored object may be the result of another client's
+ * write after `before`. If a reconcile took this state for its own, it would never be called for the change of the other client. The
+ * response does not show whether the request has changed the object, so the states are compared.
  */
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata
   const sent = Array.isArray(content) ? fieldsOf(content as readonly JsonPatchOperation[]) : content
-  // The write would have failed with a conflict if another client had changed the object.
+  // If the request contains a resourceVersion, no other client has changed the object: the request would have failed with a conflict.
   const expected = isObject(sent) && isObject(sent['metadata']) ? sent['metadata']['resourceVersion'] : undefined
   if (typeof expected === 'string' && expected !== '') return resourceVersion !== expected
   if (before?.metadata.uid !== after.metadata.uid) return isNew(after, managedFields)
@@ -42,15 +42,15 @@ export function isOwnState({ content, before, after, managedFields = [] }: Writt
 }
 
 /**
- * Returns true when an object has only been written by the request that has created it. The times have whole seconds, and the API server
- * sets that of `managedFields` a little earlier than `creationTimestamp`.
+ * Returns true when an object has not been written since its creation. The time in `managedFields` and `creationTimestamp` may then differ
+ * by one second: both have whole seconds, and the API server sets the time in `managedFields` a little earlier.
  */
 function isNew({ metadata }: ReadonlyObject, managedFields: NonNullable<WrittenState['managedFields']>): boolean {
   const created = Date.parse(metadata.creationTimestamp)
   return managedFields.length <= 1 && managedFields.every(({ time }) => time === undefined || Math.abs(Date.parse(time) - created) <= 1_000)
 }
 
-/** Returns true when a field differs in `before` and `after` that is not in `sent`, or that `sent` has not changed. */
+/** Returns true when `before` and `after` differ in a field that the request has not changed. `sent` contains the fields of the request. */
 function hasOtherChange(before: JsonObject, after: JsonObject, sent: unknown, isRoot = false): boolean {
   if (!isObject(sent)) return !jsonEqual(before, after)
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -69,7 +69,10 @@ function withoutServerFields(metadata: unknown): JsonObject {
   return Object.fromEntries(Object.entries(metadata as JsonObject).filter(([key]) => !serverFields.has(key)))
 }
 
-/** Returns true when `wanted`, a scalar or a list of the request, has changed the field `old` to `current`. */
+/**
+ * Returns true when the request can have changed a field from `old` to `current`. `wanted` is the value in the request; undefined when the
+ * request does not contain the field.
+ */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false
   if (wanted === null) return current === undefined
@@ -88,7 +91,9 @@ function contains(value: unknown, wanted: unknown): boolean {
   return isObject(value) && Object.keys(wanted).every((key) => wanted[key] === undefined || contains(value[key], wanted[key]))
 }
 
-/** Returns the fields that a JSON patch sets. A removed field is null, as in a merge patch. */
+/**
+ * Returns the fields that a JSON patch sets. A removed field is null, as in a merge patch. The target of a copy or move is an empty object.
+ */
 function fieldsOf(operations: readonly JsonPatchOperation[]): unknown {
   const fields: JsonObject = {}
   for (const operation of operations) {

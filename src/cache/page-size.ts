@@ -4,15 +4,15 @@ import type { ListOptions } from '../client/options.ts'
 /** Maximum number of objects in a page, as in kubectl and client-go. */
 const maxObjects = 500
 /**
- * Maximum size of a page in bytes. Parsing such a page takes 5 to 10 ms, during which no webhook is answered. 500 objects of 2 KiB are less
- * than that.
+ * Maximum size of a page in bytes. Parsing a page of this size blocks the event loop for 5 to 10 ms. 500 objects of 2 KiB fit in such a
+ * page.
  */
 const maxPageBytes = 1024 * 1024
 
 /**
- * The first page has up to 500 objects. The size of the objects is not known in advance: when the response is larger than 1 MiB, the client
- * stops reading it, and the next pages have half as many objects. After each page within the limit, the next one may have 5 % more objects,
- * because large objects are often neighbours in a list.
+ * The number of objects in a page. It starts at 500. The size of the objects is not known in advance. If a response is larger than 1 MiB,
+ * the client stops reading the response, and requests the page again with half as many objects. After each page within the limit, the
+ * number increases by 5 %. The increase is small, because large objects are often neighbours in a list.
  */
 export class PageSize {
   #objects = maxObjects

@@ -1,6 +1,6 @@
 /**
- * `readYourWrites`: a client that passes the results of its write requests to the cache. A read from the cache after a write therefore never
- * returns an older state than the one written, however long the watch needs to send it.
+ * `readYourWrites`: a client that passes the results of its write requests to the cache. After a write, a read from the cache therefore
+ * returns the written state or a newer one, even if the watch has not sent the written state yet.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -27,25 +27,27 @@ export interface OwnWrites {
   /** Returns the states of the object with this key. */
   stored(type: ResourceType, key: ObjectKey): StoredStates
   /**
-   * Stores the API server's response to a write of `origin`. The method does not change `object`.
+   * Stores the API server's response to a write of the reconcile `origin`. The method does not change `object`.
    *
-   * @returns false when the state of the response may be that of another client, because the write may have changed nothing. Without
-   * `sent`, this is not checked.
+   * @param object the response.
+   * @param sent the write request; when absent, the response is not checked for changes of other clients.
+   * @returns false when the response may contain a change of another client that `sent.before` does not contain.
    */
   written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean
   /**
-   * Called when a request of this process has deleted the object with this uid.
+   * Called when a request of this process has deleted an object.
    *
-   * @param before the result of `stored` before the request was sent. Any object in it with another uid is an earlier object with the same
-   * key. Such an object no longer exists.
+   * @param uid the uid of the deleted object.
+   * @param before the result of `stored` before the request was sent. If `before` contains an object with another uid, that object had the
+   * same key earlier, and no longer exists.
    */
   deleted(type: ResourceType, key: ObjectKey, uid: string, before?: StoredStates): void
 }
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
   /**
-   * Sends a write request, passes the response to the cache, and returns it. A subresource whose kind is not that of `type` is ignored by the
-   * cache.
+   * Sends a write request, passes the response to the cache, and returns the response. If the response is a subresource of another kind
+   * than `type`, e.g. a Scale, the cache ignores the response.
    */
   async function write<Result>(
     type: ResourceType,

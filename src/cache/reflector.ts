@@ -54,7 +54,7 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
-  /** Returns the form of a received object that is passed to the sink; undefined to omit the object. Default: `storedForm`. */
+  /** Converts a received object to the object that the sink receives. Returns undefined to omit the object. Default: `storedForm`. */
   readonly prepare?: (object: KubernetesObject) => DeepReadonly<T> | undefined
   readonly logger: Logger
   readonly clock?: Clock
@@ -70,31 +70,31 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Minimum timeout of a watch as long as the server has sent no bookmark. Without bookmarks, a watch of unchanged objects cannot be
- * distinguished from a dead connection: for example, a firewall may have dropped the connection between a proxy and the API server, while
- * the proxy keeps the connection to the client open. The timeout is therefore short. It is at least 60 s, because the first bookmark
- * arrives after about a minute.
+ * Minimum timeout of a watch before the server has sent its first bookmark. Without bookmarks, a dead connection looks like a watch of
+ * objects that do not change. For example, a firewall may drop the connection between a proxy and the API server, but the proxy keeps the
+ * connection to the client open. The timeout is therefore short. It is at least 60 s, because the first bookmark arrives after about a
+ * minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
 /**
- * A watch without bookmarks is aborted when no event has arrived for its timeout plus this time. Its connection must be dead, because the
- * server should have ended the watch at the timeout.
+ * The server ends a watch at the timeout. If a watch without bookmarks receives no event for its timeout plus this time, the connection is
+ * considered dead, and the watch is aborted.
  */
 const graceSeconds = 30
 /**
- * Maximum time without an event on a watch with bookmarks, which arrive about every minute. After this time, the watch is aborted and then
- * resumed without a relist. If the bookmark was only late, this costs one more request.
+ * Maximum time without an event on a watch with bookmarks. Bookmarks arrive about every minute. After this time, the watch is aborted and
+ * resumed without a relist. If the bookmark was only late, the cost is one more request.
  */
 const bookmarkedSilenceMs = 90_000
 /** The back-off is reset when a watch has been open for this time. */
 const settledMs = 5_000
 /**
- * A watch that ends within this time counts as cut off, even if the server responded with status 200. If it also sent no event, it counts
- * as failed.
+ * A watch that ends within this time has ended too early, even without an error. If the server has sent events, the watch counts as cut
+ * off. Otherwise, the watch counts as failed.
  */
 const shortestWatchMs = 1_000
-/** The `id` of the problem that the server or a proxy cuts off watches after they have sent events. */
+/** The `id` of this problem: the server or a proxy sends events, but ends each watch within `shortestWatchMs`. */
 const cutOff = 'cut off'
 
 export class Reflector<T extends KubernetesObject> {
@@ -116,7 +116,7 @@ export class Reflector<T extends KubernetesObject> {
   #bookmarked = false
   /** The time at which the server accepted the latest watch; undefined if the server has not accepted this watch. */
   #openedAt: number | undefined
-  /** The current failure of the list or watch. Consecutive failures with the same `id` are logged only once. */
+  /** The current failure of the list or watch. If the next failure has the same `id`, it is logged at level debug. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
   constructor(options: ReflectorOptions<T>) {
@@ -163,13 +163,13 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state. The list does not set `resourceVersion=0`, for which the API server may return an older state from its
-   * watch cache. After a restart, a controller would then act on an older state than before the restart.
+   * Lists the most recent state. The request does not set `resourceVersion=0`: with this parameter, the API server may return an older
+   * state from its watch cache. After a restart, a controller could then act on an older state than before the restart.
    *
-   * The list has pages, and is not a streaming list (a watch with `sendInitialEvents`), because pages take less CPU time. Both were
-   * measured with 5,000 ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both from its watch cache. Pages took 60 to 70 ms of the
-   * API server's CPU time and 47 to 76 ms of this process. The stream took 120 to 140 ms and 60 to 86 ms. Both took 0.15 to 0.4 s in all,
-   * and the memory of the API server did not differ.
+   * The list has pages. A streaming list (a watch with `sendInitialEvents`) takes more CPU time. Both were measured with 5,000 ConfigMaps
+   * of 1.5 KiB on kube-apiserver 1.36, which serves both from its watch cache. The pages took 60 to 70 ms of CPU time in the API server,
+   * and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to 86 ms in this process. Each list was
+   * complete after 0.15 to 0.4 s. The API server used the same amount of memory for both.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { type, sink } = this.#options
@@ -187,8 +187,8 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. A list without pages cannot expire, but it blocks the
-        // event loop while it is parsed. So it is requested only when the continue tokens of two lists have expired.
+        // The continue token has expired, because the previous pages took too long. The list starts again. A list without pages cannot
+        // expire, but parsing it blocks the event loop. It is therefore requested only after the second expired token.
         expiries += 1
         const isWhole = expiries > 1
         this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)
@@ -277,7 +277,7 @@ export class Reflector<T extends KubernetesObject> {
         events += 1
         if (this.#problem?.id !== cutOff) this.#solved()
         const { resourceVersion } = event.object.metadata
-        // The next watch begins at this resourceVersion. Without it, the next watch would miss changes. The error causes a relist.
+        // The next watch begins at this resourceVersion. If the resourceVersion is invalid, the error causes a relist.
         if (!isResourceVersion(resourceVersion))
           throw new ProreusError('PRO_API', `The API server sent an event of ${groupResourceOf(type)} without a valid resourceVersion.`)
         if (event.type !== 'BOOKMARK') this.#change(event.type, event.object)
@@ -352,8 +352,8 @@ export class Reflector<T extends KubernetesObject> {
 
   /**
    * Pauses after a watch that sent events and was cut off. After the first such watch, there is no pause, because any server ends a watch
-   * now and then. If the following watches are also cut off, each event would cost a request. Therefore, the pauses grow until a watch
-   * lasts.
+   * now and then. If the following watches are also cut off, the pauses grow: without pauses, each event could cost a request. The pauses
+   * are reset when a watch is not cut off.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
     this.#backOff.reset()

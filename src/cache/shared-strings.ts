@@ -2,14 +2,14 @@
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**
- * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other, and have far fewer than this
- * number of strings in common.
+ * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other. The strings that these
+ * objects have in common are far fewer than this number.
  */
 const slotCount = 4096
 
 /**
  * Maximum length of a remembered string. Names of images and most labels and annotations are shorter. All remembered strings together take
- * at most 2 MB, even when the cache no longer has an object with these strings.
+ * at most 2 MB. They stay in memory even when the cache no longer has an object with these strings.
  */
 const maxLength = 256
 
@@ -20,8 +20,8 @@ const maxLengthOfV8 = 10
 const maxAtOnce = 5_000
 
 /**
- * Remembers some of the latest strings. Most strings of an object occur in many other objects, too, e.g. in the namespace, the labels and
- * the containers of the Pods of a ReplicaSet. `JSON.parse` creates each of them again.
+ * Remembers some of the latest strings. Most strings of an object also occur in many other objects. For example, the Pods of a ReplicaSet
+ * have the same namespace, labels and images. `JSON.parse` creates a new string for each occurrence.
  */
 export class SharedStrings {
   /** The hash of a string determines its index in the array. A new string replaces the string that was at this index. */
@@ -29,10 +29,10 @@ export class SharedStrings {
   readonly #turns = new LoopTurns()
 
   /**
-   * Freezes a JSON value and all values in it, and replaces its strings by equal strings of earlier values. A frozen object or array in the
-   * value is skipped: all values in it are assumed to be frozen.
+   * Freezes a JSON value with all objects and arrays in it, and returns the value. Strings in the value are replaced by equal strings of
+   * earlier values. An object or array that is frozen already is skipped with all its content.
    *
-   * At most 5,000 objects and arrays in the value are frozen at once, and the others in later iterations of the event loop. An object of
+   * The call freezes at most 5,000 objects and arrays. The others are frozen in later iterations of the event loop, because an object of
    * the maximum size can contain 500,000 objects and arrays.
    */
   freeze<T>(value: T): T {

@@ -69,8 +69,8 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   /**
    * Returns the objects that match all options.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid; `PRO_CONFIG_INVALID` for an invalid or
-   * unknown option.
+   * @throws {ProreusError} `PRO_INPUT` when the index was never added or the label selector is invalid; `PRO_CONFIG_INVALID` for an invalid
+   * or unknown option.
    */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
     // Without this check, a misspelled `namespace` would be ignored, and the list would have the objects of all namespaces.
@@ -150,8 +150,10 @@ const none: ReadonlyMap<string, never> = new Map<string, never>()
 const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
- * Returns the objects of a namespace that are also in `indexed`, which contains objects of all namespaces; all objects of the namespace
- * when `indexed` is undefined. The loop is over the smaller of the two collections.
+ * Returns the objects that are in both collections. When `indexed` is undefined, returns all objects of the namespace. The loop is over the
+ * smaller collection.
+ *
+ * @param indexed objects of all namespaces.
  */
 function inBoth<T extends KubernetesObject>(
   inNamespace: ReadonlyMap<string, DeepReadonly<T>>,

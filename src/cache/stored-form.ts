@@ -17,17 +17,19 @@ const strings = new SharedStrings()
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
 
 /**
- * Returns the frozen object as the view of a type stores it. `managedFields` is removed, unless the view keeps it, and the `transform` of
- * the view is applied. The caller must not use `object` afterwards, because it may have been changed and frozen.
+ * Returns an object in the form in which a view stores it. The fields that the view omits are removed, the `transform` of the view is
+ * applied, and the result is frozen. The caller must not use `object` afterwards, because the function may change and freeze it.
  *
  * @throws {ProreusError} `PRO_INPUT` when `transform` returns an object with another name, namespace, uid or resourceVersion.
- * @throws what `transform` throws.
+ * @throws any error that `transform` throws.
  */
 export function storedForm(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
   return transformed(type, reduced(type, object))
 }
 
-/** Returns the stored form of a copy of `object`, which the caller may use and change afterwards. Throws what `storedForm` throws. */
+/**
+ * Returns the stored form of a copy of `object`. The caller may use and change `object` afterwards. Throws the same errors as `storedForm`.
+ */
 export function storedCopy(type: ResourceType, object: KubernetesObject): DeepReadonly<KubernetesObject> {
   return transformed(type, copyOf(reduced(type, object)))
 }
@@ -88,7 +90,7 @@ export class Selector {
     this.#namespaces = namespacesOf(type)
   }
 
-  /** True when the view has a label or field selector: a change of an object can then add it to the view or remove it. */
+  /** True when the view has a label or field selector. A change of an object may then add the object to the view or remove it. */
   get isSelection(): boolean {
     return this.#labels.length + this.#fields.length > 0
   }

@@ -1,4 +1,4 @@
-/** `UnconfirmedWrites`: remembers own writes until the watch sends them, to detect that other clients have changed the same objects. */
+/** `UnconfirmedWrites`: detects that other clients have changed the objects that this process writes. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
@@ -25,15 +25,18 @@ interface Writes<T> extends Overtaken<T> {
 
 /**
  * Finds the changes of other clients that an own write hides. The result of an own write enters the store with the response, before the
- * watch sends it. The controller does not call the reconcile again for its own write. But another client may have changed the object after
- * the reconcile has read it, and before the reconcile has written it. A patch or an apply request then succeeds, and its response contains
- * both changes. The reconcile has not seen the change of the other client. The event of that change is older than the stored state, so the
- * store ignores the event.
+ * watch sends it. The controller does not call the reconcile again for its own write. But another client may change the object after the
+ * reconcile has read it, and before the reconcile writes it. A patch or an apply request then succeeds, and its response contains both
+ * changes, although the reconcile has not seen the change of the other client. When the watch sends that change, it is older than the
+ * stored state, so the store ignores it.
  *
- * The resourceVersions before and after the write do not show such a change, because they are not consecutive. The watch does, because it
- * sends the states of an object in order: if another state arrives before the own one, another client has changed the object. If the own
- * state arrives first, the own write is the only change. After an interruption of the watch, a list replaces the events. It does not
- * contain the states in between, so the own write counts as overtaken, unless the list contains exactly the state before the own write.
+ * The resourceVersions before and after the write do not show such a change, because resourceVersions are not consecutive. The watch shows
+ * it, because the watch sends the states of an object in order. If the state of the own write arrives first, the own write is the only
+ * change. If a different state arrives first, another client has made it.
+ *
+ * After an interruption of the watch, a list replaces the events. If the list contains exactly the state before the own write, the list is
+ * older than the write, and the write is still unconfirmed. Otherwise, the own write counts as overtaken, because the list does not show
+ * whether there were other states in between.
  */
 export class UnconfirmedWrites<T extends KubernetesObject> {
   readonly #writes = new Map<string, Writes<T>>()
@@ -56,8 +59,8 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response has arrived after the response to a later own write. If another reconcile has made the later
-   * write, returns the own writes to the object, because that reconcile has not seen this write.
+   * Remembers an own write whose response arrives after the response to a later own write. If another reconcile has made the later write,
+   * that reconcile has not seen this write. The method then returns the own writes to the object; otherwise undefined.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -74,8 +77,8 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state that the watch has sent. Returns the own writes to the object if another client has made the state; otherwise
-   * undefined. If the state is also newer than the stored state, the caller reports it as an ordinary change.
+   * Handles a state that the watch has sent. If another client has made this state, returns the own writes to the object; otherwise
+   * undefined. If the state is newer than the stored state, the caller ignores the result, because handlers are notified of the new state.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)

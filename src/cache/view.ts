@@ -1,4 +1,4 @@
-/** `cacheView(type, options)`: the objects of a type, and the fields of these objects, that the cache keeps. */
+/** `cacheView(type, options)`: defines which objects of a type the cache stores, and which of their fields. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
@@ -11,7 +11,7 @@ import { messageOf } from '../api/errors.ts'
 import { isMetadataOnly, metadataOnly as metadataTypeOf } from '../client/metadata-only.ts'
 import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
 
-/** Selects the objects of a view, and whether the cache keeps their `managedFields`. */
+/** The options that select the objects of a view, and the option to keep `managedFields`. */
 export interface CacheViewSelection {
   /** Only objects whose labels match. Default: all objects. */
   readonly labels?: LabelSelector
@@ -53,8 +53,8 @@ export interface CacheView<T extends KubernetesObject = KubernetesObject, Input 
 /** The options of a view. */
 export interface View extends CacheViewSelection {
   /**
-   * Describes the selection. Two selections with the same meaning have the same description. Empty when the view has all objects with the
-   * same fields as the whole type.
+   * Describes all options except `transform`. Options with the same meaning have the same description. The description is empty when no
+   * option, or only `transform`, distinguishes the view from the whole type.
    */
   readonly description: string
   readonly metadataOnly: boolean
@@ -72,10 +72,12 @@ const viewOptions = {
 const checkView = hasOptions(viewOptions)
 
 /**
- * Defines a view of a type: some of its objects, or some of their fields. Use it in place of the type, in `owns`, `watches` and `indexes` of a
- * controller, in `reads` of a webhook, as the primary type of a controller, and in `cache.get` and `cache.list`. The selection is part of the
- * list and watch requests, so the API server sends nothing else. All controllers and webhooks that use the same view share one watch. Views
- * are the same when their type, their selections and their function `transform` are the same.
+ * Defines a view of a type: some of its objects, some of their fields, or both. Use the view in place of the type: as the primary type of a
+ * controller, in `owns`, `watches` and `indexes` of a controller, in `reads` of a webhook, and in `cache.get` and `cache.list`.
+ *
+ * The API server sends only the selected objects, because the selection is part of the list and watch requests. All controllers and
+ * webhooks that use the same view share its watches. Two views are the same when they have the same type, equivalent options and the same
+ * function `transform`.
  *
  * @example
  * const podsOfWeb = cacheView(core.pod, { labels: { matchLabels: { app: 'web' } } })
@@ -134,13 +136,15 @@ export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
 }
 
-/** Returns true when the cached objects of a view lack fields that the stored objects have. `managedFields` do not count. */
+/**
+ * Returns true when objects in the cache may lack fields that the API server stores, because the view omits them. Ignores `managedFields`.
+ */
 export function omitsFields(type: ResourceType): boolean {
   const { metadataOnly = false, transform } = viewOf(type) ?? {}
   return metadataOnly || transform !== undefined
 }
 
-/** Returns true when a change of an object can remove it from the view. Names and namespaces do not change. */
+/** Returns true when a change of an object can remove the object from the view. The name and the namespace of an object never change. */
 export function objectsCanLeave(type: ResourceType): boolean {
   const { labels = {}, fields = '' } = viewOf(type) ?? {}
   const changeable = parseFieldSelector(fields).filter(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace')
@@ -168,8 +172,10 @@ export function isSameView(a: ResourceType, b: ResourceType): boolean {
 }
 
 /**
- * Returns the namespaces from which the cache has objects of a type; empty for all namespaces, and for a cluster-scoped type. `ofProcess`
- * are the namespaces to which the process is limited.
+ * Returns the namespaces whose objects of a type are in the cache. An empty list means all namespaces. The list is also empty for a
+ * cluster-scoped type.
+ *
+ * @param ofProcess the namespaces to which the process is limited; empty for all namespaces.
  */
 export function namespacesOf(type: ResourceType, ofProcess: readonly string[] = []): readonly string[] {
   return type.namespaced ? (viewOf(type)?.namespaces ?? ofProcess) : []

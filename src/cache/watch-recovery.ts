@@ -17,7 +17,7 @@ import { maxRetryAfterSeconds } from '../client/retry-request.ts'
 export type Phase = 'list' | 'watch'
 
 export interface Diagnosis {
-  /** Consecutive failures with the same `id` are logged only once. */
+  /** Identifies the kind of failure. If consecutive failures have the same `id`, only the first one is logged at `level`. */
   readonly id: string
   readonly level: 'debug' | 'warn' | 'error'
   readonly message: string
@@ -35,8 +35,8 @@ export interface Diagnosis {
  */
 const missingTypePauseMs = 5_000
 /**
- * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. A controller may also watch a type
- * of another project, whose CRD this command does not install.
+ * Advice for a missing CRD. The advice names the operators, because `proreus run --install` installs only the CRDs of the operators' own
+ * kinds. A controller may also watch a type of another project.
  */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
@@ -51,9 +51,9 @@ export interface Attempt {
 }
 
 /**
- * Diagnoses the error of a list or watch. A failed watch is resumed without a relist if the server probably still has its resourceVersion,
- * because relists are most expensive for the server right after an outage. An unknown error of an accepted watch causes a relist, because
- * the watch may have missed events.
+ * Diagnoses the error of a list or watch. If the server probably still has the resourceVersion of a failed watch, the watch is resumed
+ * without a relist: right after an outage, relists are most expensive for the server. If an accepted watch fails with an unknown error, the
+ * diagnosis is a relist, because the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'
@@ -103,8 +103,7 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
 }
 
 /**
- * Returns true when the error may mean that the server has rejected the resourceVersion, for example because etcd was restored from a
- * backup.
+ * Returns true when the server may have rejected the resourceVersion of the request, for example because etcd was restored from a backup.
  */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)

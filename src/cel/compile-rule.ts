@@ -40,8 +40,8 @@ interface RuledNode {
 }
 
 /**
- * Returns true when the schema allows null for items of lists or values of maps. Fields that are null do not matter: CEL treats them as
- * absent.
+ * Returns true when the schema allows null for items of lists or values of maps. Nullable fields do not count, because CEL treats a field
+ * that is null as absent.
  */
 function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
   const entries = typeof additionalProperties === 'object' ? additionalProperties : items
@@ -74,7 +74,8 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // kube-apiserver ignores fieldPath if messageExpression does not compile, because Go's `compileRule` returns before it reads fieldPath.
+    // If messageExpression is blank or does not compile, kube-apiserver ignores fieldPath: its `compileRule` returns before it reads
+    // fieldPath.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)
@@ -104,8 +105,8 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of a schema node, such as `selfType1.spec`, by `selfType1` in a message. kube-apiserver compiles the rules of each
- * schema node as if the node were the root of the schema.
+ * Replaces the type name of the schema node in a message by the type name of the root, for example `selfType1.spec` by `selfType1`.
+ * kube-apiserver compiles the rules of each schema node as if the node were the root of the schema.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

@@ -1,14 +1,14 @@
 /**
- * Correlates the values of an updated object with those of the old object. Ratcheting needs the old values: an error of a value that the
- * update does not change becomes a warning (`k8s.io/apiserver/pkg/cel/common: equality.go, CorrelatedObject`).
+ * Correlates the values of an updated object with those of the old object (`k8s.io/apiserver/pkg/cel/common: equality.go,
+ * CorrelatedObject`). Ratcheting needs the old values: if an update does not change a value, the errors of the value become warnings.
  */
 import type { JsonValue } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
 /**
- * Finds old items of a list of type `map` (`k8s.io/apiserver/pkg/cel/common: maplist.go`). The old item of a new item is the one with the
- * same keys. Items of lists of other types have no old item.
+ * Finds items of the old list by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). If the list is of type `map`, the old item of
+ * a new item is the item with the same keys. In lists of other types, items have no old item.
  */
 export class KeyedItems {
   readonly #keys: readonly string[]
@@ -110,8 +110,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. An error of the root's apiVersion or kind never becomes a warning. kube-apiserver converts the old object
- * to the version of the new object first, so these fields are equal in every update, even if the client has changed them.
+ * Returns the ratchet of a field. The fields apiVersion and kind of the root have no old values, so their errors never become warnings.
+ * kube-apiserver first converts the old object to the version of the new object. These fields are therefore equal in every update, even if
+ * the client has changed them.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

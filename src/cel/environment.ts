@@ -31,8 +31,8 @@ export interface CompiledExpression {
   /**
    * Evaluates the expression once.
    *
-   * @param values values of the variables in the order of their declaration, undefined for a variable without a value. The array is
-   * extended with slots for local variables.
+   * @param values the values of the variables in the order of their declaration; undefined for a variable without a value. The method
+   * extends the array with slots for local variables.
    * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
@@ -44,8 +44,8 @@ export type Compilation =
   | {
       readonly problem: string
       /**
-       * The result of the type check; undefined if the type check failed. It is set if the type check succeeded, but the CEL program could
-       * not be created, for example because a constant cannot be converted.
+       * The result of the type check; undefined if the expression did not compile. It is set if the expression compiled, but the CEL
+       * program could not be created, for example because a constant cannot be converted.
        */
       readonly checked?: Checked
     }
@@ -75,8 +75,8 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // With `isDynamic`, function calls check the types of their arguments. This is necessary for values from optionals: such a value may
-    // have lost the type that its schema declares (see plain-optional.ts).
+    // With `isDynamic`, function calls check the types of their arguments. The check is necessary if a value may be null. It is also
+    // necessary for optionals, because the value in an optional may have lost its schema (see plain-optional.ts).
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {

@@ -49,8 +49,8 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
 }
 
 /**
- * Evaluates all match conditions of a webhook. If one is false, errors of the other conditions are ignored. An exhausted cost budget is
- * always an error.
+ * Evaluates all match conditions of a webhook. If the cost budget is exhausted, the result is an error. Otherwise, if a condition is false,
+ * the result is `{}`, and the errors of the other conditions are ignored.
  */
 export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], input: MatchRequest): Mismatch {
   const values = [

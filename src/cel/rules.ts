@@ -32,7 +32,8 @@ export interface CompiledRules {
    * Returns the field errors of an object. Never throws, whatever the object contains.
    *
    * @param oldObject the object before an update; undefined for a new object. Rules that use `oldSelf` need it.
-   * @param warn receives the errors of values that the update leaves unchanged. They are not in the result.
+   * @param warn receives the errors of false rules that do not use `oldSelf`, if the update leaves the value unchanged. The result does not
+   * contain these errors.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
@@ -47,14 +48,14 @@ export interface CompiledRules {
 }
 
 /**
- * Name of the root type in messages. kube-apiserver appends the current time in nanoseconds where this name has a 1
+ * Name of the root type in messages. kube-apiserver's name ends in a number that is computed from the current time, not in 1
  * (`generateUniqueSelfTypeName`).
  */
 const selfName = 'selfType1'
 
 const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-/** A schema node that has rules itself or in a descendant. All other nodes are omitted. */
+/** A schema node that has rules, or that has a descendant with rules. No `RuleNode` exists for other schema nodes. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]

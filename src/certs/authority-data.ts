@@ -1,4 +1,4 @@
-/** Converts a CA to and from named strings, which are the files of a folder or the entries of a Secret. */
+/** Converts a CA to the files of a folder or the entries of a Secret, and converts them back. */
 import type { AuthorityState, StoredAuthority } from './authority.ts'
 import { bundleOf } from './authority.ts'
 import { readBundle } from './certificate.ts'
@@ -6,8 +6,8 @@ import { readBundle } from './certificate.ts'
 export type NamedTexts = Readonly<Record<string, string | undefined>>
 
 /**
- * The names of the files or Secret entries. `ca.crt` contains the whole trust bundle, with which clients verify this process; the signing
- * CA is first.
+ * The names of the files or Secret entries. `ca.crt` contains the trust bundle with which clients verify this process. The first
+ * certificate of the bundle is the signing CA.
  */
 export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
 
@@ -19,7 +19,7 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // A `ca.crt` without a certificate is passed on unchanged, so that the CA is reported as damaged rather than as missing.
+    // If `ca.crt` contains no valid certificate, its text is returned as `cert`. Then the CA is reported as damaged, and not as missing.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),

@@ -1,9 +1,9 @@
 /**
  * Decides when the CA must be created or replaced. The functions are pure: the time is a parameter.
  *
- * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` are replaced CAs. They are still published, because the
- * leaves that they have signed must stay trusted. `next` is a CA that is published before it signs. This code never creates a `next`,
- * because `replaceAuthority` replaces a CA in a single step. However, a `next` in the store is preserved and published.
+ * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` contains the replaced CAs. Replaced CAs stay in the trust
+ * bundle, because clients must still trust the leaves of a replaced CA. `next` is a CA that is in the trust bundle before it signs. This
+ * code never creates a `next`, because `replaceAuthority` replaces a CA in a single step. A usable `next` in the store is preserved.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
@@ -12,7 +12,7 @@ import type { KeyPair } from './issue.ts'
 export interface AuthorityState {
   readonly current: KeyPair
   readonly next?: KeyPair
-  /** The certificates of replaced CAs, newest first. Their private keys are not stored, because they never sign again. */
+  /** The certificates of replaced CAs, newest first. A replaced CA never signs again, so its private key is not stored. */
   readonly previous: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import type { DerValue } from './der-reader.ts'
 import { oidText, readDer, readDerItems, tags } from './der-reader.ts'
 
 export interface CertificateRequest {
-  /** The last common name of the subject; empty when there is none. */
+  /** The last common name of the subject; empty when the subject has no common name. */
   readonly commonName: string
   readonly organizations: readonly string[]
   readonly dnsNames: readonly string[]
@@ -14,13 +14,13 @@ export interface CertificateRequest {
   readonly uris: readonly string[]
   /** The subject in DER. */
   readonly subject: Buffer
-  /** The value of the extension subjectAltName in DER; undefined when the request has none. */
+  /** The value of the extension subjectAltName in DER; undefined when the request does not contain this extension. */
   readonly altNames: Buffer | undefined
   /** The public key in DER (SubjectPublicKeyInfo). */
   readonly spki: Buffer
 }
 
-/** The hash functions of signature algorithms, by OID. Ed25519 has none. */
+/** The hash functions of signature algorithms, by OID. The value is undefined for Ed25519, which has no separate hash function. */
 const hashes: Readonly<Record<string, string | undefined>> = {
   '1.2.840.113549.1.1.11': 'sha256',
   '1.2.840.113549.1.1.12': 'sha384',
@@ -38,9 +38,9 @@ const subjectAltName = '2.5.29.17'
 const names = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const
 
 /**
- * Parses the first PEM block of a text, which must be a certificate request with a valid signature.
+ * Parses the first PEM block of a text. The block must be a certificate request with a valid signature.
  *
- * @throws {Error} when it is not.
+ * @throws {Error} when the block is not a certificate request, or the signature is invalid.
  */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const [, label, base64 = ''] = /-----BEGIN ([^-\n]+)-----\r?\n([A-Za-z0-9+/=\s]+)-----END \1-----/.exec(pem) ?? []
@@ -66,7 +66,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   }
 }
 
-/** Returns the values of a SEQUENCE, or of another type of values, of which there must be at least `count`. */
+/** Returns the values in a SEQUENCE, or in a value with another tag (`expected`). Throws if there are fewer than `count` values. */
 function items({ tag, content }: DerValue, count: number, expected: number = tags.sequence): DerValue[] {
   if (tag !== expected) throw new Error("asn1: structure error: tags don't match")
   const values = readDerItems(content)
@@ -74,7 +74,7 @@ function items({ tag, content }: DerValue, count: number, expected: number = tag
   return values
 }
 
-/** Returns the OBJECT IDENTIFIER with which a SEQUENCE begins. */
+/** Returns the OBJECT IDENTIFIER at the start of a SEQUENCE as text, such as `2.5.4.3`. */
 function oidOf(sequence: DerValue): string {
   const [first] = items(sequence, 1)
   if (first!.tag !== tags.oid) throw new Error("asn1: structure error: tags don't match")
@@ -102,13 +102,13 @@ function nameFields(name: DerValue): { readonly id: string; readonly text: strin
   )
 }
 
-/** Returns the extension subjectAltName among the attributes of a request. */
+/** Returns the value of the extension subjectAltName in the attributes of a request; undefined when the extension is missing. */
 function requestedAltNames(attributes: DerValue | undefined): Buffer | undefined {
   for (const attribute of attributes === undefined ? [] : readDerItems(attributes.content)) {
     if (oidOf(attribute) !== extensionRequest) continue
     const [extensions] = items(items(attribute, 2)[1]!, 1, tags.set)
     const found = items(extensions!, 0).find((extension) => oidOf(extension) === subjectAltName)
-    // The value is the last field, after the optional mark of a critical extension.
+    // An extension is a SEQUENCE of its OID, the optional field `critical` and its value.
     if (found !== undefined) return items(found, 2).at(-1)!.content
   }
   return undefined

@@ -1,4 +1,4 @@
-/** The X.509 extensions of a CA certificate and of a serving certificate (RFC 5280 §4.2). */
+/** The X.509 extensions of CA certificates, of serving certificates and of certificates for requests (RFC 5280 §4.2). */
 import { isIP } from 'node:net'
 import type { asn1 } from 'node-forge'
 import { ProreusError } from '../api/errors.ts'
@@ -59,11 +59,11 @@ export interface SignedOptions {
   readonly authorityKey: Buffer
   /** The value of subjectAltName in DER; undefined for a certificate without this extension. */
   readonly altNames: Buffer | undefined
-  /** True for a certificate without a subject, whose subjectAltName is therefore critical. */
+  /** True for a certificate with an empty subject. Its subjectAltName must be critical (RFC 5280 §4.2.1.6). */
   readonly isNameless: boolean
 }
 
-/** Returns the extensions of a certificate for a certificate request, in the order of Go's `x509.CreateCertificate`. */
+/** Returns the extensions of a certificate that is issued for a request. The order is that of Go's `x509.CreateCertificate`. */
 export function signedExtensions({ usages, extendedUsages, authorityKey, altNames, isNameless }: SignedOptions): asn1.Asn1 {
   return sequence(
     ...(usages.length === 0 ? [] : [extension('keyUsage', true, namedBits(...usages))]),

@@ -31,10 +31,10 @@ const advice = 'Make it yours and readable by you alone (chmod 600), or choose a
 
 /**
  * Opens the certificates of a folder. Missing certificates are issued. Damaged, expired or mismatching certificates are replaced, and a
- * warning is logged. If the folder contains `tls.crt` and `tls.key`, but no `ca.key`, the pair was issued elsewhere: it is used unchanged,
- * and never overwritten.
+ * warning is logged. If the folder contains `tls.crt` and `tls.key`, but no `ca.key`, the certificate was issued elsewhere. Then these two
+ * files are used unchanged, and never overwritten.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, or a pair that was issued elsewhere is unusable.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, or when a certificate from elsewhere is unusable.
  */
 export async function openFileCertificates(options: FileCertificatesOptions): Promise<RefreshingCertificateSource> {
   const initial = await bringUpToDate(options, undefined)
@@ -42,12 +42,11 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 }
 
 /**
- * Reads the existing files of the folder. In a folder with a `ca.key`, Proreus has written the keys with mode 0600, so a key that other
- * users can read is rejected. In a folder without a `ca.key`, file modes are not checked: the files were issued elsewhere, and may be on a
- * volume whose file modes this process cannot choose.
+ * Reads the existing files of the folder. If the folder contains a `ca.key`, Proreus has written the keys with mode 0600. Then a key is
+ * rejected if other users could have read or changed it. If the folder contains no `ca.key`, file modes are not checked: the files were
+ * issued elsewhere, and may be on a volume. This process cannot choose the file modes of a volume.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or when other users could have read or replaced a key in a folder
- * with a `ca.key`.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or a key is rejected.
  */
 export async function readCertificateFiles(directory: string): Promise<NamedTexts> {
   const isOwn = await access(join(directory, authorityFiles.key)).then(
@@ -67,7 +66,7 @@ export async function readCertificateFiles(directory: string): Promise<NamedText
   return texts
 }
 
-/** Returns true when `tls.crt` and `tls.key` were issued elsewhere, i.e. when the folder contains both, but no `ca.key`. */
+/** Returns true when the certificate was issued elsewhere: the folder contains `tls.crt` and `tls.key`, but no `ca.key`. */
 export function isForeignPair(files: NamedTexts): boolean {
   return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
 }
@@ -134,7 +133,7 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // The expected cases are logged at level `info`: the renewal was due, there was no leaf, or the CA of the leaf has been replaced.
+  // Three cases are expected, and logged at level `info`: the renewal was due, the leaf was missing, or the CA has just been issued.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)

@@ -1,7 +1,7 @@
 /**
  * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, because the API server
- * must trust the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed. Unexpired
- * CA certificates of other writers are preserved.
+ * must trust the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed. Other
+ * unexpired CA certificates are preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
@@ -23,7 +23,7 @@ export interface InjectorOptions {
   readonly mutating: readonly string[]
   /** Names of ValidatingWebhookConfigurations. */
   readonly validating: readonly string[]
-  /** Names of CustomResourceDefinitions; none when absent. */
+  /** Names of CustomResourceDefinitions. Default: an empty list. */
   readonly definitions?: readonly string[]
   readonly source: CertificateSource
   readonly logger: Logger
@@ -36,8 +36,8 @@ type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
 /**
- * The interval at which the `caBundle` of all objects is checked. The interval is short, because a `kubectl apply` may overwrite the bundle
- * at any time.
+ * The interval at which the `caBundle` of all objects is checked. The interval is short, because `kubectl apply` may overwrite the
+ * `caBundle` at any time.
  */
 const checkEveryMs = 10_000
 const maxAttempts = 5
@@ -52,9 +52,9 @@ const certManagerAnnotations = [
 ]
 
 /**
- * Checks and patches the `caBundle` of all objects until the signal aborts: at the start, every `checkEveryMs`, and after each change of
- * the certificate. The promise never rejects. An error is logged, and the next check tries again. While the same error persists, it is not
- * logged again.
+ * Checks and patches the `caBundle` of all objects until the signal aborts. A check runs at the start, every `checkEveryMs`, and after each
+ * change of the certificate. The promise never rejects: an error is logged, and the next check tries again. Consecutive equal messages
+ * about an object are logged once.
  */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options
@@ -98,8 +98,8 @@ class Target {
         try {
           return await this.#injectOnce(title, signal)
         } catch (error) {
-          // The object has changed since it was read (409), or the patch can no longer be applied (422): the next attempt reads the object
-          // again.
+          // 409: the object has changed since it was read. 422: the patch can no longer be applied. In both cases, the next attempt reads
+          // the object again.
           if ((!isConflict(error) && !isInvalid(error)) || attempt === maxAttempts) throw error
         }
       }
@@ -184,9 +184,9 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * Merges two PEM strings: first the unexpired certificates of `existing`, then the certificates of `ours` that `existing` lacks. Returns
- * undefined when nothing has to change. No unexpired certificate is removed: otherwise a replica with an older bundle would remove a
- * certificate that a newer replica has just added.
+ * Merges two PEM strings. The result contains the unexpired certificates of `existing`, followed by the certificates of `ours` that
+ * `existing` lacks. Returns undefined when nothing has to change. An unexpired certificate is never removed, because another replica may
+ * have just added this certificate.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)
@@ -198,8 +198,8 @@ export function mergeBundle(existing: string, ours: string, now: number): string
 }
 
 /**
- * Counts the certificates in a PEM string. The count includes invalid certificates and duplicates, which `readBundle` omits, so a bundle
- * that contains them is rewritten.
+ * Counts the certificates in a PEM string. Invalid certificates and duplicates are counted too, although `readBundle` omits them. Therefore
+ * `mergeBundle` removes them.
  */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1

@@ -38,8 +38,8 @@ function describe(certificate: Certificate, now: number): string {
 }
 
 /**
- * Returns the reasons why a client that connects to one of `names` would not trust the certificate in the folder. Each reason is one
- * sentence.
+ * Returns the problems of the serving certificate in the folder, such as a wrong key, an untrusted signature or an expiry. The certificate
+ * must cover all DNS names and IP addresses in `names`. Each problem is one sentence.
  */
 export async function verifyCertificates(
   directory: string,
@@ -63,9 +63,9 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // The first call of `isTrusted` accepted the chain. The second call returns false in three cases: a CA in `ca.crt` is not valid now, an
-    // intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The second call gets the leaf even if the
-    // leaf is not valid now, because `pairProblem` has already checked the leaf.
+    // `isTrusted` ignores validity times, so the second call gets only CAs that are valid now. The call returns false in three cases: a
+    // CA in `ca.crt` is not valid now, an intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The
+    // leaf is passed in any case, because `pairProblem` has already checked its validity.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)

@@ -1,5 +1,5 @@
 /**
- * Issues CA certificates and serving certificates (ECDSA P-256).
+ * Issues CA certificates and serving certificates (ECDSA P-256), and signs certificate requests.
  *
  * node:crypto creates keys and signatures. The certificate is encoded with the ASN.1 functions of node-forge, because node-forge's
  * certificate API supports RSA keys only.
@@ -59,7 +59,7 @@ export interface LeafOptions {
   readonly names: readonly string[]
   readonly ips: readonly string[]
   readonly now: number
-  /** The validity of the certificate in milliseconds; a week when absent. */
+  /** The lifetime of the certificate in milliseconds. Default: a week. */
   readonly lifeMs?: number
 }
 
@@ -95,7 +95,7 @@ export interface RequestSigning {
   readonly notAfter: number
 }
 
-/** Signs a certificate request with the CA `authority`, and returns the certificate as PEM. It expires no later than the CA. */
+/** Issues a certificate for `request`, signed by the CA `authority`, as PEM. The certificate expires no later than the CA. */
 export function signRequest(authority: KeyPair, request: CertificateRequest, signing: RequestSigning): string {
   const signer = createPrivateKey(authority.key)
   const { usages, extendedUsages, notBefore, notAfter } = signing
@@ -156,7 +156,7 @@ function time(ms: number): forge.asn1.Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, utc ? asn1.Type.UTCTIME : asn1.Type.GENERALIZEDTIME, false, String(text))
 }
 
-/** Returns 16 random octets. The first two bits are 01, so DER encodes the number as positive and in 16 octets. */
+/** Returns 16 random octets. The first two bits are 01: the 0 makes the number positive, and the 1 forbids a shorter encoding in DER. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40
@@ -168,8 +168,8 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
 }
 
 /**
- * Returns the subject of a CA certificate exactly as the certificate encodes it, because verifiers compare this subject byte by byte with
- * the issuer of a leaf.
+ * Returns the subject of a CA certificate in the encoding of the certificate. Verifiers compare the subject of the CA with the issuer of a
+ * leaf byte by byte, so both must have the same encoding.
  */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
@@ -188,8 +188,8 @@ function privateKeyPem(key: KeyObject): string {
 }
 
 /**
- * Returns a key identifier (RFC 7093 §2, method 1): the first 160 bits of the SHA-256 hash of the public key, without the algorithm
- * identifier.
+ * Returns a key identifier (RFC 7093 §2, method 1): the first 160 bits of the SHA-256 hash of the public key. The algorithm identifier in
+ * `spki` is not hashed.
  */
 function keyIdentifier(spki: Buffer): Buffer {
   // The public key is a point on the curve. It is in the last 65 octets of `spki`: 0x04 and two coordinates of 32 octets.

@@ -1,4 +1,4 @@
-/** Keeps a CA and a serving certificate in memory only, for servers whose clients have no stored CA to verify the certificate with. */
+/** Keeps a CA and a serving certificate in memory only. The CA is not stored, so clients cannot verify the certificate. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { isRenewalDue } from './authority.ts'
@@ -15,7 +15,7 @@ export interface MemoryCertificatesOptions {
   readonly logger: Logger
 }
 
-/** Issues a CA and a serving certificate. A renewal issues both again, because no client keeps this CA as its trust bundle. */
+/** Issues a CA and a serving certificate. A renewal issues both again. The CA may change, because no client has it in a trust bundle. */
 export async function openMemoryCertificates({
   names,
   ips,

@@ -1,11 +1,11 @@
-/** Reads and writes files with secrets. The files are readable only by their owner, written atomically, and ignored by git. */
+/** Reads and writes files with secrets. Only the owner can read the files, and git ignores them. Files are written atomically. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Creates a folder with mode 0700, and a `.gitignore` in it that excludes all its files, because `git add .` must never add keys to a
+ * Creates a folder with mode 0700. A `.gitignore` in the folder excludes all its files, because `git add .` must never add keys to a
  * repository. An existing folder is not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -27,10 +27,10 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /**
- * Reads a file that `writePrivateFile` has written. A file that other users could have read or replaced is rejected, as ssh does with
- * private keys.
+ * Reads a file that `writePrivateFile` has written. Like ssh with private keys, the function rejects a file that other users could have
+ * read or changed.
  *
- * @throws an error as `checkPrivateFile` does.
+ * @throws an error when the file cannot be read, or `checkPrivateFile` would reject it.
  */
 export async function readPrivateFile(path: string): Promise<string> {
   const file = await open(path)
@@ -43,10 +43,10 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * Rejects a file that other users could have read or replaced.
+ * Rejects a file that other users could have read or changed.
  *
- * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is only the reason, such as
- * `its mode is …`; callers make a sentence of it.
+ * @throws an error when the file belongs to another user, or its mode gives permissions to others. The message is not a complete sentence:
+ * it contains only the reason, such as `its mode is …`.
  */
 export async function checkPrivateFile(path: string): Promise<void> {
   checkPrivate(await stat(path))
@@ -62,7 +62,7 @@ function checkPrivate(stats: Stats): void {
  * Rejects a folder in which other users could replace files: a folder of another user, or a folder to which everybody may write. A missing
  * folder is accepted, because it is created later with mode 0700.
  *
- * @throws an error whose message is only the reason; callers make a sentence of it.
+ * @throws an error when the folder is rejected. The message is not a complete sentence: it contains only the reason.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {

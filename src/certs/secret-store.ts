@@ -1,6 +1,6 @@
 /**
- * Stores the CA in a Secret, which all replicas share as the only source of truth. Each replica signs its own serving certificate with the
- * CA, and keeps the private key of this certificate in memory.
+ * Stores the CA in a Secret. The Secret is the source of truth for all replicas. Each replica issues its own serving certificate with this
+ * CA, and keeps the certificate and its private key in memory.
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'
@@ -30,12 +30,13 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts `openSecretCertificates`. Later requests are aborted by the signal that is passed to `start` of the source. */
+  /** Aborts the requests of `openSecretCertificates`. For later requests, `start` and `refresh` of the source have their own signals. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Reads the CA from the Secret, and issues a serving certificate with it. If the Secret is missing or empty, a new CA is stored in it.
+ * Reads the CA from the Secret, and issues a serving certificate with this CA. If the Secret is missing or empty, a new CA is issued and
+ * stored in the Secret.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the Secret may not be read or written.
  */
@@ -59,7 +60,7 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
     } catch (error) {
       failure = error
     }
-    // If the Secret could not be read, e.g. because the API server is unreachable, the CA that was read last keeps signing.
+    // If the synchronization has failed, e.g. because the API server is unreachable, `state` still contains the last known CA.
     const next = await serve(current)
     if (failure === undefined) return next
     if (next === current) throw failure as Error
@@ -71,8 +72,8 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
 }
 
 /**
- * Maximum number of attempts to write the Secret. A conflict means that another replica has written the Secret. A conflict in each of so
- * many attempts must have another cause, so the error is thrown.
+ * Maximum number of attempts to write the Secret. Normally, a conflict means that another replica has written the Secret. If all attempts
+ * end with a conflict, there must be another cause, and the error is thrown.
  */
 const maxAttempts = 10
 
@@ -116,7 +117,7 @@ interface Successor {
   readonly log: () => void
 }
 
-/** Returns the CA that replaces a missing, damaged or old CA. */
+/** Returns the state that replaces a missing, damaged, expired or expiring CA, and a function that logs the replacement. */
 async function successor(
   { namespace, secretName, logger }: SecretCertificatesOptions,
   stored: StoredAuthority | undefined,
@@ -126,7 +127,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients already trust the CA that this process knows, but do not trust a new CA yet. Therefore the known CA is restored if possible.
+  // Clients already trust the CA `known`, but they do not trust a new CA yet. Therefore `known` is restored if it is still usable.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')
@@ -164,7 +165,7 @@ async function write(
     else data[name] = Buffer.from(text).toString('base64')
   }
   if (found !== undefined) {
-    // The update contains the resourceVersion that was read, so the API server rejects it if the Secret has changed since.
+    // The update contains the resourceVersion of `found`. If the Secret has changed in the meantime, the API server rejects the update.
     await client.update(secretType, { ...found, data }, { signal })
     return
   }

@@ -5,13 +5,13 @@ import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { readCertificate } from './certificate.ts'
 
-/** A serving certificate with its private key, and the trust bundle with which clients verify it. */
+/** A serving certificate, its private key, and the trust bundle with which clients verify the certificate. */
 export interface ServingCertificate {
   /** The leaf certificate, followed by intermediates, as PEM. */
   readonly cert: string
   /** The private key of the leaf, as PEM. */
   readonly key: string
-  /** All CA certificates that clients must trust, as PEM: the CA that signed the leaf, and replaced CAs that have not expired. */
+  /** The trust bundle, as PEM: the CA that signed the leaf, and other CAs that clients must trust, such as unexpired replaced CAs. */
   readonly caBundle: string
   readonly notAfter: Date
 }
@@ -19,7 +19,7 @@ export interface ServingCertificate {
 export interface CertificateSource {
   /** Returns the certificate and key to serve. The result is the same object until the certificate, the key or the trust bundle changes. */
   current(): ServingCertificate
-  /** Calls `listener` after each change of the certificate. The returned function removes the listener. */
+  /** Calls `listener` whenever the result of `current` has changed. The returned function removes the listener. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void
   /** Checks the certificate every minute until the signal aborts, and renews it when necessary. Resolves after the signal has aborted. */
   start(signal: AbortSignal): Promise<void>
@@ -35,11 +35,11 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A certificate source whose check can also be requested at any time. */
+/** A certificate source whose method `refresh` checks the certificate without waiting for the next minute. */
 export interface RefreshingCertificateSource extends CertificateSource {
   /**
-   * Reads the store again, and renews certificates if necessary. Rejects when reading or renewing fails. The current certificate then stays
-   * in service.
+   * Reads the store again, and renews certificates if necessary. Rejects when reading or renewing fails. In this case, the result of
+   * `current` does not change.
    */
   refresh(signal?: AbortSignal): Promise<void>
 }
@@ -50,14 +50,14 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval at which expiry times are compared with the clock. A single timer for the time of renewal would not be sufficient, because
- * it would fire late if the machine was suspended: timers stand still during a suspension.
+ * The interval at which expiry times are compared with the clock. A single timer for the time of the next renewal is not sufficient: timers
+ * stand still while the machine is suspended, so this timer could fire too late.
  */
 const checkEveryMs = 60_000
 
 /**
- * Creates a source whose `start` calls `check` every minute. `check` returns its argument when nothing has to change. When `check` fails,
- * the current certificate stays in service, and the error is logged. Consecutive equal errors are logged once.
+ * Creates a source. The method `start` calls `check` every minute, and logs the errors of `check`. Consecutive equal errors are logged
+ * once. `check` returns its first argument when nothing has to change. When `check` fails, the current certificate is kept.
  */
 export function refreshingSource(
   initial: ServingCertificate,
@@ -82,7 +82,7 @@ export function refreshingSource(
     }
   }
 
-  /** Checks run one after the other, because two concurrent checks could both issue a leaf. */
+  /** Runs a check after the previous checks have ended, because two concurrent checks could both issue a leaf. */
   function refresh(signal?: AbortSignal): Promise<void> {
     const result = checking.then(() => checkOnce(signal))
     checking = result.catch(() => undefined) // the caller of `refresh` gets the error

@@ -13,5 +13,5 @@ nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))
 process.exitCode ??= exitCode
-// The process exits after a second even if an operator has left a timer or socket open. Pending output is written within this second.
+// An open timer or socket of an operator must not keep the process running. Pending output has one second before the process exits.
 setTimeout(() => process.exit(), 1000).unref()

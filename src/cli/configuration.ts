@@ -1,6 +1,6 @@
 /**
- * Reads the options of a command. A flag takes precedence over an environment variable, the variable over the configuration file, and the
- * file over the default.
+ * Reads the options of a command from its flags, the environment, the configuration file and the defaults. The first of these sources that
+ * sets an option takes precedence.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command, type Option } from 'commander'
@@ -26,8 +26,8 @@ export function withoutAliases(argv: readonly string[]): string[] {
 }
 
 /**
- * Reads the configuration file, and sets the options that neither a flag nor the environment has set. Keys of the file are the names of the
- * flags without leading dashes. A file that is named by `--config` must exist; the default file may be missing.
+ * Reads the configuration file, and sets the options that neither a flag nor the environment has set. The keys of the file are the names of
+ * the flags without leading dashes. If `--config` names a file, the file must exist. The default file may be missing.
  */
 export async function applyConfigFile(command: Command): Promise<void> {
   const path = command.getOptionValue('config') as string

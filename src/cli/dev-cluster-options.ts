@@ -7,7 +7,7 @@ import type { SimulationOptions } from '../devcluster/controllers/kubelet/simula
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { parseDuration, parseList } from './configuration.ts'
 
-/** Maximum number of nodes. Each Pod is compared with each of them. */
+/** Maximum number of nodes. The number is limited, because the scheduler compares each Pod with each node. */
 const maxNodes = 1000
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] satisfies NodeTaint['effect'][]
 
@@ -19,8 +19,8 @@ export function parseNodeCount(text: string): number {
 }
 
 /**
- * Parses a node: its name, and its labels and taints in the notation of `kubectl label` and `kubectl taint`, such as
- * `gpu-1,disk=ssd,gpu=true:NoSchedule`.
+ * Parses the name, labels and taints of a node, such as `gpu-1,disk=ssd,gpu=true:NoSchedule`. Labels and taints have the notation of
+ * `kubectl label` and `kubectl taint`.
  */
 export function parseNode(text: string): NodeOptions {
   const [name = '', ...parts] = parseList(text)
@@ -67,7 +67,7 @@ export function parseDelays(text: string): SimulationOptions {
 }
 
 /**
- * Parses a selection of controllers, such as `*,-job-controller`. `none` stands for no controllers, scheduler and nodes.
+ * Parses a selection of controllers, such as `*,-job-controller`. With `none`, the cluster has no controllers, no scheduler and no nodes.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a controller is unknown.
  */

@@ -22,7 +22,7 @@ const mypodSample = { path: 'config/samples/mypod.yaml', namespace: 'test-mypod'
 
 export interface DevOperators {
   readonly operators: readonly Operator[]
-  /** The name of the installation, from which the names of its objects are derived. */
+  /** The name of the installation. The names of objects such as webhook configurations are derived from this name. */
   readonly name: string
 }
 
@@ -34,25 +34,25 @@ export async function selectDevOperators(options: OperatorSelection): Promise<De
   return { operators, name: installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined)) }
 }
 
-/** The facts about running operators from which the commands are derived that the user may type next. */
+/** The facts about running operators that determine which commands are suggested to the user. */
 export interface NextSteps {
-  /** The plural of a kind of the operators; absent if they have no kind. */
+  /** The plural of the first kind of the first operator; absent if this operator has no kind. */
   readonly plural?: string
-  /** The path of the manifest of a sample object. */
+  /** The path of the manifest of a sample object; absent if there is no sample. */
   readonly sample?: string
 }
 
 export interface DevOperatorsOptions extends DevOperators {
   readonly connection: Connection
-  /** The folder of the certificates of the webhooks. */
+  /** The folder of the serving certificate of the webhooks. */
   readonly certDir: string
-  /** The URLs at which the webhooks and the metrics are reached. Default: the addresses of their servers. */
+  /** The URLs of the webhooks and the metrics. Default: the addresses on which the servers listen. */
   readonly urls?: { readonly webhook: string; readonly metrics: string }
-  /** Time limit in milliseconds for running requests and reconciles at the end. Default: that of `run`. */
+  /** Time in milliseconds in which running requests and reconciles may finish after the signal aborts. Default: the default of `run`. */
   readonly drainDeadlineMs?: number
   readonly logger: Logger
   readonly signal: AbortSignal
-  /** Reports a finished step of the start. */
+  /** Reports that a step of the start has finished. */
   done(step: string, detail: string): void
   /** Called when the servers accept connections, and before the API server can call the webhooks. */
   onServing?(endpoints: Endpoints): void
@@ -60,7 +60,7 @@ export interface DevOperatorsOptions extends DevOperators {
   ready(next: NextSteps): Promise<void> | void
 }
 
-/** Installs and runs the operators until the signal aborts, like `proreus run --install`. The webhooks are served on the loopback interface. */
+/** Installs and runs the operators until the signal aborts, like `proreus run --install`. All servers listen on the loopback interface. */
 export async function runDevOperators(options: DevOperatorsOptions): Promise<void> {
   const { operators, connection, name, signal, certDir, urls, logger, done, ready } = options
   const client = createClient(connection)
@@ -87,7 +87,7 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
       async onServing(endpoints) {
         options.onServing?.(endpoints)
         const { webhook } = endpoints
-        // An operator whose last webhook was removed from its source must not leave its configurations behind.
+        // No operator has a webhook now, but an earlier version may have had one. The webhook configurations of that version are removed.
         if (webhook === undefined) return await removeWebhooks(client, operators, { name, signal })
         await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
         done('webhooks', webhook.url)

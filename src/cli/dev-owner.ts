@@ -1,12 +1,12 @@
-/** Prevents two `proreus dev` processes from using the same state folder: the second one would overwrite the kubeconfig of the first. */
+/** Prevents two `proreus dev` processes from using the same state folder, because both would write the same kubeconfig. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder by writing the process id to the file `dev.pid` there. An existing file is replaced if the
- * process that it names does not run. The returned function deletes the file.
+ * Makes this process the owner of the folder: writes the process id to the file `dev.pid` in the folder. An existing file is replaced,
+ * unless it contains the id of another process that runs. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
@@ -18,8 +18,9 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
       await rm(path, { force: true })
-      // Another process may start at the same time. If it has created its file after this `rm`, the next line throws. If it has created its
-      // file before this `rm`, the `rm` has deleted this file, and both processes become owners. The second case is not detected.
+      // Another process may start at the same time, and also create the file. If the other process creates the file after this `rm`, the
+      // next line throws. If the other process creates the file before this `rm`, the `rm` deletes the file, and both processes become
+      // owners. The second case is not detected.
       if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
     }
   } catch (cause) {
@@ -48,8 +49,8 @@ async function ownerOf(path: string): Promise<number | undefined> {
 }
 
 /**
- * Returns true when another process with this id exists. Signal 0 only checks for the process (kill(2)). EPERM means that the process
- * belongs to another user.
+ * Returns true when the id belongs to another process that runs. Signal 0 has no effect on a process, but fails if the process does not
+ * exist (kill(2)). EPERM means that the process exists, and belongs to another user.
  */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false

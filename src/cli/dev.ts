@@ -80,10 +80,10 @@ export function devCommand(): Command {
 async function dev(options: Options): Promise<void> {
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
-  // On a terminal, the progress is printed instead of log lines until everything is ready.
+  // On a terminal with log level `info`, the progress is printed instead of log lines until everything is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
-  // With `--watch`, another process loads the operators. Without operators, there is nothing to watch.
+  // With `--watch`, another process loads the operators. If no operators are selected, there is nothing to watch.
   const isWatched = options.watch === true && selectsOperators(options)
   const operators = isWatched ? undefined : await selectDevOperators(options)
   const termination = onTermination(logger)
@@ -151,7 +151,7 @@ async function startCluster(options: Options, logger: Logger): Promise<DevCluste
   })
 }
 
-/** Returns the function that prints a line on a terminal, and logs it otherwise. */
+/** Returns a function that reports a line: prints the line if stderr is a terminal, and logs the line if not. */
 function sayOn(progress: Progress, logger: Logger) {
   return (line: string, level: 'info' | 'error'): void => {
     if (process.stderr.isTTY !== true) return logger[level](line)
@@ -163,7 +163,7 @@ function dataFolder({ dataDir, stateDir }: Options): string {
   return dataDir ?? stateDir
 }
 
-/** Prints and logs the objects that an earlier run has kept. */
+/** Prints and logs the number of objects that an earlier run has kept. */
 function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
   if (found.objects === 0) return
   const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`

@@ -2,7 +2,10 @@
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { LoadError } from './load-error.ts'
 
-/** Returns one line; if the import of an operator failed, followed by the lines of the stack trace that are in the user's files. */
+/**
+ * Returns the text for an error. The text for a `ProreusError` is one line. If the error is a `LoadError`, the stack trace lines in the
+ * user's files follow. The text for any other error contains the whole stack trace.
+ */
 export function errorText(error: unknown): string {
   if (error instanceof ProreusError) return [oneLine(error.message), ...framesOf(error)].join('\n')
   return `an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`

@@ -1,4 +1,4 @@
-/** `LoadError`: the error of an operator's file that throws when it is imported. */
+/** `LoadError`: the error when the import of an operator's file fails. */
 import { ProreusError } from '../api/errors.ts'
 
 export class LoadError extends ProreusError {

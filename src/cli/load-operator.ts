@@ -7,7 +7,7 @@ import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
 import { LoadError } from './load-error.ts'
 
-/** The folder of Proreus' own source files, whose lines are removed from stack traces. */
+/** The URL of the folder of Proreus' own source files. Frames in this folder are removed from stack traces. */
 const ownFiles = new URL('../', import.meta.url).href
 
 /**
@@ -50,8 +50,8 @@ function framesOf(stack: string): readonly string[] {
 }
 
 /**
- * Returns the position of a syntax error. The stack of such an error begins with a line `file:line`, then the code, then a line with `^`
- * below the column.
+ * Returns the position of a syntax error; undefined for another error. The stack of a syntax error begins with a line `file:line`. The code
+ * follows, and then a line with `^` below the column. The line with `^` may be missing.
  */
 function syntaxErrorAt(stack: string): string | undefined {
   const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)
@@ -68,8 +68,8 @@ export function shortened(text: string): string {
 }
 
 /**
- * Returns the advice for an ECMAScript module that Node.js loads as CommonJS, because package.json contains `"type": "commonjs"`. `npm
- * init` writes this field. For any other error, the result is an empty string.
+ * Returns the advice for a file with ECMAScript syntax in a package with `"type": "commonjs"`, which `npm init` writes to package.json.
+ * Node.js loads such a file as CommonJS, and fails. For any other error, the result is an empty string.
  */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''
@@ -79,7 +79,7 @@ function commonJsAdvice(path: string, cause: unknown): string {
   return `: ${shortened(packageJson)} has "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
 }
 
-/** Returns the path of the nearest package.json if its `type` is `commonjs`; otherwise undefined. */
+/** Returns the path of the nearest package.json if this file contains `"type": "commonjs"`; otherwise undefined. */
 function packageJsonOf(folder: string): string | undefined {
   const path = join(folder, 'package.json')
   if (existsSync(path)) return /"type"\s*:\s*"commonjs"/.test(readFileSync(path, 'utf8')) ? path : undefined

@@ -1,11 +1,11 @@
-/** The command line: creates its commands, and converts errors to messages and exit codes. */
+/** Creates the commands of the command line, runs a command, and converts errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
 import { version } from '../api/version.ts'
 import { withoutAliases } from './configuration.ts'
 import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
 
-/** The subcommands. Each is imported when a command line needs it, because they use most of this package. */
+/** The subcommands. Only the subcommands that a command line needs are imported, because together they import most of this package. */
 const commands = {
   dev: async () => (await import('./dev.ts')).devCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
@@ -18,7 +18,7 @@ type CommandName = keyof typeof commands
 
 const commandNames = Object.keys(commands) as readonly CommandName[]
 
-/** Creates the command `proreus` with these subcommands, by default with all. */
+/** Creates the command `proreus` with the subcommands `names`. Default: all subcommands. */
 export async function createProgram(names: readonly CommandName[] = commandNames): Promise<Command> {
   const program = new Command('proreus')
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
@@ -53,8 +53,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Returns the subcommands that a command line needs: the one that it begins with, and none for the version. The help, and the message for
- * an unknown command, need all.
+ * Returns the names of the subcommands that a command line needs. If the first argument is a subcommand, only this subcommand is needed.
+ * `--version` needs none. Any other command line needs all, e.g. for the help or for the message about an unknown command.
  */
 function neededCommands([first = '']: readonly string[]): readonly CommandName[] {
   if (first === '-V' || first === '--version') return []
@@ -62,7 +62,7 @@ function neededCommands([first = '']: readonly string[]): readonly CommandName[]
 }
 
 /**
- * Copies the settings of `parent` to a command and its subcommands. Commander itself copies them only in `command()`, not in
+ * Copies the settings of `parent` to a command and its subcommands. Commander copies the settings in `command()`, but not in
  * `addCommand()`.
  */
 function inheritSettings(command: Command, parent: Command, names: readonly string[] = []): void {

@@ -11,7 +11,10 @@ import { duplicateKeyOf } from '../api/yaml-duplicate-keys.ts'
 import { goNumberTags } from '../api/yaml-numbers.ts'
 
 export interface ManifestInput {
-  /** The file that contains the object, followed by the position of the document and of the list item, if there are several. */
+  /**
+   * The file that contains the object, e.g. `a.yaml, document 2, item 1`. The document is named when the file has several documents. The
+   * item is named when the document is a list.
+   */
   readonly source: string
   readonly object: JsonObject
 }
@@ -58,7 +61,8 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Exact parsing is slower, so it is used only if the content may have an integer beyond 2^53, which has at least 16 digits.
+  // Exact parsing is slower, so it is used only if the content may contain a decimal integer beyond 2^53. Such an integer has at least
+  // 16 digits.
   const exact = /\d{16}/.test(content)
   const lines = new LineCounter()
   const options = { merge: true, intAsBigInt: exact, customTags: goNumberTags, uniqueKeys: false, lineCounter: lines }
@@ -96,8 +100,8 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
 }
 
 /**
- * Converts a bigint as `readNumber` does: a safe integer to a number, and an integer beyond int64 to a float. Any other bigint stays as it
- * is.
+ * Converts a bigint as `readNumber` does: a safe integer to a number, and an integer beyond int64 to a float. Any other bigint remains a
+ * bigint.
  */
 function narrow(_key: unknown, value: unknown): unknown {
   return typeof value === 'bigint' ? readNumber(String(value)) : value

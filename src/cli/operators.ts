@@ -54,7 +54,7 @@ export async function selectOperators(options: OperatorSelection): Promise<Selec
 }
 
 /**
- * Checks the selection as far as this is possible without loading an operator. Returns true when it selects an operator.
+ * Checks the selection without loading the files of operators. Returns true when the selection contains an operator.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, or a name is unknown.
  */

@@ -1,4 +1,4 @@
-/** Prints the progress of `proreus dev` on a terminal while it starts: one line for each step, with its duration. */
+/** Prints the steps of the start of `proreus dev` on a terminal: one line for each step, with the duration of the step. */
 import { styleText } from 'node:util'
 
 export interface Progress {

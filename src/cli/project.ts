@@ -38,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // A missing package.json is no error. Any other package.json that cannot be read counts as missing, too.
+    // A missing package.json is valid. A package.json that cannot be read is ignored, too.
     return undefined
   }
   try {

@@ -271,7 +271,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
   }
 }
 
-/** Returns the option of leader election. Without a flag, the result is empty, and `run` enables leader election only in a cluster. */
+/** Returns the option `leaderElection`. Without a flag, the option is absent, and `run` enables leader election only in a cluster. */
 function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
   const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
   const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options
@@ -287,7 +287,7 @@ function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> 
   return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
-/** Returns where the certificates are stored. Undefined means the default of `run`: a Secret in a cluster, files outside. */
+/** Returns where the certificates are stored. If the result is undefined, `run` uses a Secret in a cluster and files elsewhere. */
 function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
   if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
   if (options.certSecret === undefined || inCluster !== true) return undefined

@@ -1,4 +1,4 @@
-/** `proreus validate`: validates custom resources in files like the webhooks, without a cluster. */
+/** `proreus validate`: validates custom resources in files as the webhooks do, but without a cluster. */
 import { Command, Option } from 'commander'
 import { Exit } from './exit.ts'
 import { kubectlText } from './kubectl-text.ts'

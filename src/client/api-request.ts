@@ -22,8 +22,8 @@ export interface ApiRequest {
   readonly type?: ResourceType
   readonly signal?: AbortSignal | undefined
   /**
-   * Called immediately before the request is written to a connection, for each attempt. When it throws, the request is not sent, and
-   * rejects with the thrown error. It must be synchronous.
+   * Called for each attempt, immediately before the request is written to a connection. When the guard throws, the request is not sent, and
+   * the promise of the request rejects with the thrown error. The guard must be synchronous.
    */
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */

@@ -4,13 +4,14 @@ import type { Readable } from 'node:stream'
 
 /**
  * Maximum size of a body in bytes: about 512 MiB, the maximum length of a string in Node.js. A longer body could not be parsed. The cache
- * requests pages of 500 objects, so the objects of a page of this size would have 1 MiB on average.
+ * requests pages of 500 objects. A page reaches this limit only if its objects have about 1 MiB on average.
  */
 export const maxTextBytes = constants.MAX_STRING_LENGTH
 
 /**
- * Returns the body as text. `maxTextBytes` limits `maxBytes`. When the body has more bytes, the connection is closed, and no more of the
- * body is read. The promise then rejects with `tooLong()`, or, without `tooLong`, resolves to the beginning of the body.
+ * Returns the body as text. The limit of the body is the smaller one of `maxBytes` and `maxTextBytes`. When the body exceeds the limit, the
+ * connection is closed, and the rest of the body is not read. The promise then rejects with `tooLong()`. Without `tooLong`, the promise
+ * resolves to the beginning of the body.
  *
  * The function does not call methods of undici's bodies such as `body.text()`. undici's bodies refer to each other and to the results of
  * these methods until the next full garbage collection. The texts of all pages of a list would therefore remain in memory until then.

@@ -16,8 +16,9 @@ export interface ClientIdentity {
 /** Properties that a client adds to each of its requests. */
 export interface ClientAsOptions {
   /**
-   * Called immediately before each attempt of a request is written to a connection. When it throws, the request is not sent, and rejects
-   * with the thrown error. Leader election uses it, so that a process that has lost the lease sends no more requests.
+   * Called for each attempt of a request, immediately before the request is written to a connection. When the guard throws, the request is
+   * not sent, and the promise of the request rejects with the thrown error. The guard of leader election throws while this process is not
+   * the leader.
    */
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */

@@ -84,7 +84,7 @@ export interface Client {
    * closed.
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  /** Creates an object, or with `options.subresource` posts to a subresource of the object that is named by `object.metadata`. */
+  /** Creates an object. With `options.subresource`, sends `object` to a subresource of the object that `object.metadata` names. */
   create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
     type: R,
     object: Writable<WrittenOf<R, Options>>,
@@ -124,7 +124,10 @@ export interface Client {
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /** Deletes an object. Resolves to the object if finalizers or a grace period delay the removal; otherwise usually to a `Status`. */
+  /**
+   * Deletes an object. If finalizers or a grace period delay the removal, the promise resolves to the object. Otherwise, it usually
+   * resolves to a `Status`.
+   */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
   /**
    * Deletes all objects that the options select. A namespaced type requires `options.namespace`. Resolves to the list of the objects as

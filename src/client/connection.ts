@@ -31,23 +31,24 @@ export interface Connection {
   /** The namespace of the kubeconfig's context or of the Pod. */
   readonly namespace?: string
   /**
-   * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new ones. `refused` is
-   * the header that the server has just rejected with 401. The function should then load a new header instead of returning a cached
-   * `refused`. While an exec plugin runs, the pending promise does not keep the process alive, but a request of a client does.
+   * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new tokens. `refused`
+   * is the header that the server has just rejected with 401. The function should then load a new header, even if it has cached `refused`.
+   *
+   * A call of this function does not keep the process alive while an exec plugin runs. A request of a client does.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, e.g. the headers of impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>>
   /**
-   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change (otherwise `ca` applies). It is
-   * called for each request. When the result differs from the previous one, new connections are opened. `refused` are the certificate and
-   * key of a request that the server has just rejected with 401. The function should then load a new certificate instead of returning a
-   * cached `refused`.
+   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change. When the result has no `ca`, the
+   * `ca` of the connection applies. The function is called for each request. When the result differs from the previous one, new connections
+   * are opened. `refused` contains the certificate and key of a request that the server has just rejected with 401. The function should
+   * then load a new certificate, even if it has cached `refused`.
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /**
-   * Opens a new connection, in place of TCP and TLS (as `Dial` of k8s.io/client-go/rest: Config), for an API server in this process. `tls`,
-   * the certificates and the proxy then have no effect.
+   * Opens a new connection to an API server in this process, without TCP and TLS (like `Dial` of k8s.io/client-go/rest: Config). When
+   * `dial` is present, `tls`, the certificates and the proxy have no effect.
    */
   readonly dial?: () => Duplex
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */

@@ -9,7 +9,10 @@ export interface Credentials extends TlsFiles {
   readonly authorization?: string
 }
 
-/** Minimum time between two loads that bypass the cache. It limits how often an exec plugin runs when the server rejects every request. */
+/**
+ * Minimum time in milliseconds between two loads that bypass the cache. When the server rejects every request, this time limits how often
+ * an exec plugin runs.
+ */
 const refreshIntervalMs = 10_000
 /** Time limit of one load in milliseconds. Later requests share a load that has not ended, so a load that hangs would block all of them. */
 const loadLimitMs = 60_000
@@ -19,8 +22,8 @@ interface Options {
   /** Time in milliseconds after which the credentials are loaded again. */
   readonly maxAgeMs: number
   /**
-   * True when the previous credentials remain in use after a failed load, as in client-go for token files: the kubelet may be replacing the
-   * files at this moment, and the previous token is valid for some time. Default: false.
+   * True when the previous credentials remain in use after a failed load. client-go does the same for token files. A load can fail while
+   * the kubelet replaces the files, and the previous token is still valid for some time. Default: false.
    */
   readonly keepsPrevious?: boolean
 }
@@ -46,9 +49,11 @@ export class CachedCredentials {
   }
 
   /**
-   * Returns the current credentials. `refused` contains the header or the client certificate, or both, that the server has just rejected.
+   * Returns the current credentials. `refused` contains the credentials that the server has just rejected: the header, the client
+   * certificate or both.
    *
-   * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute.
+   * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute. With `keepsPrevious`, the function throws only
+   * if no load has succeeded before.
    */
   get(refused: Credentials = {}): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending
@@ -82,7 +87,7 @@ export class CachedCredentials {
   }
 }
 
-/** Returns true if `refused` has the same header as `current`, or, when `refused` has no header, the same client certificate. */
+/** Returns true if `refused` and `current` have the same header. If `refused` has no header, their client certificates are compared. */
 function isSame(refused: Credentials, current: Credentials): boolean {
   const { authorization, cert } = refused
   return authorization === undefined ? cert !== undefined && cert === current.cert : authorization === current.authorization

@@ -8,8 +8,8 @@ import { trust } from './trust.ts'
 import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
 
 /**
- * Maximum number of connections for requests, which is sufficient for all workers and webhooks together. The API server's limit of requests
- * in flight (--max-requests-inflight) is 400 by default, so one client cannot use it up.
+ * Maximum number of connections for requests. It is sufficient for all workers and webhooks together. By default, the API server handles
+ * 400 requests at a time (--max-requests-inflight), so one client cannot exhaust this limit.
  */
 const maxConnections = 100
 
@@ -30,7 +30,8 @@ export class Dispatchers {
   readonly watches: Dispatcher
   readonly #tls: TlsFiles
   /**
-   * Sockets that are still connecting. `destroy` closes them explicitly, because undici would wait until they are connected or time out.
+   * Sockets that are still connecting, except those to a proxy. `destroy` closes them explicitly, because undici would wait until they are
+   * connected or time out.
    */
   readonly #connecting = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
@@ -88,7 +89,7 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
   if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
   if (/^https?:/.test(proxyUrl) && URL.canParse(proxyUrl))
     return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, proxyTls: trust(undefined), connectTimeout: connectTimeoutMs })
-  // With either scheme, undici sends the host name to the proxy, and the proxy resolves the name, as with Go's client.
+  // For socks5 and for socks5h, undici sends the host name to the proxy, and the proxy resolves the name. Go's client does the same.
   if (/^socks(5h?)?:/.test(proxyUrl) && URL.canParse(proxyUrl))
     return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h:/, 'socks5:'), { ...pool, requestTls: secure })
   // The URL may contain a password, which must not be in the message.
@@ -99,10 +100,10 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
   )
 }
 
-/** Returns a connector whose connections are those of `dial`. undici expects its callback in a later microtask. */
+/** Returns a connector that opens connections with `dial`. undici expects that a connector calls its callback in a later microtask. */
 function dialed(dial: () => Duplex): Connectors.connector {
   return (_options, callback) => {
-    // undici's type names a socket. Of a stream that is none, it calls the methods of a stream only.
+    // undici's type requires a `Socket`. On a stream that is not a socket, undici calls only methods that every stream has.
     queueMicrotask(() => callback(null, dial() as Socket))
   }
 }

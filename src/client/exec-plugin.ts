@@ -37,10 +37,11 @@ export interface ExecPluginOptions {
 const apiVersions: readonly string[] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 const interactiveModes: readonly unknown[] = [undefined, 'Never', 'IfAvailable', 'Always']
 /**
- * Time limit of a plugin without a terminal in milliseconds. client-go has no such limit: there, a plugin that hangs blocks all requests.
+ * Time limit in milliseconds of a plugin that is not interactive. client-go has no such limit, so a plugin that hangs blocks all requests
+ * of client-go.
  */
 const limitMs = 55_000
-/** Maximum size of the plugin's output in bytes. An `ExecCredential` has some kilobytes. */
+/** Maximum number of characters of the plugin's output. An `ExecCredential` has some kilobytes. */
 const maxOutput = 1024 * 1024
 
 /**
@@ -59,7 +60,7 @@ export class ExecPlugin {
     this.#config = configOf(options.exec, options.isTerminal)
   }
 
-  /** Returns the credentials. With `refresh`, the plugin is run although the cached credentials have not expired. */
+  /** Returns the credentials. With `refresh`, the plugin runs even if the cached credentials have not expired. */
   load(refresh: boolean): Promise<Credentials> {
     if (this.#running !== undefined) return this.#running
     if (!refresh && this.#cached !== undefined && this.#options.clock.now() < this.#cached.expiresAt)
@@ -123,12 +124,12 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
-      // The plugin does not keep this process alive: the request that waits for its output does. `kill` ends the plugin when this process
-      // exits.
+      // The plugin does not keep this process alive. A request that waits for the credentials does. When this process exits, `kill` ends
+      // the plugin.
       for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) handle?.unref()
       const kill = (): void => {
         child.kill('SIGKILL')
-        // A child process of the plugin may keep the pipes open, so `close` would not be emitted.
+        // A child process of the plugin may keep the pipes open. Node.js then emits `close` only if the pipes are destroyed here.
         child.stdout?.destroy()
         child.stderr?.destroy()
       }

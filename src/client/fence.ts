@@ -2,9 +2,9 @@
 import type { Dispatcher } from 'undici'
 
 /**
- * Calls the guard before each attempt of one request. undici queues a request while it connects, and while all connections are busy. A
- * guard that is called before the request is queued might have a different result when the request leaves the queue. So the guard is called
- * when the request has its connection. undici then writes the request in the same turn of the event loop.
+ * Calls the guard before each attempt of one request. undici queues a request until a connection is open and free. If the guard were called
+ * before the request is queued, the result might be outdated when the request leaves the queue. So the guard is called when undici has a
+ * connection for the request. undici then writes the request in the same turn of the event loop.
  */
 export class Fence {
   readonly #guard: () => void

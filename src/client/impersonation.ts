@@ -10,7 +10,7 @@ export interface Impersonation {
   readonly user: string
   /**
    * The groups of the user. When they are absent, the user has only the groups that the API server derives from the name:
-   * `system:authenticated` and, for a service account, the groups of all service accounts and of those in its namespace.
+   * `system:authenticated` and, for a service account, `system:serviceaccounts` and `system:serviceaccounts:<namespace>`.
    */
   readonly groups?: readonly string[]
   readonly uid?: string

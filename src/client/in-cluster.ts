@@ -1,4 +1,4 @@
-/** Connects a Pod to the API server of its own cluster, with its service account. */
+/** Connects a process in a Pod to the API server of the same cluster, with the service account of the Pod. */
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export async function inClusterConnection(options: {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = options.env
   if (!host || !port) return undefined
   const directory = options.directory ?? serviceAccountDirectory
-  if ((await readToken(directory)) === undefined) return undefined // the Pod has `automountServiceAccountToken: false`
+  if ((await readToken(directory)) === undefined) return undefined // e.g. a Pod with `automountServiceAccountToken: false`
   const ca = await optionalFile(directory, 'ca.crt')
   const namespace = (await optionalFile(directory, 'namespace'))?.trim()
   const load = async (): Promise<Credentials> => {

@@ -49,11 +49,12 @@ const checkResource = hasOptions(resourceChecks, ['verb', 'type'])
 const checkPath = hasOptions({ verb: isText, path: isText } satisfies Record<keyof PathAccess, OptionCheck>, ['verb', 'path'])
 
 /**
- * Returns whether the authorizers of the API server, e.g. RBAC, allow a user the access. Each call sends a SubjectAccessReview; the result
- * is not cached. The API server evaluates it from its own caches, which contain a new RoleBinding within a second.
+ * Returns true when a user has the permission `access`. The authorizers of the API server, e.g. RBAC, decide. Each call sends a
+ * SubjectAccessReview, and the result is not cached. The API server evaluates the review with its own caches. These caches contain a new
+ * RoleBinding within a second.
  *
- * The API server does not look up the groups of the user. Rules for a group apply only if `user.groups` names the group, also
- * `system:authenticated`. The `userInfo` of a TokenReview, and `context.user` in a webhook, name all groups. In a webhook,
+ * The API server does not look up the groups of the user. The rules for a group, even for `system:authenticated`, apply only if
+ * `user.groups` contains the group. The `userInfo` of a TokenReview and the `context.user` of a webhook contain all groups. In a webhook,
  * `context.requesterCan` checks the requester.
  *
  * The controller or webhook needs `accessReviewRule` in its `rbac`.

@@ -1,4 +1,4 @@
-/** Compares the fields of two versions. If they are the same, a conversion changes only the apiVersion of an object. */
+/** Compares the fields of two versions. If the fields are the same, a conversion changes only the apiVersion of an object. */
 import { jsonEqual } from '../api/json.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -46,8 +46,8 @@ function propertyOf({ properties = {} }: StructuralSchema, key: string): Structu
 }
 
 /**
- * Returns whether one enum contains all values of the other: a version may allow fewer values than another. If each enum has a value that
- * the other enum lacks, a value has presumably been renamed, so the version needs a converter.
+ * Returns true if one enum contains all values of the other enum, or if a schema has no enum. If each enum has a value that the other enum
+ * lacks, a value has presumably been renamed, and the version needs a converter.
  */
 function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
   if (a === undefined || b === undefined) return true

@@ -16,7 +16,8 @@ const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
  * function prunes unknown fields and applies the defaults of the schema. The paths of the pruned fields are passed to `dropped`, except
  * those in a copied status.
  *
- * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes metadata other than labels and annotations.
+ * @throws {ProreusError} `PRO_INPUT` when the result or its spec is not an object, or when the result changes anything other than spec,
+ * status, labels and annotations.
  */
 export function completeResult(
   source: JsonObject,

@@ -24,7 +24,7 @@ export interface ConversionCall {
    * `conversion.GROUP/VERSION`, or they were stored there and are not restored.
    */
   unkept?(unkept: Unkept): void
-  /** Called when a converter's result contains unknown fields. Each field is reported only once for each `ObjectConverter`. */
+  /** Called when a converter's result contains unknown fields. An `ObjectConverter` reports each unknown field of a version only once. */
   dropped?(dropped: Dropped): void
   /**
    * The conversion yields to the event loop after each of these time slices. All objects of a ConversionReview share the slices, and a
@@ -63,8 +63,7 @@ export interface ObjectConverter {
    * Converts an object to another version. The function freezes `object`, because `object` and the result share nested objects.
    *
    * @throws {Error} the error that a converter throws.
-   * @throws {ProreusError} `PRO_INPUT` when the object's kind or a version is unknown, or when a converter's result is not an object or
-   * changes metadata other than labels and annotations.
+   * @throws {ProreusError} `PRO_INPUT` when the object's kind or a version is unknown, or when a converter returns an invalid result.
    */
   convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
 }
@@ -154,9 +153,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields stored in `text` to `plain`, the converted object. No field is added if clients would see a difference in the version of
- * `source`. To check this, the object with the added fields is converted back. The spec and status of the result must be equal to those of
- * `source`, or to those of `plain` converted back.
+ * Adds the fields stored in `text` to `plain`, the converted object. The object with the added fields is then converted back to the version
+ * of `source`. If clients would see a difference in that version, no field is added. Clients see no difference if spec and status are equal
+ * to those of `source`, or to those of `plain` converted back.
  *
  * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if this conversion
  * fails.
@@ -211,9 +210,9 @@ interface Way extends Omit<Step, 'converter' | 'inverse'> {
 }
 
 /**
- * Calls a converter. Contrary to the static types, the object may be incomplete: for server-side apply, the API server computes
- * `managedFields` by converting objects that contain only the fields of one field manager. An exception for an incomplete object must not
- * fail the request, so the result then contains the fields that both versions have in common.
+ * Calls a converter. The object may be incomplete, contrary to the static types: for server-side apply, the API server computes
+ * `managedFields` by converting objects that contain only the fields of one field manager. If the converter throws for an incomplete
+ * object, the request does not fail. The result then contains the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, reported } = way

@@ -30,7 +30,7 @@ export interface ConvertedMetadata {
 }
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
-/** The type of a result's status. A converter may omit the status if its type is the same in both versions; the status is then copied. */
+/** The type of a result's status. If both versions have the same status type, a converter may omit the status, which is then copied. */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
   : [StatusIn<From>] extends [StatusIn<To>]
@@ -41,22 +41,23 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
  * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted,
  * and is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
  */
-export type Converted<From, To, ToInput extends { spec: unknown }> = {
-  readonly spec: DeepReadonly<ToInput['spec']>
+export type Converted<From, To, ToInput extends { spec?: unknown }> = {
+  readonly spec: DeepReadonly<NonNullable<ToInput['spec']>>
   readonly metadata?: ConvertedMetadata
 } & ConvertedStatus<From, To>
 
 /**
- * Exists only for type inference; no converter returns it. While TypeScript infers the kind `K`, it does not know the result type of a
- * converter yet. It would then infer string for a literal such as 'Running' in the result. `Lowercase<string>` prevents this: TypeScript
- * infers the literal type where the expected type contains a string type narrower than string, even if the literal does not match it.
+ * This type exists only for type inference: no converter returns it. While TypeScript infers the kind `K`, the result type of a converter
+ * is still unknown, so TypeScript would infer `string` for a literal such as 'Running' in the result. `Lowercase<string>` prevents this. If
+ * the expected type contains a string type that is narrower than `string`, TypeScript infers the literal type. The literal need not match
+ * the narrower type.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
  * The functions that convert objects from a version (the spoke) to the stored version (the hub), and back. The objects that they receive
- * are frozen, and the defaults of the schema have been applied. An integer beyond 2^53, if the schema allows it, is a `bigint`.
+ * are frozen, and the defaults of the schema have been applied. If the schema allows integers beyond 2^53, such an integer is a `bigint`.
  */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(
@@ -124,8 +125,9 @@ export interface ConversionDefinition {
  * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
  * - In the other version, clients see no difference. To check this, the object with the restored fields is converted back to that version.
  *
- * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields that exceed a
- * limit are lost. The loss is logged as a warning and counted in `proreus_conversion_unkept_total`.
+ * The annotation of a version has at most 64 KiB. All annotations of an object together have at most 256 KiB, the limit of the API server.
+ * If an annotation would exceed a limit, it is not stored, and the fields in it are lost. The loss is logged as a warning and counted in
+ * `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {

@@ -24,8 +24,8 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
 }
 
 /**
- * Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind. Returns the same metadata when it has no such
- * annotation.
+ * Returns the metadata without the annotations `conversion.GROUP/VERSION` for all versions of the kind, and the values of these
+ * annotations. If the metadata has no such annotation, the same metadata object is returned.
  */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()
@@ -47,8 +47,8 @@ export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined)
 }
 
 /**
- * Adds the annotations `conversion.GROUP/VERSION` with the values `texts`, if their sizes are within the limits. `unkept` contains the
- * versions whose annotations were too large.
+ * Returns the metadata with an annotation `conversion.GROUP/VERSION` for each entry of `texts`. If an annotation would exceed a size limit,
+ * it is not added, and its version is added to `unkept`.
  */
 export function putKeptAnnotations(
   kind: Kind,

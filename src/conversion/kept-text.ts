@@ -25,7 +25,7 @@ export function writeKeptFields(back: JsonObject, original: JsonObject, schema: 
   return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
-/** Parses the value of an annotation. Returns undefined when `writeKeptFields` cannot have written it. */
+/** Parses the value of an annotation. Returns undefined if the value is too long, or lacks the form that `writeKeptFields` writes. */
 export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {
@@ -39,8 +39,8 @@ export function readKeptFields(text: string): JsonObject | undefined {
 
 /**
  * Restores the stored fields that the schema accepts, except fields that a client has changed after they were stored. Returns the object
- * with these fields, and the paths of the fields that the schema rejects. The schema is checked here, because the API server validates an
- * object only in the version in which a client sends it, and therefore never validates values from an annotation.
+ * with these fields, and the paths of the fields that the schema rejects. The API server validates an object only in the version in which a
+ * client sends it. It never validates values from an annotation, so this function validates them.
  */
 export function restoreWhatFits(
   object: JsonObject,

@@ -16,24 +16,22 @@ export class MalformedConversionReview extends Error {
  * 1.5 MiB.
  */
 const maxObjectBytes = 8 * 1024 * 1024
-/**
- * Maximum size in bytes of a review without its objects. This envelope contains a uid, a version and some names. It is parsed in one step.
- */
+/** Maximum size in bytes of the envelope: the review without its objects. The envelope is parsed in one step. */
 const maxEnvelopeBytes = 64 * 1024
-/** Maximum number of consecutive white-space characters. An indented review has at most some hundred. */
+/** Maximum number of consecutive white-space characters. An indented review has at most a few hundred. */
 const maxSpaces = 64 * 1024
 /** Maximum number of fields of a scanned JSON object. A review has three fields, and so has its request. */
 const maxFields = 32
 
 /**
- * An object that is not parsed yet. Its `values` are counted to estimate the memory of the parsed object, which may be ten times the size
- * of the JSON.
+ * An object that is not parsed yet. `values` is used to estimate the memory that the parsed object will take. A parsed object may take ten
+ * times the memory of its JSON.
  */
 export interface ScannedObject {
   /** The index of the object in the list `request.objects`. */
   readonly index: number
   readonly bytes: Buffer
-  /** Number of fields and items at all levels, counted as opening brackets and commas. */
+  /** Number of fields and items at all levels. The scan counts opening braces, opening brackets and commas. */
   readonly values: number
   /** Number of levels of nesting. */
   readonly levels: number
@@ -46,8 +44,8 @@ export interface ScannedReview {
 }
 
 /**
- * The unparsed objects of a review. Each iteration scans the body again, because the positions of millions of objects would take more
- * memory than the objects' JSON.
+ * The unparsed objects of a review. Their positions are not stored, because the positions of millions of small objects would take more
+ * memory than their JSON. Each iteration scans the body again.
  */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
@@ -136,7 +134,7 @@ class Scan {
     return this.#at
   }
 
-  /** Skips white space, and returns the byte after it; NaN at the end of the body. */
+  /** Skips white space. Returns the next byte, without skipping it; NaN at the end of the body. */
   next(): number {
     const body = this.#body
     const limit = this.#at + maxSpaces
@@ -149,8 +147,8 @@ class Scan {
   }
 
   /**
-   * Scans the JSON object at the current position. For each field, `value` is called with the field's name. `value` must skip the field's
-   * value, which begins at the current position.
+   * Scans the JSON object at the current position. The callback `value` is called with the name of each field. The current position is then
+   * the beginning of the field's value, and the callback must skip the field's value.
    */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)

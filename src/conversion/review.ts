@@ -29,7 +29,7 @@ export interface ConversionAnswer {
   readonly failed: boolean
 }
 
-/** Maximum number of failed objects that the response names, and that are logged as errors. The response only counts further failures. */
+/** The response names at most this many failed objects, and only counts the others. The named failures are logged as errors. */
 const maxNamed = 3
 /**
  * After this many failures, the remaining objects are not converted, because formatting the errors of millions of objects would take longer
@@ -76,11 +76,12 @@ type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConve
 type ObjectConverted = (failed: boolean) => void
 
 /**
- * Converts the objects of a review one after the other, in time slices. After a failure, the remaining objects are converted as well,
- * because the response names the first failures and counts the others. According to the API, a response with a failure contains no objects.
+ * Converts the objects of a review one after the other, in time slices. If the conversion of an object fails, the response contains no
+ * objects, as the API requires. It names the first failures and counts the others. The remaining objects are therefore converted even after
+ * a failure, until `maxFailed` conversions have failed.
  *
  * @throws {MalformedConversionReview} when an object is not JSON.
- * @throws the reason of the call's signal when it aborts.
+ * @throws the reason of `call.signal` when the signal aborts.
  */
 export async function answerConversion(
   request: ConversionRequest,

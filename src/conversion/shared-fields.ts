@@ -5,8 +5,9 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './compare-versions.ts'
 
 /**
- * Returns the fields that have the same path and type in both schemas. Where the schemas of an object or a list item differ, only the
- * common fields are returned.
+ * Returns the fields that have the same path and type in both schemas. If the two schemas of an object differ, the object is reduced to its
+ * common fields. If the two schemas of a list differ, the list is dropped, unless both schemas have the same list map keys. In that case,
+ * each item is reduced to its common fields.
  */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}

@@ -199,6 +199,7 @@ t.test('omitted settings have defaults', async (t) => {
             metadata: { type: 'object' },
             spec: { type: 'object', properties: {} },
           },
+          required: ['spec'],
         },
         hasStatus: false,
         printerColumns: [],
@@ -295,15 +296,25 @@ t.test('explicit settings are kept', async (t) => {
   ])
 })
 
-t.test('a spec is required when it has required fields, unless the definition sets specRequired', async (t) => {
-  const required = (spec: ReturnType<typeof Type.Object>, specRequired?: boolean): unknown =>
-    defineKind({
-      group: 'example.com',
-      kind: 'Thing',
-      versions: [{ name: 'v1', spec, ...(specRequired === undefined ? {} : { specRequired }) }],
-    }).versions[0]!.schema.required
-  const [some, none] = [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Optional(Type.String()) })]
-  t.strictSame([required(some), required(none), required(some, false), required(none, true)], [['spec'], undefined, undefined, ['spec']])
+t.test('a spec is required in the CRD and in the static type, unless specRequired is false', (t) => {
+  const spec = Type.Object({ a: Type.Optional(Type.String()) })
+  const kindOf = <Required extends boolean>(specRequired: Required) =>
+    defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec, specRequired }] })
+  const [without, explicit, optional] = [
+    defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec }] }),
+    kindOf(true as const),
+    kindOf(false as const),
+  ]
+  t.strictSame(
+    [without, explicit, optional].map(({ versions }) => versions[0]!.schema.required),
+    [['spec'], ['spec'], undefined],
+  )
+  type SpecOf<K extends typeof without | typeof optional> = Infer<K>['spec']
+  // @ts-expect-error a kind whose spec is required has no object without a spec
+  const missing: SpecOf<typeof without> = undefined
+  const absent: SpecOf<typeof optional> = undefined
+  t.equal(missing, absent)
+  t.end()
 })
 
 t.test('plurals are English', async (t) => {

@@ -89,7 +89,7 @@ t.test('waiting for the sync ends when the signal aborts, the last lease is rele
   const aborted = t.rejects(lease.whenSynced(abort.signal), new Error('enough'))
   abort.abort(new Error('enough'))
   await aborted
-  const released = t.rejects(lease.whenSynced(), { code: 'PRO_ABORTED', message: 'The last lease of widgets.example.com was released.' })
+  const released = t.rejects(lease.whenSynced(), { code: 'PRO_ABORTED', message: 'The lease of widgets.example.com was released.' })
   const all = cache.whenSynced()
   lease.release()
   await released
@@ -117,6 +117,17 @@ t.test('the cache stops only when a released informer has stopped, too', async (
   t.notOk(stopped)
   listed.reject(new Error('aborted at last'))
   await running
+})
+
+t.test('waiting for the sync through a released lease ends while other leases hold the informer', async (t) => {
+  const { cache, script } = started(t)
+  script.answers = [new ApiError(failure(403, 'Forbidden', 'no'))]
+  const [lease, other] = [cache.acquire(widget), cache.acquire(widget)]
+  const waiting = t.rejects(lease.whenSynced(), { code: 'PRO_ABORTED', message: 'The lease of widgets.example.com was released.' })
+  lease.release()
+  await waiting
+  await t.rejects(lease.whenSynced(), { code: 'PRO_INPUT', message: 'The lease of widgets.example.com was released: acquire another one.' })
+  other.release()
 })
 
 t.test('the objects of a released informer leave the memory', async (t) => {

@@ -52,6 +52,12 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "'%X'.format([9223372036854775807])": '"7FFFFFFFFFFFFFFF"',
     "'%s'.format([9007199254740993])": '"9007199254740993"',
   },
+  'hexadecimal floats have the range of a float64': {
+    "double(self.empty + '0x1p-1074') > 0.0": 'true',
+    "double(self.empty + '0x1.8p-1074') > 0.0": 'true',
+    "double(self.empty + '0x1p-1076') > 0.0": 'false',
+    "double(self.empty + '0x0.8p1024') == double('0x1p1023')": 'true',
+  },
   'a scheme has letters, digits, plus signs, dots and dashes': {
     "url(self.empty + 'a+b.c-1://x').getScheme()": '"a+b.c-1"',
     "url(self.empty + 'a_b://x').getScheme()":

@@ -385,6 +385,7 @@ t.test('data without a schema are equal to the same data with one', (t) => {
     ['boolean', false, true],
     ['string', 'x', 'y'],
     ['integer', 5, 6],
+    ['integer', 2n ** 53n + 1n, 2n ** 53n + 3n],
     ['number', 1.5, 2.5],
   ] as const) {
     t.equal(differs(type, value, value), false, type)

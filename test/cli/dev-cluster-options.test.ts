@@ -51,7 +51,7 @@ t.test('a selection of controllers is parsed', async (t) => {
   t.equal(await parseControllers('none'), false)
   await t.rejects(
     parseControllers('*,-jobs'),
-    /^--controllers: unknown controller "-jobs": the controllers are cronjob-controller, .*job-controller/,
+    /^--controllers: unknown controller "-jobs": the controllers are certificatesigningrequest-approving-controller, .*job-controller/,
   )
   await t.rejects(parseControllers('-job-controller'), /add "\*" for all others/)
 })

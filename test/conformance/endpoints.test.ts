@@ -6,6 +6,7 @@ import { discovery } from '../../src/api/kubernetes/discovery.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { untilPodIsReady } from '../support/conformance/pods.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
 const { client } = await conformanceControlPlane(t)
@@ -27,10 +28,7 @@ async function createPod(namespace: string, name: string, options: PodOptions = 
   const { container = serving, spec, finalizers = [] } = options
   const metadata = { namespace, name, labels, finalizers: [...finalizers] }
   await client.create(core.pod, { metadata, spec: { containers: [container], ...spec } })
-  return until(`the Pod ${name} is ready`, async () => {
-    const pod = await client.get(core.pod, { namespace, name })
-    return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') && pod
-  })
+  return untilPodIsReady(client, { namespace, name })
 }
 
 function createService(namespace: string, spec: Partial<core.ServiceSpec> = {}, more: object = {}): Promise<core.Service> {

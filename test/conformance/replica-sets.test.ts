@@ -4,6 +4,7 @@ import { pod } from '../../src/api/builtin.ts'
 import { apps } from '../../src/api/kubernetes/apps.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
+import { untilPodIsReady } from '../support/conformance/pods.ts'
 
 const labels = { app: 'web' }
 const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] }
@@ -55,6 +56,8 @@ t.test('a ReplicaSet has as many Pods as its spec says', async (t) => {
 t.test('a Pod without a controller is adopted, and one whose labels no longer match is released', async (t) => {
   const { namespace } = adopting
   const orphan = await client.create(pod, { metadata: { namespace, name: 'orphan', labels }, spec })
+  // A controller that does not see the Pod yet would create one Pod too many, and then delete one that is not ready.
+  await untilPodIsReady(client, { namespace, name: 'orphan' })
   await client.create(apps.replicaSet, { metadata: adopting, spec: { replicas: 2, selector: { matchLabels: labels }, template } })
   const { metadata } = await untilReady(adopting, 2)
   t.match((await client.get(pod, orphan.metadata)).metadata.ownerReferences, [{ uid: metadata.uid, controller: true }])

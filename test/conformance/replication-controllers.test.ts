@@ -7,6 +7,7 @@ import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
 import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
+import { untilPodIsReady } from '../support/conformance/pods.ts'
 
 const labels = { app: 'web' }
 const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] }
@@ -50,6 +51,8 @@ t.test('a ReplicationController has as many Pods as its scale says', async (t) =
 t.test('a Pod without a controller is adopted, and one whose labels no longer match is released', async (t) => {
   const key = { namespace: await newNamespace(), name: 'web' }
   const orphan = await client.create(pod, { metadata: { namespace: key.namespace, name: 'orphan', labels }, spec })
+  // A controller that does not see the Pod yet would create one Pod too many, and then delete one that is not ready.
+  await untilPodIsReady(client, { namespace: key.namespace, name: 'orphan' })
   await client.create(core.replicationController, { metadata: key, spec: { replicas: 1, template } })
   const { metadata } = await untilReady(key, 1)
   t.match((await client.get(pod, orphan.metadata)).metadata.ownerReferences, [{ uid: metadata.uid, controller: true }])

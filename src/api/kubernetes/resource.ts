@@ -2,8 +2,8 @@
  * Helpers for the built-in types of all groups. Each group has a constant with its resource types (`core.pod`), and a TypeScript namespace
  * of the same name with the static types of their objects (`core.Pod`).
  *
- * The types are not exported as a module (`export * as core`). The compiler writes a declaration file for each file of a user. There, it
- * could name a type of such a module only if the user's file imports the module.
+ * The static types are members of a namespace, because the compiler must be able to name them in declaration files of users. If they were
+ * exported as a module (`export * as core`), the compiler could name them only when the user's file imports the module.
  */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'

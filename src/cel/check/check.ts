@@ -244,8 +244,8 @@ class Checker {
   }
 
   /**
-   * Returns the type of an element of a list literal or of an entry of a map literal. For `?element`, this is the type of the value in the
-   * optional.
+   * Returns the type of an element of a list literal or of a value of a map literal. An optional element, such as `?x`, has the type of the
+   * value in the optional.
    */
   #entry(expr: Expr, type: Type, optional: boolean): Type {
     if (!optional) return type
@@ -306,8 +306,8 @@ class Checker {
   }
 
   /**
-   * Joins the types of two elements of a list or map literal. Different types become dyn; `literalIssues` later reports the mixture as an
-   * issue.
+   * Joins the types of two elements of a list or map literal. If the types do not match, the result is dyn. `literalIssues`
+   * later returns an issue for the literal.
    */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current

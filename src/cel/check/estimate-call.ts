@@ -53,12 +53,12 @@ function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
-/** Subtracts two sizes as Go subtracts uint64 values: a negative result wraps around at 2^64 (`unknown.max`). */
+/** Subtracts two sizes as Go subtracts uint64 values: 2^64 is added to a negative result. */
 function difference(a: number, b: number): number {
   return a < b ? unknown.max + a - b : a - b
 }
 
-/** Returns the value of an int literal, 0 for a negative one, and `otherwise` for any other expression. */
+/** Returns the value of an int literal, or 0 if the value is negative. Returns `otherwise` for any other expression. */
 function literalOr(node: CostNode | undefined, otherwise: number): number {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
@@ -70,7 +70,7 @@ function isNegative(node: CostNode | undefined): boolean {
   return (typeof value === 'number' || typeof value === 'bigint') && value < 0
 }
 
-/** Estimates the functions of cel-go's extensions for lists and sets; undefined for any other function. */
+/** Returns the estimate for a function of cel-go's lists or sets extension; undefined for any other function. */
 function estimateListCall({ overload, target, args }: Call): CallEstimate | undefined {
   const size = sizeOf(target)
   switch (overload) {
@@ -110,7 +110,7 @@ const constantCost = new Set(
 const addressSize: Range = { min: 4, max: 16 }
 const maxNamePattern = 128
 
-/** Estimates the functions of Kubernetes' CEL libraries; undefined for any other function. */
+/** Returns the estimate for a function of Kubernetes' CEL libraries; undefined for any other function. */
 function estimateLibraryCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call
   if (constantCost.has(name)) return { cost: fixed(1) }
@@ -183,7 +183,7 @@ function regexCost(text: CostNode | undefined, pattern: CostNode | undefined): R
 }
 
 /**
- * Estimates functions on strings and bytes: CEL's standard functions and those of the strings extension. Undefined for any other function.
+ * Returns the estimate for a function on strings or bytes, or for an operator such as `+`, `in` or `==`; undefined for any other function.
  */
 function estimateTextCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call

@@ -1,4 +1,7 @@
-/** Checks that follow the type check: constant arguments that always fail, and literals with mixed types (`cel-go/cel: validator.go`). */
+/**
+ * Checks after the type check. They find calls that always fail because of a constant argument, and list and map literals with mixed types
+ * (`cel-go/cel: validator.go`).
+ */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { childrenOf } from '../syntax/ast.ts'
 import type { Checked } from '../plan/checked.ts'
@@ -25,7 +28,7 @@ export function literalIssues(checked: Checked): Issue[] {
   return issues
 }
 
-/** The checks of constant arguments, keyed by function name. A check returns false if the function always fails with this argument. */
+/** Checks of a constant first argument, by function name. A check returns false if the function always fails with the argument. */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,
   timestamp: isConvertible,
@@ -95,8 +98,8 @@ function clauseIssue(checked: Checked, kind: ClauseKind, arg: Expr): Issue | und
 }
 
 /**
- * Reports an element of a list or map literal whose type differs from that of the first element. For a list, only the first such element is
- * reported.
+ * Returns an issue for each key and value of a map literal whose type differs from the type of the first key or value. For a list literal,
+ * returns an issue only for the first item whose type differs from the type of the first item.
  */
 function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
   const typeOf = (element: Expr, optional: boolean): Type => {

@@ -1,4 +1,4 @@
-/** Functions on IP addresses and CIDRs, which Go's `net/netip` parses and formats (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). */
+/** Functions on IP addresses and CIDRs (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). The syntax is that of Go's `net/netip`. */
 import { quote } from '../../api/field-error.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** `containsIP` with an argument that cannot be parsed fails with `no such overload`, as in kube-apiserver. */
+/** Parses the argument of `containsIP`. If the argument is invalid, throws `no such overload`, as kube-apiserver does. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

@@ -118,7 +118,7 @@ function narrowed(field: 'subresource' | 'namespace' | 'name'): (check: Resource
   return ({ authorizer, target }, value) => new ResourceCheck(authorizer, { ...target, [field]: value })
 }
 
-/** Returns the check unchanged instead of adding the label or field selector, because RBAC ignores selectors. */
+/** Ignores the label or field selector, because RBAC ignores selectors. */
 function unchanged(check: ResourceCheck): ResourceCheck {
   return check
 }

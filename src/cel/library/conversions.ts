@@ -29,8 +29,8 @@ const booleans: Readonly<Record<string, boolean>> = {
 const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
 /**
- * Matches an underscore that Go does not allow in a decimal float: one that is not between two digits. In a hexadecimal float, Go also
- * allows an underscore after the prefix `0x`.
+ * Matches an underscore that Go does not allow. Go allows an underscore between two digits. In a hexadecimal float, Go also allows an
+ * underscore after the prefix `0x`.
  */
 const strayUnderscore = /(?<!\d)_|_(?!\d)/
 const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i
@@ -51,7 +51,9 @@ function parseFloat64(text: string): Double | undefined {
 function parseHexFloat(text: string): number {
   const [, sign = '', whole = '', fraction = '', exponent = ''] = hexFloat.exec(text) ?? []
   if (whole + fraction === '') return Number.NaN
-  const size = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length)
+  const power = Number(exponent) - 4 * fraction.length
+  // Two steps, because a power of 2 below -1074 is 0, although the product may be larger than 0.
+  const size = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
   return sign === '-' ? -size : size
 }
 

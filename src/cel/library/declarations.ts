@@ -50,8 +50,9 @@ const namedTypes = new Map<string, Type>([
 ])
 
 /**
- * Declares an overload from a signature: `size(list<A>) -> int` for a global function, `string::charAt(int) -> string` for a member
- * function. A single capital letter is a type parameter; names that start with `kubernetes.` or `net.` are types of Kubernetes' libraries.
+ * Declares an overload from a signature, e.g. `size(list<A>) -> int` for a global function, or `string::charAt(int) -> string` for a member
+ * function. A single capital letter is a type parameter. A name that starts with `kubernetes.` or `net.` is a type of Kubernetes'
+ * libraries.
  */
 export function define(signature: string, id: string, implementation?: Implementation): Overload {
   const match = /^(?:(.+?)::)?([^\s(]+)\((.*)\) -> (.+)$/.exec(signature)
@@ -82,8 +83,8 @@ function parseType(text: string, typeParameters: Set<string>): Type {
     typeParameters.add(text)
     return parameterType(text)
   }
-  // Kubernetes declares most types of its libraries as object types, and the types of IP addresses and CIDRs as opaque types. Null is
-  // assignable to both kinds.
+  // Kubernetes declares the types of IP addresses and CIDRs as opaque types, and the other types of its libraries as object types. Null can
+  // be assigned to both.
   return namedTypes.get(text) ?? (text.startsWith('kubernetes.') ? { kind: 'struct', name: text, parameters: [] } : opaqueType(text))
 }
 

@@ -1,4 +1,4 @@
-/** Functions on lists: those of Kubernetes' list library, of version 3 of cel-go's lists extension, and of cel-go's sets extension. */
+/** The functions of Kubernetes' list library, of cel-go's lists extension in version 3, and of cel-go's sets extension. */
 import { compare, contains, equalsIfComparable, isComparable } from '../types/comparison.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
@@ -40,7 +40,7 @@ const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
     itemsOfType<Duration>(list, 'google.protobuf.Duration').reduce((sum, { nanos }) => duration(sum.nanos + nanos), new Duration(0n)),
 }
 
-/** Returns all items of a list. Throws for an item whose type is not `name`, because `sum` can add only items of one type. */
+/** Returns all items of a list. Throws if an item does not have the type with this name, because `sum` adds only items of one type. */
 function itemsOfType<Item extends Value>(list: ListValue, name: string): Item[] {
   const items = [...list]
   if (!items.every((item) => typeNameOf(item) === name)) throw noSuchOverload()
@@ -120,8 +120,8 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // If `list` comes from the object, an item of `part` that does not match its schema is an error. If an expression created `list`, such
-    // an item counts as not contained.
+    // An item of `part` may not match its schema. If `list` comes from the object, reading such an item throws. If an expression created
+    // `list`, such an item counts as not contained.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

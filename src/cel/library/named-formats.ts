@@ -8,7 +8,7 @@ import { requestUriProblem } from './urls.ts'
 
 type Validate = (text: string) => readonly string[]
 
-/** A named format. `patternSize` is the maximum length of its regular expression, from which the cost of a validation is computed. */
+/** A named format. The cost of a validation depends on `patternSize`, the maximum length of the format's regular expression. */
 export class NamedFormat extends OpaqueValue {
   readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
@@ -27,7 +27,8 @@ export class NamedFormat extends OpaqueValue {
 
 /**
  * Converts a validation of names to a validation of prefixes (`generateName`). A prefix may end in a dash, because the server appends a
- * suffix.
+ * suffix. As in Go, the dash and the character before it are replaced by `a` before the validation
+ * (`k8s.io/apimachinery/pkg/api/validation: maskTrailingDash`).
  */
 function prefixOf(validate: Validate): Validate {
   return (text) => validate(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)

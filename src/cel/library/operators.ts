@@ -35,9 +35,8 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // kube-apiserver caches the keys of a set that comes from the object, and `+` adds the keys of the new items to this cache. A later
-        // comparison of the set therefore finds these keys, although the set does not contain the items. `own` is the cache of such a set
-        // (see `ownKeys`).
+        // If the set `a` has a schema, `own` is the cache of the set's keys (see `ownKeys`). As in kube-apiserver, `+` adds the keys of the
+        // appended items to this cache. A later comparison of the set finds these keys, although the set does not contain the items.
         own.push(key)
       }
       items.push(b.at(index))

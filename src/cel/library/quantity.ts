@@ -18,9 +18,7 @@ interface Amount {
 class Quantity extends OpaqueValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: Amount
-  /**
-   * True if Go stores the quantity as an `inf.Dec` because it does not fit an int64Amount. Go never considers such a quantity an integer.
-   */
+  /** True if Go stores the quantity as an `inf.Dec`, not as an `int64Amount`. Go never considers an `inf.Dec` an integer. */
   readonly big: boolean
   constructor(amount: Amount, big: boolean) {
     super()
@@ -50,7 +48,7 @@ function parseQuantity(text: string): Quantity {
   const whole = leading.replace(/^0+/, '') || '0'
   const suffixPower = interpretSuffix(suffix)
   if (suffixPower === undefined) throw new CelError("unable to parse quantity's suffix")
-  // A quantity without digits, such as `k`, is zero: `whole` is then `0`.
+  // A quantity without digits, such as `k`, is zero, because `whole` is `0`.
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   if (suffixPower.base === 2) {
     const value = digits << BigInt(suffixPower.power)
@@ -102,8 +100,8 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // Go subtracts by adding the negation. The negation of the minimum int64 overflows to the minimum int64, so Go adds this value instead of
-  // subtracting it.
+  // To subtract `b`, Go adds the negation of `b`. If `b` is the minimum int64, the negation overflows, and its result is the minimum int64
+  // again. Go then adds `b`.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)

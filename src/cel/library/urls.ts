@@ -39,7 +39,7 @@ function parseUrl(text: string): Url {
   return new Url(text)
 }
 
-/** Returns Go's error message for a string that is not an absolute URI. */
+/** Returns Go's error message for a string that is neither an absolute URI nor an absolute path (`net/url: ParseRequestURI`). */
 export function requestUriProblem(text: string): string {
   const problem =
     text === '' ? 'empty url' : /^[^/?#]*:/.test(text) && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? schemeProblem(text) : detail(text)

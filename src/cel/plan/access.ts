@@ -1,4 +1,4 @@
-/** Plans field selection and indexing, i.e. builds the functions that evaluate them: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
+/** Plans field selection and indexing: builds the functions that evaluate `a.b`, `a[0]`, `a.?b`, `a[?0]` and `has(a.b)`. */
 import type { Expr } from '../syntax/ast.ts'
 import { CelError } from '../types/errors.ts'
 import { goTypeOf } from '../types/go-type.ts'
@@ -26,9 +26,9 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. If the operand is an optional, cel-go converts the value in the optional to a Go value and
- * back to a CEL value (see `resolveAttribute`). cel-go resolves a chain such as `a.b[0].c` as one attribute, so it converts only the first
- * operand, `a`. It does not convert an operand that is itself a selection or an index.
+ * Plans the operand of a selection or an index. cel-go resolves a chain such as `a.b[0].c` as one attribute, which begins with the operand
+ * `a`. If `a` is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`). The
+ * other operands, `a.b` and `a.b[0]`, are not converted.
  */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)
@@ -72,7 +72,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
   return computed((frame) => {
     const value = target(frame)
     const inner = value instanceof OptionalValue ? value.value : value
-    // `lookup` also converts the field, so it throws for data that does not match its schema.
+    // `lookup` is called although `test` has found the field: `lookup` throws if the data of the field does not match the schema.
     if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
     return inner !== undefined && lookup(inner) !== undefined
   })

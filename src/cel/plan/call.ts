@@ -24,9 +24,7 @@ const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
 /** Functions of cel-go's lists extension that accept lists of any item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
-/**
- * Functions that check the types of their arguments themselves. cel-go therefore reports a wrong argument without the function name.
- */
+/** Functions whose Go code checks the argument types. The error for an argument of a wrong type does not contain the function name. */
 const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
 /**
  * Types that implement cel-go's `traits.Receiver`. If no implementation of a function accepts the arguments, and the first argument has
@@ -34,8 +32,8 @@ const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'
  */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
 /**
- * Functions whose cost cel-go computes even if the evaluation of their list failed. A type assertion in the cost tracker then panics
- * (`cel-go/ext: lists.go, trackListSort`).
+ * Functions on a list. If the evaluation of the list fails, cel-go nevertheless computes the cost of the call, and a type assertion in the
+ * cost tracker panics (`cel-go/ext: lists.go, trackListSort`).
  */
 const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
 /** Functions whose constant regular expression is compiled when the CEL program is created (`RegexOptimization`). */
@@ -109,8 +107,8 @@ function implementationOf(
 }
 
 /**
- * Wraps an overload: an error of the call becomes `no such overload` if the arguments do not have the declared types. Such arguments occur,
- * because items of a list or map may have other types than the schema declares.
+ * Wraps an overload. If a call fails and the arguments do not have the declared types, the error is `no such overload`. The types can
+ * differ, because the items of a list or map may have other types than the schema declares.
  */
 function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
   const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
@@ -127,8 +125,8 @@ function withTypeMismatch(name: string, { parameters, implementation }: Overload
 }
 
 /**
- * Wraps a function whose pattern is constant: cel-go's implementation accepts only strings, and its error does not list the argument types
- * (`RegexOptimization`).
+ * Wraps a function whose pattern is constant. For a constant pattern, cel-go has a separate implementation (`RegexOptimization`). If an
+ * argument has a wrong type, the error of this implementation does not list the argument types.
  */
 function stringsOnly(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
   return (text: Value, ...rest: readonly Value[]): Value => {
@@ -173,8 +171,8 @@ function isKnown(type: Type | undefined): boolean {
 }
 
 /**
- * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested; if it cannot be converted,
- * the result is false.
+ * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested. If the conversion of this
+ * item fails, the predicate returns false.
  */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
@@ -200,8 +198,8 @@ function ifReadable(fits: () => boolean): boolean {
 }
 
 /**
- * Wraps the evaluation of an argument: after an error, the arguments in `others` are evaluated, too. cel-go evaluates all arguments before
- * it returns the first error, and their costs may exceed the limit.
+ * Wraps the evaluation of an argument. If the evaluation fails, the arguments in `others` are evaluated before the error is thrown. cel-go
+ * also evaluates all arguments before it returns the first error. The costs of all arguments therefore count.
  */
 function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
   return (frame) => {
@@ -223,8 +221,8 @@ function ignoringErrors(evaluate: Eval, frame: Frame): void {
 }
 
 /**
- * Plans a call. Calls with one and with two arguments have their own code, because an array for the arguments would take longer than most
- * calls do.
+ * Plans a call. Creating an array for the arguments takes longer than most calls. Calls with one or two arguments therefore have their own
+ * code, which creates no array.
  */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
@@ -233,8 +231,8 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
-  // A failed call has a cost, too. The cost function gets null in place of the result, and in place of an argument that failed. Null has
-  // the size 1, as an error has in cel-go.
+  // A failed call has a cost, too. For a result or an argument that has no value, the cost function gets null. The size of null is 1. In
+  // cel-go, the size of an error is also 1.
   const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
     if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
     throw error

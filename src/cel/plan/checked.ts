@@ -14,7 +14,7 @@ export interface Checked {
   readonly types: ReadonlyMap<Expr, Type>
   /** The overloads that each call may use: more than one if the type of an argument is dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Full function names of calls whose target is a namespace, such as `optional` in `optional.of(x)`. */
+  /** Function names of calls whose target is a namespace. In `optional.of(x)`, the target is `optional`, and the name is `optional.of`. */
   readonly functionNames: ReadonlyMap<Expr, string>
   /** Identifiers and selections that denote a type. */
   readonly typeNames: ReadonlyMap<Expr, Type>

@@ -124,8 +124,8 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
 }
 
 /**
- * Runs a loop and calls `add` in each iteration that passes the filter. An error does not end the loop; it is thrown after the loop. As in
- * cel-go's accumulator, an error of the filter replaces an earlier error, and an error of `add` does not.
+ * Runs a loop and calls `add` in each iteration that passes the filter. An error does not end the loop. As in cel-go, one error is
+ * thrown after the loop: the last error of the filter. If the filter never failed, the first error of `add` is thrown.
  *
  * @param roundCost cost of each call of `add`.
  */

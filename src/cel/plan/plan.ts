@@ -50,8 +50,8 @@ export class Frame {
 export type Eval = (frame: Frame) => Value
 
 /**
- * The plan of a subexpression. `constant` is the value of a constant, which has no cost. A list or map that consists only of constants is
- * computed once.
+ * The plan of a subexpression. `constant` is the value of a constant subexpression; undefined for any other subexpression. A constant has
+ * no cost. A list or map that consists only of constants is a constant, too.
  */
 export interface Plan {
   readonly eval: Eval
@@ -302,7 +302,7 @@ function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   })
 }
 
-/** Throws `CostLimitExceeded` when the evaluation has exceeded its cost limit. Every iteration of a loop must call it. */
+/** Throws `CostLimitExceeded` when the evaluation has exceeded its cost limit. Every iteration of a loop must call this function. */
 export function checkCost(frame: Frame): void {
   if (frame.cost > frame.limit) throw new CostLimitExceeded()
 }

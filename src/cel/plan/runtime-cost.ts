@@ -83,8 +83,8 @@ const validateCost: CallCost = (format, text) =>
   traversal(1 + sizeOf(text!)) * Math.ceil((format instanceof NamedFormat ? format.patternSize : 0) * regexFactor)
 
 /**
- * The cost of parsing a selector, plus the cost of a struct and a list for each requirement. A selector of n characters has at most n / 2
- * requirements.
+ * Cost of parsing a selector and creating a list of the selector's requirements. Each requirement is a struct with a list. The cost assumes
+ * the maximum number of requirements: one for every two characters.
  */
 const selectorCost: CallCost = (_check, selector) =>
   listCost + traversal(sizeOf(selector!)) + Math.ceil(sizeOf(selector!) / 2) * (listCost + structCost)
@@ -138,8 +138,8 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
 ])
 
 /**
- * Returns the cost of a function call. `overloadId` is undefined if the overload is chosen during the evaluation: cel-go then determines
- * the cost from the function name.
+ * Returns the cost of a function call. `overloadId` is undefined if the overload is chosen during the evaluation. In this case, cel-go
+ * determines the cost from the function name.
  */
 export function callCost(name: string, overloadId: string | undefined): CallCost {
   if (overloadId !== undefined && /^list_.*_sort$/.test(overloadId)) return selfCompareCost

@@ -73,8 +73,8 @@ const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\
 )
 
 /**
- * Returns the part of the source that ANTLR repeats in its message for an invalid token: the beginning of the token, and the character that
- * ended it.
+ * Returns the text that ANTLR repeats in the message for an invalid token. The text is the longest beginning of a token, and the next
+ * character. If no token begins here, the text is only one character.
  */
 function unrecognized(rest: string): string {
   const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)

@@ -37,8 +37,8 @@ class Parser {
   #at = 0
   #depth = 0
   /**
-   * Number of selections, method calls and indexes that have been parsed in the current chain: 3 at the end of `a.b[0].c`. A chain within
-   * an index or an argument begins with the number of the outer chain: in `a.b[c.d]`, the number is 2 at `c` and 3 at `c.d`.
+   * Number of selections, method calls and indexes that have been parsed in the current chain. At the end of `a.b[0].c`, the number is 3.
+   * Within an index or an argument, the count continues from the outer chain. In `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
    */
   #steps = 0
 
@@ -255,7 +255,10 @@ class Parser {
     return this.#orReport(() => expandMacro(call(open.offset, dot + text, args)))
   }
 
-  /** Consumes and returns the type name of a message literal, such as `a.b.C {`; undefined if the next tokens begin no message literal. */
+  /**
+   * Returns the type name of a message literal, such as `a.b.C` in `a.b.C {`, and consumes the tokens of the name. Returns undefined if the
+   * tokens do not form the beginning of a message literal.
+   */
   #structAhead(): string | undefined {
     let at = this.#at
     let name = this.#tokens[at - 1]!.text
@@ -306,7 +309,8 @@ class Parser {
   }
 
   /**
-   * Parses items that are separated by commas, up to the symbol `end`. The last item may be followed by a comma if `trailingComma` is true.
+   * Parses items that are separated by commas, and the symbol `end`. If `trailingComma` is true, a comma may precede `end`, even if there
+   * are no items.
    */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []

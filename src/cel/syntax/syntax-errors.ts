@@ -6,7 +6,8 @@ export const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
 /**
- * Returns the error for a missing symbol. If the token after the current one is that symbol, the current token is reported as extraneous.
+ * Returns the error for a missing symbol. `token` is the current token, and `next` is the token after it. If `next` is the missing symbol,
+ * the current token is reported as extraneous.
  */
 export function missing(token: Token, next: Token | undefined, symbol: string): CelSyntaxError {
   const { text, offset } = token
@@ -28,7 +29,7 @@ export function noAlternative({ kind, text, offset }: Token): CelSyntaxError {
   return new CelSyntaxError(offset, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`)
 }
 
-/** Returns true if the parser can continue at the token once the missing symbol is inserted before it. */
+/** Returns true if the token may follow the missing symbol. */
 function mayFollow(token: Token, symbol: string): boolean {
   const { kind, text } = token
   if (symbol === ':') return startsExpression(token)

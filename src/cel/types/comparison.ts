@@ -12,9 +12,9 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
  */
 export function equals(a: Value, b: Value): boolean {
-  // The values are compared even if `a` and `b` are the same object, because the result is not always true. In kube-apiserver, the
-  // comparison of an authorizer with itself is an error. A set whose items have the type `number` does not equal itself if it contains a
-  // whole number, such as 1: the key of this item is an int64 in the left operand and a float64 in the right one (see list-identity.ts).
+  // There is no shortcut for `a === b`, because not every value equals itself. In kube-apiserver, the comparison of an authorizer with
+  // itself is an error. A set whose items have the type `number` does not equal itself if an item is a whole number, such as 1. The key of
+  // this item is an int64 in the left operand and a float64 in the right operand (see list-identity.ts).
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b
@@ -48,16 +48,16 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` has a type of Kubernetes and `other` is null: the `Equal` methods of Kubernetes' Go types do not
- * accept null.
+ * Like `equals`, but throws if `value` has a type of Kubernetes (see `isKubernetesValue`) and `other` is null. The `Equal` methods of these
+ * Go types do not accept null.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares two values that are converted when they are read. An error in the conversion of the left value is thrown. An error of the right
- * value is thrown only if the left value has a type of Kubernetes; otherwise the values count as different.
+ * Compares the results of `left` and `right`. An error of `left` is thrown. An error of `right` is thrown only if the left value has a type
+ * of Kubernetes (see `isKubernetesValue`). Otherwise, the result is false.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -91,8 +91,8 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If no item is equal and the comparison with some items failed, the function throws the first
- * error for a list with a schema (`unstructuredList.Contains`), and returns false for any other list.
+ * Reports whether a list contains a value. If the comparison with an item fails, the search continues. If no item is equal, the first error
+ * is thrown for a list with a schema (`unstructuredList.Contains`). For any other list, errors are ignored.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -136,7 +136,7 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    // In a list that an expression created, an item that cannot be compared counts as equal.
+    // If `a` has no schema, an item that cannot be compared counts as equal, as in cel-go (`cel-go/common/types: list.go, Equal`).
     const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
       const left = (): Value => a.at(index)
@@ -169,8 +169,8 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
 }
 
 /**
- * Returns undefined if `find` finds no entry. If `find` finds an entry, returns a function that returns the value. If `find` throws a
- * `CelError`, returns a function that throws this error.
+ * Calls `find`, and returns a function that returns the value or throws the `CelError` of `find`. If `find` finds no entry, the result is
+ * undefined.
  */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {

@@ -68,9 +68,7 @@ function converter(schema: StructuralSchema): DataType {
   }
 }
 
-/**
- * Converts a JSON number to a CEL int. A number beyond 2^53 arrives as a bigint, or as a rounded `number` if the JSON parser was not exact.
- */
+/** Converts a JSON number to a CEL int. An integer beyond 2^53 is a `bigint` if it was parsed exactly, otherwise a rounded `number`. */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
   if (!isInt64(value)) throw new CelError(problem)

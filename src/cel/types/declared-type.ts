@@ -89,8 +89,8 @@ function declareObject(schema: StructuralSchema, name: string): DeclaredType {
     const declared = declareType(child, `${name}.${escaped ?? field}`)
     if (declared === undefined) continue
     if (escaped !== undefined) fields.set(escaped, declared)
-    // Only a required field without a default is present in every request. Besides its name and value, its JSON has two quotes, a colon and
-    // a comma.
+    // Only a required field without a default is present in every request. The JSON of a field consists of the name, the value and four
+    // more characters: two quotes, a colon and a comma.
     if (schema.required?.includes(field) === true && child.default === undefined) {
       minSize += Buffer.byteLength(field) + declared.minSize + 4
     }

@@ -1,7 +1,7 @@
 /** Parses timestamps with Go's layouts for RFC 3339, and returns Go's error messages (`time: Parse`). */
 import { Timestamp } from './values.ts'
 
-/** The elements that Go replaces in a layout. Any other character must occur in the input unchanged. */
+/** The elements of Go's layouts that stand for a part of a timestamp. The input must contain all other characters of a layout unchanged. */
 const elements = ['2006', '01', '02', '15', '04', '05', 'Z07:00'] as const
 type Element = (typeof elements)[number]
 
@@ -62,8 +62,8 @@ function parseLayout(layout: string, text: string): ParsedTime {
 }
 
 /**
- * Result of reading one element: the rest of the input, and the name of the element if it is out of range. Undefined when the input does
- * not match the element.
+ * Result of reading one element. `rest` is the rest of the input. If the element is out of range, `outOfRange` is the name of
+ * the element in Go's message. The result is undefined if the input does not match the element.
  */
 type Read = { readonly rest: string; readonly outOfRange?: string | undefined } | undefined
 

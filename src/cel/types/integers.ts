@@ -1,6 +1,6 @@
 /**
- * CEL's int: a signed 64-bit integer, whose operations throw on overflow. A safe integer is a `number` and any other a `bigint`, so each
- * int has exactly one representation. JavaScript's `<` and `>` compare both representations correctly.
+ * CEL's int: a signed 64-bit integer. Operations on ints throw on overflow. A safe integer is a `number`, and any other int is a `bigint`.
+ * Each int therefore has exactly one representation. JavaScript's `<` and `>` compare both representations correctly.
  */
 import { CelError } from './errors.ts'
 
@@ -68,8 +68,8 @@ export function divideInts(a: Int, b: Int): Int {
 
 export function remainderOfInts(a: Int, b: Int): Int {
   if (b === 0) throw new CelError('modulus by zero')
-  // The remainder of -2^63 and -1 is 0, but the quotient does not fit 64 bits. As in cel-go, this is an error (`cel-go/common/types:
-  // overflow.go, moduloInt64Checked`).
+  // The remainder of -2^63 divided by -1 is 0. cel-go nevertheless reports an overflow, because the quotient does not fit 64 bits
+  // (`cel-go/common/types: overflow.go, moduloInt64Checked`).
   if (a === minInt && b === -1) throw new CelError('integer overflow')
   return toInt(BigInt(a) % BigInt(b))
 }

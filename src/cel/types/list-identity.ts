@@ -1,7 +1,9 @@
 /**
- * Computes the keys by which kube-apiserver compares the items of two lists of type `set` or `map` (`k8s.io/apiserver/pkg/cel/common:
- * valuesunstructured.go, getSet, toMapKey`). If the left list has a schema, its keys are computed from its JSON data. The keys of all other
- * lists are computed item by item: from the JSON data of an object, map or list with a schema, and from the CEL value of any other item.
+ * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to compare the items of two lists
+ * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
+ *
+ * If the left list has a schema, the keys are computed from the JSON data of the list. The keys of any other list are computed item by
+ * item: from the JSON data of an item that is an object, map or list with a schema, and from the CEL value of any other item.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -13,8 +15,8 @@ import { Double, MapValue } from './values.ts'
 
 /**
  * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. The keys of a set with a schema are cached, because
- * kube-apiserver computes them only once (`sync.Once`). If this computation panics, the cached keys stay incomplete. The operator `+` adds
- * the keys of the appended items to the cached ones.
+ * kube-apiserver computes them only once (`sync.Once`). If this computation panics, the cache stays incomplete. The operator `+` adds the
+ * keys of the appended items to the cache.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {
@@ -31,10 +33,10 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * Returns the keys of the right operand's items, in the format of `ownKeys`. The key of an item that does not match its schema is
+ * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item does not match the schema, the key is
  * undefined.
  *
- * @param own the keys of the left operand. If there are none, Go's message about an unhashable key is different.
+ * @param own the keys of the left operand. If `own` is empty, Go's message about an unhashable key is different.
  */
 export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {

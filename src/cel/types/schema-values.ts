@@ -101,13 +101,13 @@ export class PreservedValue extends OpaqueValue {
 
 /** Returns the JSON data of a CEL value; undefined for a value that has no JSON data. */
 function dataOf(value: Value): JsonValue | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return value
   if (value instanceof PreservedValue || value instanceof SchemaList || value instanceof SchemaMap || value instanceof SchemaObject) {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // In Go, a JSON number without a fraction is an int64, which never equals a float64. A float without a fraction therefore equals no JSON
-  // number.
+  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. Therefore, a CEL float without a fraction
+  // equals no JSON number.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 

@@ -53,8 +53,8 @@ export function parseDuration(text: string): Duration | undefined {
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /**
- * The units of Scala's durations, each with its names and its length in nanoseconds. A word that begins with the last name of a unit also
- * denotes this unit: `days` begins with `day`.
+ * The units of Scala's durations: the names of each unit, and its length in nanoseconds. The last name of a unit may have any suffix, as in
+ * `days`.
  */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],

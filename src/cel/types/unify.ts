@@ -56,7 +56,7 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
 
 /**
  * Tries to infer the type parameter from `type`, and adds the inferred type to the mapping. `valid` is true if `type` can be substituted
- * for the type parameter. `known` is true if `type` is the parameter itself, or if the mapping already had a type for the parameter.
+ * for the parameter. `known` is true in two cases: `type` is the parameter itself, or the mapping contained the parameter before the call.
  */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }
@@ -101,8 +101,8 @@ function isLessSpecific(a: Type, b: Type): boolean {
 }
 
 /**
- * Replaces the type parameters in a type by their inferred types. A parameter without an inferred type becomes dyn if `unknownIsDyn` is
- * true, and is kept otherwise.
+ * Replaces the type parameters in a type by the inferred types. If a parameter has no inferred type, it is replaced by dyn if
+ * `unknownIsDyn` is true; otherwise it is kept.
  */
 export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean): Type {
   if (type.kind === 'parameter') {

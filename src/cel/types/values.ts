@@ -31,7 +31,7 @@ export class Timestamp {
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly seconds: number
   readonly nanos: number
-  /** Offset from UTC in minutes of the zone in which the timestamp was written. The timestamp is formatted in this zone. */
+  /** The UTC offset with which the timestamp was written, in minutes. The timestamp is formatted with the same offset. */
   readonly offsetMinutes: number
   constructor(seconds: number, nanos: number, offsetMinutes = 0) {
     this.seconds = seconds
@@ -48,8 +48,9 @@ export class Duration {
 }
 
 /**
- * The rule by which lists with a schema are compared and concatenated: `set` for a list of type `set`, the names of the key fields for a
- * list of type `map`. Undefined for any other list: items are compared by index, and concatenation appends all items.
+ * The list type of a list with a schema: `set` for a list of type `set`, and the names of the key fields for a list of type `map`. The list
+ * type determines how lists are compared and concatenated. It is undefined for any other list. Then items are compared by index, and
+ * concatenation appends all items.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
@@ -65,7 +66,7 @@ export abstract class ListValue {
   }
 }
 
-/** A list that an expression created. If the conversion of an item failed, reading the item throws its error. */
+/** A list that an expression created. If an item could not be converted, `items` contains the error instead, and `at` throws this error. */
 export class PlainList extends ListValue {
   readonly items: readonly (Value | CelError)[]
   constructor(items: readonly (Value | CelError)[], semantics?: ListSemantics) {
@@ -82,7 +83,7 @@ export class PlainList extends ListValue {
   }
 }
 
-/** Returns the items of a list. An item that cannot be converted is replaced by its error. */
+/** Returns the items of a list. For an item that cannot be converted, the result contains the error of the conversion. */
 export function itemsOf(list: ListValue): (Value | CelError)[] {
   return Array.from({ length: list.size }, (_, index) => {
     try {
@@ -100,10 +101,7 @@ export abstract class MapValue {
   abstract keys(): readonly Value[]
 }
 
-/**
- * A map that an expression created. A lookup by a number also finds an equal number of another type, but an int or a uint does not find a
- * double.
- */
+/** A map that an expression created. A lookup by a number also finds some equal keys of other number types (see `equalKeys`). */
 export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {
@@ -145,8 +143,8 @@ function checkHashable(key: Value): Value {
 }
 
 /**
- * Returns the key of the JavaScript map under which an entry is stored. Lists, maps and other objects are their own keys, so they equal
- * only themselves.
+ * Converts a CEL key to the key of `#entries`. A list, a map or another object is not converted, so only a lookup by the same JavaScript
+ * object finds its entry.
  */
 function exactKey(key: Value): unknown {
   if (typeof key === 'string') return `s${key}`
@@ -159,8 +157,8 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the other keys of the JavaScript map that a lookup by the number `key` tries. These are the keys of equal numbers of other types.
- * A double finds an equal int or uint, but an int or a uint does not find a double.
+ * Returns the keys of `#entries` for numbers that equal `key` but have another type. An int has the equal uint, a uint has the equal int,
+ * and an integral double has both. The result is empty for any other key. A lookup by an int or a uint does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
@@ -188,12 +186,12 @@ export class OptionalValue {
   /**
    * The value of the optional; undefined if the optional is empty.
    *
-   * @throws {CelError} when the value of the optional cannot be read.
+   * @throws {CelError} always in the subclass `UnreadableOptional` (plain-optional.ts).
    */
   get value(): Value | undefined {
     return this.#value
   }
-  /** Size of the value, from which costs are computed; 1 if the optional is empty. */
+  /** The size of the value (see `sizeOf`); 1 if the optional is empty. */
   get size(): number {
     return this.#value === undefined ? 1 : sizeOf(this.#value)
   }
@@ -225,7 +223,10 @@ export function typeNameOf(value: Value): string {
   return 'bytes'
 }
 
-/** Returns the size of a value, from which costs are computed: the number of characters, bytes, items or entries; 1 for any other value. */
+/**
+ * Returns the size of a value for the computation of costs: the number of code points, bytes, items or entries. The size of an optional is
+ * the size of its value. The size of a library value is its property `size`, if it has this property. The size of any other value is 1.
+ */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof ListValue || value instanceof MapValue) return value.size

@@ -3,8 +3,8 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Calls `report` with the path of each module before this thread loads it for the first time, except for modules in `node_modules`. A
- * missing file of a relative import is reported, too.
+ * Calls `report` with the path of each module before this thread loads the module for the first time. Modules in `node_modules` are not
+ * reported. When a relative import names a missing file, the path of this file is reported, too.
  */
 export function onLoad(report: (path: string) => void): void {
   const reported = new Set<string>()

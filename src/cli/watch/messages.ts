@@ -20,13 +20,13 @@ export interface StopMessage {
   readonly type: 'stop'
 }
 
-/** The operators run. */
+/** The message that is sent when the operators run. */
 export interface ReadyMessage {
   readonly type: 'ready'
   readonly next: NextSteps
 }
 
-/** The messages of the process of the operators. */
+/** The messages that the process of the operators sends. */
 export type OperatorMessage =
   /** A module is about to be loaded. */
   | { readonly type: 'loading'; readonly file: SourceFile }
@@ -36,7 +36,7 @@ export type OperatorMessage =
   | { readonly type: 'serving'; readonly webhook?: number; readonly metrics?: number }
   | ReadyMessage
 
-/** Returns true for a message of these types. Modules of operators can send other messages to the same channel, which are ignored. */
+/** Returns true when `value` is a message of one of the types. The modules of operators can send other messages on the same channel. */
 export function isMessage<Message extends StartMessage | StopMessage | OperatorMessage>(
   value: unknown,
   ...types: readonly Message['type'][]

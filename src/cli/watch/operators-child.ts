@@ -1,4 +1,4 @@
-/** The parent's side of the process that runs the operators of `proreus dev --watch`. */
+/** `OperatorsChild`: starts and stops the process that runs the operators of `proreus dev --watch`. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -10,26 +10,26 @@ import { isMessage } from './messages.ts'
 import { siblingModule } from './sibling-module.ts'
 
 /**
- * Time in milliseconds after which a process that does not end is killed. It is longer than a graceful end takes, which gives requests and
- * reconciles one second to finish, and one more to react to the abort of their signals.
+ * Time in milliseconds after which `stop` kills the process. A graceful shutdown takes less: requests and reconciles have one second to
+ * finish, and then one second to react to the abort of their signals.
  */
 const killAfterMs = 3_000
 
 export class OperatorsChild {
   readonly #child: ChildProcess
   readonly #clock: Clock
-  /** Resolves when the operators run; to undefined when the process has ended before that. */
+  /** Resolves when the operators run. If the process ends earlier, it resolves to undefined. */
   readonly ready: Promise<NextSteps | undefined>
-  /** Resolves when the process has ended, with the exit code or signal. */
+  /** When the process has ended, resolves to the exit code, the signal or the error of the start, as text. */
   readonly ended: Promise<string>
 
-  /** Starts the process. `onMessage` receives all its messages but `ready`. */
+  /** Starts the process. `onMessage` receives all messages of the process except `ready`. */
   constructor(start: StartMessage, clock: Clock, onMessage: (message: Exclude<OperatorMessage, ReadyMessage>) => void) {
     const ready = Promise.withResolvers<NextSteps | undefined>()
     this.ready = ready.promise
     this.#clock = clock
     const script = fileURLToPath(siblingModule('operators-process'))
-    // The last pipe is never written to. It is closed when this process ends, and the process of the operators then ends, too.
+    // The last pipe carries no data. It is closed when this process ends. The process of the operators then ends, too.
     this.#child = spawn(process.execPath, [...process.execArgv, script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
     this.#child.on('message', (message) => {
       if (!isMessage<OperatorMessage>(message, 'loading', 'done', 'serving', 'ready')) return
@@ -44,7 +44,7 @@ export class OperatorsChild {
     this.#send(start)
   }
 
-  /** Ends the process gracefully; after 3 seconds, kills it. Resolves when it has ended. */
+  /** Shuts the process down gracefully, or kills it after 3 seconds. Resolves when the process has ended. */
   async stop(): Promise<void> {
     this.#send({ type: 'stop' })
     if ((await within(this.#clock, killAfterMs, this.ended, { keepAlive: true })) === timedOut) this.#child.kill('SIGKILL')

@@ -7,7 +7,7 @@ import { onLoad } from './loaded-modules.ts'
 import { siblingModule } from './sibling-module.ts'
 import { sourceFile } from './source-file.ts'
 
-/** The file descriptor of the pipe from the parent process: it comes after those of standard input and output, errors and messages. */
+/** The file descriptor of the pipe from the parent process. The descriptors 0 to 2 are the standard streams, and 3 is the IPC channel. */
 const parentPipe = 4
 
 /** Resolves when the last message has left the process. */
@@ -30,10 +30,11 @@ process.on('message', (message) => {
 })
 
 async function start(message: StartMessage): Promise<void> {
-  // All other modules are imported after `onLoad`, so that the modules of this repository are watched, too, when they run from their sources.
+  // All other modules are imported after the call of `onLoad`. When Proreus runs from its sources, the modules of Proreus are therefore
+  // watched, too.
   const { runOperators } = await import('./run-operators.ts')
   const exitCode = await runOperators(message, stop.signal, send)
-  // Messages wait in this process while the parent is busy, and would be lost at its exit.
+  // While the parent process is busy, messages wait in this process. `process.exit` would discard the waiting messages.
   await sent
   process.exit(exitCode)
 }

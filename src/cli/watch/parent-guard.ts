@@ -1,6 +1,6 @@
 /**
- * A thread that ends its process when the parent process has ended, however that happened. A thread of its own can do this even while an
- * operator blocks the main thread. The parent holds the other end of a pipe, which the system closes when the parent ends.
+ * A thread that kills this process when the parent process has ended for any reason. The thread works even while an operator blocks the
+ * main thread. The parent process holds the other end of a pipe. The system closes the pipe when the parent process ends.
  */
 import { once } from 'node:events'
 import { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * A port that stays the same while the process behind it is replaced by another one. The relay forwards the bytes of TCP connections, so TLS
- * is between the client and the process.
+ * `Relay`: a port that stays the same when the process behind the port is replaced. The relay forwards the bytes of TCP connections, and
+ * does not terminate TLS.
  */
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
@@ -9,11 +9,11 @@ import { listen } from '../../runtime/listen.ts'
 
 const host = '127.0.0.1'
 
-/** The destination of new connections: a port; nowhere yet, so that they wait; or nowhere at all, so that they are closed. */
+/** The destination of new connections: a port. With `wait`, the connections wait for a destination. With `close`, they are reset. */
 export type Destination = number | 'wait' | 'close'
 
 export class Relay {
-  /** The port of the relay, with the host. */
+  /** The host and port of the relay. */
   readonly address: string
   readonly #server
   readonly #open = new Set<Socket>()
@@ -26,13 +26,13 @@ export class Relay {
     server.on('connection', (socket) => this.#accept(socket))
   }
 
-  /** Starts a relay on a free port of the loopback interface. Its connections wait until `lead` is called. */
+  /** Starts a relay on a free port of the loopback interface. Connections wait until `lead` sets a destination. */
   static async start(): Promise<Relay> {
     const server = createServer({ noDelay: true, allowHalfOpen: true, pauseOnConnect: true })
     return new Relay(server, await listen(server, { host, port: 0 }))
   }
 
-  /** Sets the destination of new connections and of those that wait. Connections that are forwarded already stay where they are. */
+  /** Sets the destination of new and waiting connections. A connection that is already forwarded keeps its destination. */
   lead(destination: Destination): void {
     this.#destination = destination
     if (destination === 'wait') return
@@ -60,7 +60,7 @@ export class Relay {
   #forward(socket: Socket, destination: Exclude<Destination, 'wait'>): void {
     if (destination === 'close') return void socket.resetAndDestroy()
     const target = connect({ host, port: destination, noDelay: true, allowHalfOpen: true })
-    // A connection of the process that breaks off must not look like one that has ended.
+    // When the connection to the process fails, the connection of the client is reset. Otherwise, the client would see a normal end.
     target.on('error', () => socket.resetAndDestroy())
     pipeline(socket, target, () => undefined)
     pipeline(target, socket, () => undefined)

@@ -7,8 +7,8 @@ import { loggerOf } from '../logging.ts'
 import type { OperatorMessage, StartMessage } from './messages.ts'
 
 /**
- * Time limit in milliseconds for running requests and reconciles at the end of the process. It is short, because the developer waits for
- * the next process.
+ * Time limit in milliseconds for requests and reconciles that are in progress when the process shuts down. It is short, because the
+ * developer waits for the next process.
  */
 const drainDeadlineMs = 1_000
 
@@ -18,15 +18,16 @@ export async function runOperators(
   stop: AbortSignal,
   send: (message: OperatorMessage) => void,
 ): Promise<number> {
-  // On a terminal, the parent process prints a line for each restart, and the log lines of starting and stopping are omitted.
+  // On a terminal, the parent process prints a line for each restart. With the log level `info`, the logger is therefore muted during the
+  // start and the shutdown.
   let muted = process.stderr.isTTY === true && log.logLevel === 'info'
   const isTerminal = muted
   const logger = loggerOf(log, () => muted)
   stop.addEventListener('abort', () => (muted = isTerminal), { once: true })
-  // SIGINT is left to the parent process: Ctrl-C in the terminal sends it to both.
+  // Ctrl-C in the terminal sends SIGINT to both processes. Only the parent process reacts to SIGINT: it sends the message to stop.
   const signal = AbortSignal.any([stop, onTermination(logger, ['SIGTERM']).signal])
   try {
-    // The import of an operator may take long, and may even wait for ever.
+    // An abort does not wait for the import of an operator, because the import may never end.
     const operators = await untilAborted(selectDevOperators(selection), signal, () => undefined)
     await runDevOperators({
       ...operators,

@@ -1,4 +1,4 @@
-/** The scripts of processes and threads, which are beside this module: as sources, and in the folder of chunks of the package. */
+/** Locates the scripts of processes and threads. They are in the same folder as this module, in the sources and in the built package. */
 import { extname } from 'node:path'
 
 /** Returns the URL of a script. */

@@ -1,4 +1,4 @@
-/** The state of a source file, by which a change is noticed. */
+/** The state of a source file. A file has changed when its state differs from an earlier state. */
 import { statSync } from 'node:fs'
 
 export interface SourceFile {
@@ -10,8 +10,8 @@ export interface SourceFile {
 export const missing = 'missing'
 
 /**
- * Returns a file with its state: the time of its last change and its size; `missing` for a file that does not exist. The state is read
- * synchronously, immediately before a module is loaded.
+ * Returns a file with its current state: the time of its last change and its size. The state of a file that does not exist is `missing`.
+ * The function is synchronous, so that the state can be read immediately before a module is loaded.
  */
 export function sourceFile(path: string): SourceFile {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true })

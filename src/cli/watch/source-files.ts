@@ -1,11 +1,11 @@
 /**
- * The source files of a process. Their folders are watched with Node.js's own `fs.watch`, as `node --watch` does it. Its events only wake
- * up a comparison of the files with the state in which the process has loaded them. A change is therefore noticed when it happens before
- * the file is watched, and a file is still watched after it has been replaced, or deleted and created again.
+ * `SourceFiles`: watches the source files of a process. Like `node --watch`, it watches the folders of the files with `fs.watch`. An event
+ * only starts a comparison: each file is compared with the state in which the process has loaded the file. A change is therefore noticed
+ * even when it happens before the file is watched. A file that is replaced, or deleted and created again, is still watched.
  *
- * `node --watch` itself cannot be used: it waits without a limit for a process that does not end, and leaves the process behind when it is
- * killed. chokidar, which most tools use, does not notice that a watched file is created again after its deletion, for example by `git
- * stash` and `git stash pop`.
+ * `node --watch` itself cannot be used. It waits without a limit for a process that does not end. When `node --watch` is killed, its child
+ * process continues to run. chokidar, which most tools use, cannot be used either: when a watched file is deleted and created again, for
+ * example by `git stash` and `git stash pop`, chokidar does not notice the new file.
  */
 import type { FSWatcher } from 'node:fs'
 import { existsSync, statSync, watch } from 'node:fs'
@@ -17,7 +17,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { SourceFile } from './source-file.ts'
 import { missing, sourceFile } from './source-file.ts'
 
-/** Time in milliseconds without events after which a burst of saves has ended, such as that of "save all" or of `git checkout`. */
+/** Time in milliseconds without events after which a burst of changes has ended. "Save all" and `git checkout` cause such bursts. */
 const quietMs = 50
 /** Maximum number of events that prolong a burst. */
 const maxBurst = 20
@@ -31,7 +31,7 @@ export interface Change {
 
 interface Folder {
   readonly watcher: FSWatcher
-  /** A folder that is deleted and created again has another inode, and must be watched again. */
+  /** The inode of the watched folder. A folder that is deleted and created again has another inode, and must be watched again. */
   readonly inode: bigint
   /** The entries of the folder whose events matter. */
   names: Set<string>
@@ -42,7 +42,7 @@ export class SourceFiles {
   readonly #logger: Logger
   /** The state in which the process has loaded each file, keyed by path. */
   readonly #loaded = new Map<string, string>()
-  /** The files that the current process has loaded. The others are those of the process before. */
+  /** The files that the current process has loaded. `#loaded` also contains the files of the previous process. */
   readonly #current = new Set<string>()
   readonly #folders = new Map<string, Folder>()
   #event = Promise.withResolvers<void>()
@@ -57,13 +57,13 @@ export class SourceFiles {
     return [...this.#loaded.values()].filter((state) => state !== missing).length
   }
 
-  /** Prepares for a new process. The files of the process before stay, because the new one may fail before it has loaded all of its own. */
+  /** Prepares for a new process. It keeps the files of the previous process, because the new process may fail before it loads them. */
   begin(): void {
     this.#current.clear()
     for (const path of this.#loaded.keys()) this.#loaded.set(path, sourceFile(path).state)
   }
 
-  /** Adds a file in the state in which the process loads it. */
+  /** Adds a file that the process is about to load, with the state of the file at this moment. */
   add({ path, state }: SourceFile): void {
     this.#current.add(path)
     this.#loaded.set(path, state)
@@ -73,7 +73,7 @@ export class SourceFiles {
     if (sourceFile(path).state !== state) this.#wakeUp()
   }
 
-  /** Removes the files that only the process before has loaded. It is called when the current process has loaded its own. */
+  /** Removes the files that only the previous process has loaded. It is called when the operators of the current process run. */
   removeOthers(): void {
     for (const path of this.#loaded.keys()) if (!this.#current.has(path)) this.#loaded.delete(path)
     this.#watchFolders()
@@ -111,7 +111,7 @@ export class SourceFiles {
     this.#event = Promise.withResolvers()
   }
 
-  /** Watches the folder of each file; for a folder that does not exist, its nearest parent that exists. */
+  /** Watches the folder of each file. If the folder does not exist, its nearest existing parent is watched instead. */
   #watchFolders(): void {
     const wanted = new Map<string, Set<string>>()
     for (const path of this.#loaded.keys()) {

@@ -27,14 +27,14 @@ export interface WatchedOperatorsOptions {
   done(step: string, detail: string): void
   /** Called when the operators run for the first time. */
   ready(next: NextSteps): Promise<void>
-  /** Reports a restart, or an end of the operators, in one line. */
+  /** Prints one line, e.g. when the operators were restarted or have ended. */
   say(line: string, level: 'info' | 'error'): void
 }
 
-/** Number of changed files that a line names. */
+/** Maximum number of changed files that a line names. */
 const maxNamed = 3
 
-/** Runs the operators until the signal aborts. Rejects with the reason of the signal when their process has ended. */
+/** Runs the operators until the signal aborts. Then ends their process, and rejects with the reason of the signal. */
 export async function runWatchedOperators(options: WatchedOperatorsOptions): Promise<void> {
   const files = new SourceFiles(options)
   const webhooks = await Relay.start()
@@ -57,7 +57,7 @@ interface Parts {
 interface Life {
   /** True when this process has sent the message to stop. */
   isStopping: boolean
-  /** True when the start was reported: it has succeeded, or failed. */
+  /** True when the success or failure of the start has been reported. */
   isReported: boolean
 }
 
@@ -66,7 +66,7 @@ class WatchedOperators {
   readonly #files: SourceFiles
   readonly #webhooks: Relay
   readonly #metrics: Relay
-  /** True when the operators have run. */
+  /** True when the operators have run at least once. */
   #wereReady = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics }: Parts) {
@@ -90,7 +90,7 @@ class WatchedOperators {
     return { type: 'start', selection, log, certDir, connection: { server, ...(ca !== undefined && { ca }), authorization }, urls }
   }
 
-  /** Runs the process until a source file changes. While the next process starts, new connections to the webhooks wait for it. */
+  /** Runs the process until a source file changes. New connections to the webhooks and metrics then wait for the next process. */
   async #runUntilChange(start: StartMessage, cause: Change | undefined): Promise<Change> {
     this.#files.begin()
     // The settings of Proreus and the module type of the operator are in this file.
@@ -102,7 +102,7 @@ class WatchedOperators {
     const reporting = this.#report(child, cause, life)
     try {
       const change = await Promise.race([this.#files.nextChange(this.#options.signal), reporting])
-      // Changes while the process starts prolong the restart, which is reported once.
+      // When a file changes during a restart, the next process reports one restart, with the files of both changes.
       return life.isReported || cause === undefined ? change : { ...cause, paths: [...new Set([...cause.paths, ...change.paths])] }
     } finally {
       life.isStopping = true
@@ -127,7 +127,7 @@ class WatchedOperators {
     this.#metrics.lead(metrics)
   }
 
-  /** Reports when the operators run, and when the process ends although it was not stopped. It never resolves. */
+  /** Reports that the operators run. If the process ends without being stopped, reports its end. The promise never resolves. */
   async #report(child: OperatorsChild, cause: Change | undefined, life: Life): Promise<never> {
     const { say } = this.#options
     const next = await child.ready

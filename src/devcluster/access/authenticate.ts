@@ -26,8 +26,9 @@ export interface TokenRefusal {
 }
 
 /**
- * Authenticates a token, which must be valid for at least one of `audiences` (default: the audience of the embedded API server). Returns a
- * refusal or undefined if the token is unknown, expired or not valid for the audiences.
+ * Authenticates a token. The token must be valid for at least one of `audiences` (default: the audience of the embedded API server).
+ * Returns undefined if the token is unknown, expired or not valid for the audiences. For a token that is not valid for the audiences, an
+ * authenticator may return a refusal instead.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 

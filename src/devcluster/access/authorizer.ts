@@ -32,7 +32,7 @@ export interface Authorizer {
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
-/** Rules for a user or a group, in one namespace, or in all namespaces when `namespace` is undefined. */
+/** Rules for a user or a group. If `namespace` is undefined, the rules apply in all namespaces and at the cluster scope. */
 export interface Grant {
   readonly user?: string
   readonly group?: string

@@ -1,6 +1,6 @@
 /**
- * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates these tokens. The embedded API
- * server signs the tokens with the key of its state.
+ * Issues tokens for ServiceAccounts through the subresource `serviceaccounts/token`, and authenticates these tokens. The tokens are signed
+ * with the `serviceAccountKey` of the `ClusterState`.
  */
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, createPublicKey, randomUUID, sign, verify } from 'node:crypto'

@@ -38,7 +38,7 @@ export function decodeResponse({ statusCode, contentType, text }: WebhookRespons
   return value
 }
 
-/** Parses JSON or YAML, as kube-apiserver does. Even a single word is valid YAML: a string. */
+/** Parses JSON or YAML, as kube-apiserver does. A single word is valid YAML, and is parsed as a string. */
 function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }

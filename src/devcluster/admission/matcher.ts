@@ -19,7 +19,10 @@ export interface MatchState {
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** Returns the type in the version in which the webhook receives the objects; undefined when the webhook does not match the request. */
+/**
+ * Returns the row of the resource catalog for the version in which the webhook receives the objects. Returns undefined if the webhook does
+ * not match the request.
+ */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
   // Webhooks are never called for objects of this group, such as webhook configurations, because a broken webhook could otherwise prevent
   // its own repair.

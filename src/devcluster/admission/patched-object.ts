@@ -12,8 +12,8 @@ import { objectMetaType } from '../types/go-types.ts'
 import { asGo } from '../types/go-value.ts'
 
 /**
- * Returns the patched object as its type decodes it. Unknown fields of a built-in object, and of the metadata of a custom resource, are
- * dropped.
+ * Decodes a patched object of the type `info`, and returns the decoded object. All unknown fields of a built-in object are dropped. In a
+ * custom resource, only the unknown fields of the metadata are dropped.
  *
  * @throws {StatusError} when the object cannot be decoded.
  */

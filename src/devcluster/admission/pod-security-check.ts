@@ -63,7 +63,7 @@ export interface Violation {
  * introduced it.
  */
 export interface VersionedCheck {
-  /** Name of the check. The checks of a level are listed, and run, in the order of their names. */
+  /** The name of the check. `baselineChecks` and `restrictedChecks` are sorted by name, and run in this order. */
   readonly id: string
   readonly since: readonly (readonly [minor: number, check: Check])[]
   /** The id of the weaker `baseline` check that this check of `restricted` replaces. */
@@ -100,7 +100,7 @@ export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Returns the places that set a bad value, as messages name them: `pod`, `container "a"`, or both. */
+/** Returns the places that set a bad value, formatted for a message: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec

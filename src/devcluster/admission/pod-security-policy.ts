@@ -32,8 +32,8 @@ export function isStricter(a: Level, b: Level): boolean {
 
 /**
  * Returns the policy that the labels of a namespace define, and the errors in the labels (k8s.io/pod-security-admission/api:
- * PolicyToEvaluate). An invalid level of `enforce` counts as `restricted`, any other invalid level as `privileged`. If the label `warn` is
- * missing, `warn` has the level of a valid label `enforce`.
+ * PolicyToEvaluate). If the label `enforce` is invalid, its level is `restricted`. If the label `warn` is invalid, its level is
+ * `privileged`. If the label `warn` is missing and the label `enforce` is valid, `warn` has the level of `enforce`.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
   const errors: FieldError[] = []

@@ -104,8 +104,9 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
 }
 
 /**
- * Rejects a Namespace with invalid Pod Security labels, unless an update keeps the same errors. If the level of `enforce` becomes stricter,
- * or its version changes, warns about existing Pods that violate the new level.
+ * Rejects a Namespace with invalid Pod Security labels. An update is not rejected if the stored Namespace has the same errors. If an update
+ * makes the level of `enforce` stricter, or changes the version of `enforce`, the function warns about existing Pods that violate the new
+ * level.
  */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))

@@ -3,6 +3,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Event, Pod } from '../../../src/api/builtin.ts'
 import { event, node, pod, serviceAccount } from '../../../src/api/builtin.ts'
+import { core } from '../../../src/api/kubernetes/core.ts'
+import { discovery } from '../../../src/api/kubernetes/discovery.ts'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
@@ -75,6 +77,32 @@ t.test('a crashing Pod is in CrashLoopBackOff, with the Events of the kubelet', 
   t.match(counts, { Scheduled: 1, Pulling: 1, Created: 3, Started: 3, BackOff: 2 })
 })
 
+t.test('a Pod whose readiness probe begins to fail is no ready endpoint until it succeeds again', async (t) => {
+  const { client, clock, create, get, eventsOf } = await start(t)
+  const labels = { app: 'web' }
+  const readinessProbe = { httpGet: { path: '/ready', port: 80 }, failureThreshold: 2 }
+  await client.create(core.service, { metadata: key('web'), spec: { selector: labels, ports: [{ port: 80 }] } })
+  await create('web', {}, { containers: [{ ...containers[0], readinessProbe }] })
+  await client.patch(pod, key('web'), { metadata: { labels } })
+  const slice = { namespace: 'default', labelSelector: { matchLabels: { 'kubernetes.io/service-name': 'web' } } }
+  const endpoint = (ready: boolean): Promise<unknown> =>
+    until(`the endpoint is ${ready ? '' : 'not '}ready`, async () =>
+      (await client.list(discovery.endpointSlice, slice)).items.some(({ endpoints }) => endpoints?.[0]?.conditions?.ready === ready),
+    )
+  await endpoint(true)
+  const annotations = { 'simulate.proreus.dev/readiness-fails-after': '0s', 'simulate.proreus.dev/readiness-fails-for': '15s' }
+  await client.patch(pod, key('web'), { metadata: { annotations } })
+  await until('the first probe fails', async () => (await eventsOf('web')).some(({ reason }) => reason === 'Unhealthy'))
+  t.equal(findCondition((await get('web')).status?.conditions, 'Ready')?.status, 'True')
+  await until('the next probe is scheduled', () => clock.nextDue !== undefined && clock.nextDue <= clock.now() + 10_000)
+  await clock.advance(10_000)
+  await endpoint(false)
+  const unhealthy = (await eventsOf('web')).find(({ reason }) => reason === 'Unhealthy')
+  t.match(unhealthy, { type: 'Warning', message: 'Readiness probe failed: HTTP probe failed with statuscode: 503' })
+  await clock.advance(10_000)
+  await endpoint(true)
+})
+
 t.test('options delay the steps of all Pods', async (t) => {
   const { clock, create, get } = await start(t, ['n1'], { scheduleMs: 1000, pullMs: 2000, readyMs: 3000 })
   await create('slow')
@@ -97,6 +125,7 @@ t.test('an invalid annotation is reported in an Event and ignored', async (t) =>
     'simulate.proreus.dev/exitcode': '1',
     'other.simulate.proreus.dev/run-for': '1s',
     'main.simulate.proreus.dev/evict-after': '1s',
+    'main.simulate.proreus.dev/liveness-fails-after': '1s',
     'example.com/exit-code': 'x',
   })
   await until('it runs', async () => findCondition((await get('wrong')).status?.conditions, 'Ready')?.status === 'True')
@@ -111,6 +140,7 @@ t.test('an invalid annotation is reported in an Event and ignored', async (t) =>
     'simulate.proreus.dev/exitcode: unknown annotation: there are pull-delay, ',
     'other.simulate.proreus.dev/run-for: the Pod has no container "other"',
     'main.simulate.proreus.dev/evict-after: unknown annotation',
+    'main.simulate.proreus.dev/liveness-fails-after: no such container declares a livenessProbe',
   ])
     t.ok(found?.message?.includes(part), part)
   t.notOk(found?.message?.includes('example.com'))

@@ -8,6 +8,7 @@ import type { ControllerDefinition } from '../../../src/controller/builder.ts'
 import { runController } from '../../../src/controller/run-controller.ts'
 import { runGarbageCollector } from '../../../src/devcluster/controllers/garbage-collector.ts'
 import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import type { PodAddresses } from '../../../src/devcluster/controllers/kubelet/pod-addresses.ts'
 import { registerNodes } from '../../../src/devcluster/controllers/nodes/node.ts'
 import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
@@ -35,15 +36,25 @@ export interface SimulatedCluster {
   stop(): Promise<unknown>
 }
 
+export interface SimulatedClusterOptions {
+  readonly now: string
+  readonly controllers?: readonly ControllerDefinition[]
+  readonly types?: readonly ResourceType[]
+  readonly addresses?: PodAddresses
+  prepare?(client: Client): Promise<unknown>
+}
+
 /**
  * Starts a cluster whose time begins at `now`. It runs the scheduler, the kubelet, the garbage collector and the given controllers until the
  * end of the test.
  *
- * @param types the types of the workloads.
+ * @param options.types the types of the workloads.
+ * @param options.addresses the addresses of Pods.
+ * @param options.prepare writes the objects that exist before the controllers start.
  */
 export async function simulatedCluster(
   t: Test,
-  { now, controllers, types }: { now: string; controllers: readonly ControllerDefinition[]; types: readonly ResourceType[] },
+  { now, controllers = [], types = [], addresses, prepare }: SimulatedClusterOptions,
 ): Promise<SimulatedCluster> {
   const clock = new FakeClock(now)
   const still = new FakeClock()
@@ -59,6 +70,7 @@ export async function simulatedCluster(
     },
   }
   await registerNodes(client, [{ name: 'one' }], { now: clock.now(), version: 'v1' })
+  await prepare?.(client)
   const environment = { client, cache, logger, metrics: new Metrics(), clock, events, graceMs: 0 }
   const all = [...types, podType, namespaceType, nodeType]
   const source = {
@@ -66,7 +78,7 @@ export async function simulatedCluster(
     byKind: (group: string, kind: string) => all.find((type) => type.group === group && type.kind === kind),
     onChange: () => () => undefined,
   }
-  const definitions = [scheduler(), kubelet({ eventsOf: () => events }), ...controllers]
+  const definitions = [scheduler(), kubelet({ eventsOf: () => events, ...(addresses !== undefined && { addresses }) }), ...controllers]
   const running = [
     ...definitions.map((definition) => runController(definition, environment, stop.signal)),
     cache.start(stop.signal),

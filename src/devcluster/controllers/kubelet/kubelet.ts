@@ -6,6 +6,7 @@
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
 import { formatKey } from '../../../api/object.ts'
+import type { CacheReader } from '../../../cache/cache.ts'
 import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
@@ -15,7 +16,9 @@ import { addressOf, hasKubelet } from '../nodes/node.ts'
 import { podsByNode, podsOfNode } from '../nodes/pods-by-node.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import { requeueAt } from '../requeue-at.ts'
-import { PodAddresses } from './pod-addresses.ts'
+import { NodeMachines } from './node-machines.ts'
+import { PodAddresses, podAddressRange } from './pod-addresses.ts'
+import type { PodPlace } from './pod-status.ts'
 import { podStatus } from './pod-status.ts'
 import { SimulatedPod } from './simulated-pod.ts'
 import type { SimulationOptions } from './simulation.ts'
@@ -23,12 +26,15 @@ import { planOf } from './simulation.ts'
 
 export interface KubeletOptions {
   readonly simulation?: SimulationOptions
+  /** The addresses of Pods. Default: those of 10.244.0.0/16. */
+  readonly addresses?: PodAddresses
   /** Returns the recorder with which the kubelet of a node records Events. */
   eventsOf(node: string): EventRecorder
 }
 
 interface Entry {
   readonly pod: SimulatedPod
+  readonly place: PodPlace
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
@@ -38,23 +44,29 @@ interface Entry {
   wasAway: boolean
 }
 
-export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDefinition {
-  const addresses = new PodAddresses()
-  /** The images that each node has pulled, keyed by the name of the node. */
-  const images = new Map<string, Set<string>>()
-  const recorders = new Map<string, EventRecorder>()
+/** The time after which the kubelet tries again to start a Pod (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+const retryMs = 10_000
+/** The message about a Pod for which no address is free (k8s.io/kubernetes/pkg/kubelet/kuberuntime: SyncPod). */
+const noAddress =
+  'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox: ' +
+  `plugin type="host-local" failed (add): no IP addresses available in range set: ${podAddressRange}`
+
+export function kubelet({ simulation, eventsOf, addresses = new PodAddresses() }: KubeletOptions): ControllerDefinition {
+  const machines = new NodeMachines(eventsOf)
   /** The Pods on all nodes, keyed by namespace and name. */
   const entries = new Map<string, Entry>()
+  let areAddressesReserved = false
 
   const forget = (key: string): void => {
-    const entry = entries.get(key)
-    if (entry !== undefined) addresses.release(entry.pod.uid)
+    addresses.release(key)
     entries.delete(key)
   }
-  const valueOf = <T>(map: Map<string, T>, key: string, make: () => T): T => {
-    const value = map.get(key) ?? make()
-    map.set(key, value)
-    return value
+  const addressOfPod = ({ metadata, status }: ReadonlyPod): string | undefined => addresses.addressOf(formatKey(metadata), status?.podIP)
+  /** Reserves the addresses of the Pods that ran before a restart of the cluster, so that no new Pod gets one of them. */
+  const reserveAddresses = (cache: CacheReader): void => {
+    if (areAddressesReserved) return
+    areAddressesReserved = true
+    for (const pod of cache.list(podType)) if (pod.status?.podIP !== undefined && !isOnHost(pod) && !isTerminal(pod)) addressOfPod(pod)
   }
 
   return defineController(podType, {
@@ -67,6 +79,7 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
       const nodeName = pod.spec?.nodeName ?? ''
       const node = nodeName === '' ? undefined : context.cache.get(nodeType, { name: nodeName })
       if (node === undefined) return undefined
+      reserveAddresses(context.cache)
       const key = formatKey(pod.metadata)
       let entry = entries.get(key)
       if (!hasKubelet(node)) {
@@ -76,24 +89,25 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
       const { uid, deletionTimestamp } = pod.metadata
       const now = context.clock.now()
       const plan = planOf(pod, simulation)
+      const { images, events } = machines.of(node, (name) => context.cache.get(nodeType, { name }) !== undefined)
       if (entry?.pod.uid !== uid) {
         forget(key)
         if (isTerminal(pod)) return removeStopped(pod, context)
-        entry = {
-          pod: new SimulatedPod(pod, plan, { images: valueOf(images, nodeName, () => new Set()), now }),
-          problems: '',
-          wasAway: false,
+        const hostIP = addressOf(node)
+        const podIP = isOnHost(pod) ? hostIP : addressOfPod(pod)
+        if (podIP === undefined) {
+          events.event(pod, 'Warning', 'FailedCreatePodSandBox', noAddress)
+          return deletionTimestamp === undefined ? { requeueAfterMs: retryMs } : removeStopped(pod, context)
         }
+        entry = { pod: new SimulatedPod(pod, plan, { images, podIP, now }), place: { hostIP, podIP }, problems: '', wasAway: false }
         entries.set(key, entry)
       }
       const simulated = entry.pod
-      const events = valueOf(recorders, nodeName, () => eventsOf(nodeName))
       reportProblems(pod, entry, plan.problems, events)
       if (isTerminal(pod) && simulated.end === undefined) {
         // Another client has set the phase of the Pod to Succeeded or Failed.
         return removeStopped(pod, context)
       }
-      const place = { hostIP: addressOf(node), podIP: addresses.addressOf(uid, pod.status?.podIP) }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
       // With a fake clock, much time may pass during a write. The loop then takes the steps that have become due.
@@ -101,13 +115,17 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
         for (const { type, reason, message, fieldPath } of simulated.advance(current, plan, context.clock.now()))
           events.event(current, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
         if (!simulated.isChanged && !entry.wasAway && !hasGates) break
-        const written = await writeStatus(current, podStatus(simulated, current, place), context)
+        const written = await writeStatus(current, podStatus(simulated, current, entry.place), context)
         if (written === undefined) return undefined
         current = written
         simulated.isChanged = false
         entry.wasAway = false
       } while (simulated.due <= context.clock.now())
-      if (simulated.end !== undefined) return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
+      if (simulated.end !== undefined) {
+        // The network of a Pod ends with its containers.
+        addresses.release(key)
+        return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
+      }
       return Number.isFinite(simulated.due) ? requeueAt(simulated.due, context) : undefined
     },
     deleted(key) {
@@ -115,6 +133,10 @@ export function kubelet({ simulation, eventsOf }: KubeletOptions): ControllerDef
       return Promise.resolve()
     },
   })
+}
+
+function isOnHost({ spec }: ReadonlyPod): boolean {
+  return spec?.hostNetwork === true
 }
 
 function isTerminal({ status }: ReadonlyPod): boolean {

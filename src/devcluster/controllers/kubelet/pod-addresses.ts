@@ -3,6 +3,8 @@
 /** The first address is 10.244.0.2. In a real cluster, 10.244.0.1 belongs to the node. */
 const first = 2
 const last = 0xfffe
+/** The range as the message about an exhausted range names it. */
+export const podAddressRange = `${format(first)}-${format(last)}`
 
 export class PodAddresses {
   readonly #byOwner = new Map<string, number>()
@@ -10,30 +12,32 @@ export class PodAddresses {
   #next = first
 
   /**
-   * Returns the address of a Pod. All calls with the same UID return the same address.
+   * Returns the address of a Pod. All calls with the same key return the same address. Returns undefined when no address is free.
    *
-   * @param known the address in the Pod's status. The Pod keeps this address.
+   * @param known the address in the Pod's status. The Pod keeps this address, unless another Pod has it.
    */
-  addressOf(uid: string, known?: string): string {
-    const before = this.#byOwner.get(uid)
+  addressOf(pod: string, known?: string): string | undefined {
+    const before = this.#byOwner.get(pod)
     if (before !== undefined) return format(before)
-    const number = parse(known) ?? this.#lowestFree()
-    this.#byOwner.set(uid, number)
+    const parsed = parse(known)
+    const number = parsed === undefined || this.#taken.has(parsed) ? this.#lowestFree() : parsed
+    if (number === undefined) return undefined
+    this.#byOwner.set(pod, number)
     this.#taken.add(number)
     return format(number)
   }
 
-  release(uid: string): void {
-    const number = this.#byOwner.get(uid)
+  release(pod: string): void {
+    const number = this.#byOwner.get(pod)
     if (number === undefined) return
-    this.#byOwner.delete(uid)
+    this.#byOwner.delete(pod)
     this.#taken.delete(number)
     this.#next = Math.min(this.#next, number)
   }
 
-  #lowestFree(): number {
-    while (this.#taken.has(this.#next) && this.#next < last) this.#next += 1
-    return this.#next
+  #lowestFree(): number | undefined {
+    while (this.#taken.has(this.#next)) this.#next += 1
+    return this.#next > last ? undefined : this.#next
   }
 }
 
@@ -42,6 +46,8 @@ function format(number: number): string {
 }
 
 function parse(address: string | undefined): number | undefined {
-  const match = /^10\.244\.(\d+)\.(\d+)$/.exec(address ?? '')
-  return match === null ? undefined : Number(match[1]) * 256 + Number(match[2])
+  const match = /^10\.244\.(\d{1,3})\.(\d{1,3})$/.exec(address ?? '')
+  const [high, low] = [Number(match?.[1]), Number(match?.[2])]
+  const number = high * 256 + low
+  return low <= 0xff && number >= first && number <= last ? number : undefined
 }

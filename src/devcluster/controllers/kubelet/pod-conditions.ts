@@ -2,9 +2,10 @@
 import { formatTime } from '../../../api/conditions.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import type { PodPhase } from './pod-phase.ts'
+import { isSidecar } from './restart-policy.ts'
 import type { SimulatedContainer } from './simulated-container.ts'
 import type { SimulatedPod } from './simulated-pod.ts'
-import { isSidecar, succeeded } from './simulated-pod.ts'
+import { succeeded } from './simulated-pod.ts'
 
 interface Finding {
   readonly status: 'True' | 'False'
@@ -60,7 +61,7 @@ function readinessOf({ init, regular }: SimulatedPod, phase: PodPhase): Finding 
 function initialization({ init, regular }: SimulatedPod, phase: PodPhase): Finding {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' }
   if (regular.some(({ state, last }) => state.kind !== 'waiting' || last !== undefined)) return isTrue
-  const incomplete = init.filter(({ spec, state, isRunning }) => (isSidecar(spec) ? !isRunning : !succeeded(state)))
+  const incomplete = init.filter(({ spec, state, isStarted }) => (isSidecar(spec) ? !isStarted : !succeeded(state)))
   return listed('ContainersNotInitialized', 'containers with incomplete status', incomplete)
 }
 

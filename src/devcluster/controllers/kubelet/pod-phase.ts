@@ -1,8 +1,8 @@
 /** Derives the phase of a Pod from the states of its containers (k8s.io/kubernetes/pkg/kubelet: getPhase). */
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
-import { restartsContainer } from './restart-policy.ts'
+import { isSidecar, restartsContainer } from './restart-policy.ts'
 import type { SimulatedContainer } from './simulated-container.ts'
-import { isSidecar, succeeded, type SimulatedPod } from './simulated-pod.ts'
+import { succeeded, type SimulatedPod } from './simulated-pod.ts'
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
@@ -13,9 +13,9 @@ export function phaseOf(simulated: SimulatedPod, pod: ReadonlyPod): PodPhase {
   const failed = init.some((one) => !isSidecar(one.spec) && exitCodeOf(one) > 0 && isFinal(one, exitCodeOf(one)))
   if (failed) return 'Failed'
   const hasStarted = regular.some((one) => one.isRunning || exitCodeOf(one) >= 0)
-  const pendingInit = init.some(({ spec, state, last }) => {
-    if (!isSidecar(spec)) return state.kind === 'running' || (state.kind === 'waiting' && last === undefined)
-    return state.kind === 'waiting' && last === undefined && !hasStarted
+  const pendingInit = init.some(({ spec, state, last, isRunning, isStarted }) => {
+    if (!isSidecar(spec)) return isRunning || (state.kind === 'waiting' && last === undefined)
+    return !hasStarted && (isRunning ? !isStarted : state.kind === 'waiting' && last === undefined)
   })
   const waiting = regular.some(({ state, last }) => state.kind === 'waiting' && last === undefined)
   return pendingInit || waiting ? 'Pending' : 'Running'

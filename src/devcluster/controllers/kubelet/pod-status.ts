@@ -2,30 +2,31 @@
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../../api/conditions.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import { endedJson, stateJson } from './container-state.ts'
 import { podConditions } from './pod-conditions.ts'
 import { phaseOf } from './pod-phase.ts'
+import { isSidecar } from './restart-policy.ts'
 import type { SimulatedContainer } from './simulated-container.ts'
-import { endedJson, stateJson } from './simulated-container.ts'
 import type { SimulatedPod } from './simulated-pod.ts'
 import { succeeded } from './simulated-pod.ts'
 
 export interface PodPlace {
   readonly hostIP: string
+  /** The address of the Pod. A Pod with `hostNetwork` has the one of its node. */
   readonly podIP: string
 }
 
 /** Returns the status of a Pod. */
-export function podStatus(simulated: SimulatedPod, pod: ReadonlyPod, place: PodPlace): object {
+export function podStatus(simulated: SimulatedPod, pod: ReadonlyPod, { hostIP, podIP }: PodPlace): object {
   const phase = phaseOf(simulated, pod)
-  const podIP = pod.spec?.hostNetwork === true ? place.hostIP : place.podIP
   const { end, ephemeral } = simulated
   return {
     phase,
     observedGeneration: pod.metadata.generation,
     ...(end?.reason !== undefined && { reason: end.reason, message: end.message }),
     conditions: podConditions(simulated, pod, phase),
-    hostIP: place.hostIP,
-    hostIPs: [{ ip: place.hostIP }],
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
     podIP,
     podIPs: [{ ip: podIP }],
     startTime: pod.status?.startTime ?? formatTime(simulated.startedAt),
@@ -41,10 +42,10 @@ function sorted(containers: readonly SimulatedContainer[]): readonly SimulatedCo
 
 /** An init container is ready when it has succeeded; a sidecar is ready like a regular container. */
 function initStatus(pod: ReadonlyPod, container: SimulatedContainer): object {
-  return { ...containerStatus(pod, container), ready: container.isReady || succeeded(container.state) }
+  return { ...containerStatus(pod, container), ready: isSidecar(container.spec) ? container.isReady : succeeded(container.state) }
 }
 
-function containerStatus(pod: ReadonlyPod, { spec, state, last, restartCount, isReady, isRunning }: SimulatedContainer): object {
+function containerStatus(pod: ReadonlyPod, { spec, state, last, restartCount, isReady, isStarted }: SimulatedContainer): object {
   const { name, image = '' } = spec
   const id = (restarts: number): string => `simulated://${digest(`${pod.metadata.uid}/${name}/${restarts}`)}`
   const hasRun = state.kind !== 'waiting' || last !== undefined
@@ -54,7 +55,7 @@ function containerStatus(pod: ReadonlyPod, { spec, state, last, restartCount, is
     imageID: hasRun ? `${image.replace(/[:@][^/]*$/, '')}@sha256:${digest(image)}` : '',
     ...(hasRun && { containerID: id(restartCount) }),
     ready: isReady,
-    started: isRunning,
+    started: isStarted,
     restartCount,
     lastState: last === undefined ? {} : { terminated: endedJson(last, id(state.kind === 'waiting' ? restartCount : restartCount - 1)) },
     state: stateJson(state, id(restartCount)),

@@ -18,6 +18,19 @@ export function restartsContainer(container: ContainerSpec, { spec }: ReadonlyPo
   return restarts(spec?.restartPolicy ?? 'Always', exitCode)
 }
 
+/**
+ * Returns true when the kubelet restarts a container that it stops because of a failed probe. The exit code plays no role
+ * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
+ */
+export function restartsAfterProbe(container: ContainerSpec, { spec }: ReadonlyPod): boolean {
+  return (container.restartPolicy ?? spec?.restartPolicy) !== 'Never'
+}
+
+/** Returns true when an init container is a sidecar, which keeps running while the other containers run. */
+export function isSidecar({ restartPolicy }: ContainerSpec): boolean {
+  return restartPolicy === 'Always'
+}
+
 function restarts(policy: string, exitCode: number): boolean {
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
 }

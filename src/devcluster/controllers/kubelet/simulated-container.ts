@@ -1,28 +1,19 @@
 /**
  * `SimulatedContainer`: the life of one container on a node, as a sequence of steps such as a pull or a start, each due at a certain time.
  */
-import { formatTime } from '../../../api/conditions.ts'
 import { formatGoDuration } from '../../../formats/go-duration.ts'
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import { BackOff } from './back-off.ts'
+import { ContainerProbes } from './container-probes.ts'
+import type { ContainerState, Ended } from './container-state.ts'
+import type { ProbeKind } from './probe.ts'
+import { probeFailure } from './probe-failure.ts'
+import { isSidecar } from './restart-policy.ts'
 import type { ContainerPlan } from './simulation.ts'
+import { healthyProbes } from './simulation.ts'
 
 /** A container in the spec of a Pod: an init container, a sidecar, a regular or an ephemeral container. */
 export type ContainerSpec = NonNullable<ReadonlyPod['spec']>['containers'][number]
-
-export interface Ended {
-  readonly exitCode: number
-  readonly reason: string
-  readonly message?: string
-  readonly startedAt?: number
-  readonly finishedAt?: number
-}
-
-/** The state of a container as the status of its Pod shows it. */
-export type ContainerState =
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
-  | { readonly kind: 'running'; readonly startedAt: number }
-  | ({ readonly kind: 'terminated' } & Ended)
 
 /**
  * The work that the kubelet is doing for a container. `since` is the time at which a pull or a start began, or at which a pull failed or
@@ -39,6 +30,8 @@ type Activity =
   /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
   | { readonly kind: 'crash-back-off'; readonly since: number }
+  /** A probe has failed, for which the kubelet stops the container. */
+  | { readonly kind: 'stopping'; readonly until: number; readonly exitCode: number }
 
 /** An Event about a container. */
 export interface ContainerEvent {
@@ -53,8 +46,13 @@ export interface ContainerHost {
   readonly pod: string
   /** The images on the node. */
   readonly images: Set<string>
+  readonly podIP: string
+  /** The time that containers of the Pod get to stop. */
+  readonly graceSeconds: number
   /** Returns true when the kubelet restarts the container after it has ended with `exitCode`. */
   restarts(container: ContainerSpec, exitCode: number): boolean
+  /** Returns true when the kubelet restarts the container after it has stopped the container because of a failed probe. */
+  restartsAfterProbe(container: ContainerSpec): boolean
   record(container: ContainerSpec, event: ContainerEvent): void
 }
 
@@ -63,9 +61,18 @@ export interface ContainerHost {
  * genericPlegRelistPeriod).
  */
 const syncMs = 1000
-const defaultProbePeriodSeconds = 10
-/** The exit code of a process that SIGTERM has ended. */
-const stopped = 143
+/** The exit codes of a process that SIGTERM or SIGKILL has ended. */
+const [stopped, killed] = [143, 137]
+/** The least time to stop (k8s.io/kubernetes/pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
+const minGraceSeconds = 2
+
+/** A container in the status of a Pod whose kubelet begins. */
+export interface KnownContainer {
+  readonly restartCount: number
+  readonly isStarted: boolean
+  readonly isReady: boolean
+  readonly last: Ended | undefined
+}
 
 export class SimulatedContainer {
   spec: ContainerSpec
@@ -73,12 +80,11 @@ export class SimulatedContainer {
   state: ContainerState
   last: Ended | undefined
   restartCount = 0
-  isReady = false
   #activity: Activity = { kind: 'none' }
   /** The time at which `plan` took effect. A step that `plan` places before this time is due at this time. */
   #plannedAt: number
-  /** The time at which the readiness probe fails next. Undefined when the container is ready or does not run. */
-  #probeAt: number | undefined
+  /** Undefined when the container does not run. */
+  #probes: ContainerProbes | undefined
   readonly #host: ContainerHost
   #crashBackOff = new BackOff()
   #pullBackOff = new BackOff()
@@ -101,14 +107,25 @@ export class SimulatedContainer {
     return this.state.kind === 'running'
   }
 
+  /** True when the container runs and its startup probe has succeeded. */
+  get isStarted(): boolean {
+    return this.#probes?.isStarted === true
+  }
+
+  get isReady(): boolean {
+    return this.#probes?.isReady === true
+  }
+
   /** True when the container has ended and will not be restarted. */
   get isDone(): boolean {
     return this.state.kind === 'terminated' && this.#activity.kind === 'none'
   }
 
   /** Continues with the state that the status of the Pod shows, for example after a restart of the cluster. */
-  resume(now: number): void {
-    if (this.state.kind === 'running') this.#scheduleProbe(this.state.startedAt)
+  resume(known: KnownContainer, now: number): void {
+    this.restartCount = known.restartCount
+    this.last = known.last
+    if (this.state.kind === 'running') this.#probe(this.state.startedAt, now, known)
     else if (this.state.kind === 'terminated') this.#afterEnd(this.state.exitCode, now)
     else if (this.last !== undefined) this.begin(now)
   }
@@ -119,7 +136,7 @@ export class SimulatedContainer {
     this.plan = plan
     if (JSON.stringify(before) === JSON.stringify(plan)) return
     this.#plannedAt = now
-    if (this.state.kind === 'running') this.#scheduleProbe(now)
+    this.#probes?.replan(this.#planOfRun, now)
   }
 
   /** Begins the pull of the image, or the start of the container if the image is on the node. */
@@ -146,27 +163,30 @@ export class SimulatedContainer {
 
   /** The time of the next step. Infinity when no step follows until the Pod changes. */
   get due(): number {
-    const { kind } = this.#activity
-    if (kind === 'none') return Math.min(this.#exitDue, this.#readyDue, this.#probeAt ?? Number.POSITIVE_INFINITY)
-    const { since } = this.#activity
-    switch (kind) {
+    const activity = this.#activity
+    const probeDue = this.#probes?.due ?? Number.POSITIVE_INFINITY
+    switch (activity.kind) {
+      case 'none':
+        return Math.min(this.#exitDue, probeDue)
+      case 'stopping':
+        return Math.min(activity.until, probeDue)
       case 'pulling':
-        return this.#planned(since + this.plan.pullMs)
+        return this.#planned(activity.since + this.plan.pullMs)
       case 'starting':
-        return this.#planned(since + this.plan.startMs)
+        return this.#planned(activity.since + this.plan.startMs)
       case 'pull-failed':
       case 'ended':
-        return since + syncMs
+        return activity.since + syncMs
       case 'pull-back-off':
-        return Math.max(since + syncMs, this.#pullBackOff.until(since))
+        return Math.max(activity.since + syncMs, this.#pullBackOff.until(activity.since))
       case 'crash-back-off':
-        return this.#crashBackOff.until(since)
+        return this.#crashBackOff.until(activity.since)
     }
   }
 
   /** Takes the step that is due at `at`. */
   step(at: number): void {
-    const { image = '', name } = this.spec
+    const { image = '' } = this.spec
     switch (this.#activity.kind) {
       case 'none':
         return this.#stepOfRunning(at)
@@ -186,24 +206,20 @@ export class SimulatedContainer {
         return this.begin(at)
       case 'starting':
         return this.#start(at)
-      case 'ended': {
-        const { since } = this.#activity
-        const until = this.#crashBackOff.until(since)
-        if (until <= at) {
-          this.#crashBackOff.next(since, at)
-          return this.begin(at)
-        }
-        const { pod } = this.#host
-        this.#record('Warning', 'BackOff', `Back-off restarting failed container ${name} in pod ${pod}`)
-        const delay = formatGoDuration(this.#crashBackOff.delayMs)
-        this.#wait('CrashLoopBackOff', `back-off ${delay} restarting failed container=${name} pod=${pod}`)
-        this.#activity = { kind: 'crash-back-off', since }
-        return
-      }
+      case 'ended':
+        return this.#restart(at, { endedAt: this.#activity.since, backOffSince: this.#activity.since })
       case 'crash-back-off':
         this.#crashBackOff.next(this.#activity.since, at)
         return this.begin(at)
+      case 'stopping':
+        if (this.#activity.until > at) return this.#stepOfProbes(at)
+        return this.#endStopped(at, this.#activity.exitCode)
     }
+  }
+
+  /** Ends the startup and liveness probes, because the Pod is being deleted. */
+  terminate(): void {
+    this.#probes?.stopKilling()
   }
 
   /** Ends the container because its Pod ends, and prevents its restart. */
@@ -253,13 +269,6 @@ export class SimulatedContainer {
       : Number.POSITIVE_INFINITY
   }
 
-  get #readyDue(): number {
-    if (this.state.kind !== 'running') return Number.POSITIVE_INFINITY
-    const { readyMs } = this.plan
-    if (this.isReady) return readyMs === Number.POSITIVE_INFINITY ? this.#plannedAt : Number.POSITIVE_INFINITY
-    return this.#planned(this.state.startedAt + readyMs)
-  }
-
   #planned(at: number): number {
     return Math.max(at, this.#plannedAt)
   }
@@ -271,14 +280,51 @@ export class SimulatedContainer {
       this.#end(at, exitCode, reason)
       return
     }
-    if (this.#readyDue <= at) {
-      this.isReady = !this.isReady
-      this.#probeAt = this.isReady ? undefined : at
+    this.#stepOfProbes(at)
+  }
+
+  #stepOfProbes(at: number): void {
+    const failed = this.#probes?.step(at)
+    if (failed !== undefined) this.#stopAfterProbe(failed, at)
+  }
+
+  /** Stops the container after its startup or liveness probe has failed (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions). */
+  #stopAfterProbe(kind: ProbeKind, at: number): void {
+    const { name, startupProbe, livenessProbe } = this.spec
+    const [title, restart] = isSidecar(this.spec)
+      ? ['Init container', '']
+      : ['Container', this.#host.restartsAfterProbe(this.spec) ? ', will be restarted' : '']
+    this.#record('Normal', 'Killing', `${title} ${name} failed ${kind} probe${restart}`)
+    const probe = kind === 'startup' ? startupProbe : livenessProbe
+    const graceMs = Math.max(minGraceSeconds, probe?.terminationGracePeriodSeconds ?? this.#host.graceSeconds) * 1000
+    const { stopMs } = this.plan
+    this.#activity = { kind: 'stopping', until: at + Math.min(stopMs, graceMs), exitCode: stopMs > graceMs ? killed : stopped }
+  }
+
+  /**
+   * Ends a container that was stopped because of a failed probe, and restarts it. The kubelet measures the back-off from the end of the
+   * run before, so it delays only restarts after short runs (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   */
+  #endStopped(at: number, exitCode: number): void {
+    const backOffSince = this.last?.finishedAt
+    this.#end(at, exitCode, 'Error')
+    if (!this.#host.restartsAfterProbe(this.spec)) return
+    if (backOffSince === undefined) this.begin(at)
+    else this.#restart(at, { endedAt: at, backOffSince })
+  }
+
+  /** Restarts the container, or reports CrashLoopBackOff if the back-off since `backOffSince` is not over. */
+  #restart(at: number, { endedAt, backOffSince }: { readonly endedAt: number; readonly backOffSince: number }): void {
+    if (this.#crashBackOff.until(backOffSince) <= at) {
+      this.#crashBackOff.next(backOffSince, at)
+      return this.begin(at)
     }
-    if (this.#probeAt === undefined || this.#probeAt > at) return
-    const { periodSeconds = defaultProbePeriodSeconds } = this.spec.readinessProbe ?? {}
-    this.#record('Warning', 'Unhealthy', 'Readiness probe failed: simulated')
-    this.#probeAt = at + Math.max(1, periodSeconds) * 1000
+    const { name } = this.spec
+    const { pod } = this.#host
+    this.#record('Warning', 'BackOff', `Back-off restarting failed container ${name} in pod ${pod}`)
+    const delay = formatGoDuration(this.#crashBackOff.delayMs)
+    this.#wait('CrashLoopBackOff', `back-off ${delay} restarting failed container=${name} pod=${pod}`)
+    this.#activity = { kind: 'crash-back-off', since: endedAt }
   }
 
   #start(at: number): void {
@@ -292,14 +338,22 @@ export class SimulatedContainer {
     this.#activity = { kind: 'none' }
     this.#record('Normal', 'Created', 'Container created')
     this.#record('Normal', 'Started', 'Container started')
-    this.isReady = this.plan.readyMs === 0
-    this.#scheduleProbe(at)
+    this.#probe(at, at)
   }
 
-  /** Schedules the first failure of the readiness probe, after the initial delay, if the container is not ready. */
-  #scheduleProbe(at: number): void {
-    const { initialDelaySeconds = 0 } = this.spec.readinessProbe ?? {}
-    this.#probeAt = this.isReady || this.plan.readyMs === 0 ? undefined : at + Math.max(1, initialDelaySeconds) * 1000
+  /** Begins the probes of a run. */
+  #probe(startedAt: number, now: number, known?: KnownContainer): void {
+    const { podIP } = this.#host
+    this.#probes = new ContainerProbes(this.spec, this.#planOfRun, {
+      startedAt,
+      now,
+      ...(known !== undefined && { known }),
+      onFailure: (kind, probe) => this.#record('Warning', 'Unhealthy', probeFailure(kind, probe, this.spec, podIP)),
+    })
+  }
+
+  get #planOfRun(): ContainerPlan {
+    return this.#isFailing ? this.plan : { ...this.plan, probes: healthyProbes }
   }
 
   #failPull(at: number, error: string): void {
@@ -324,8 +378,7 @@ export class SimulatedContainer {
   #end(at: number, exitCode: number, reason: string): void {
     const startedAt = this.state.kind === 'running' ? this.state.startedAt : at
     this.state = { kind: 'terminated', exitCode, reason, startedAt, finishedAt: at }
-    this.isReady = false
-    this.#probeAt = undefined
+    this.#probes = undefined
     this.#afterEnd(exitCode, at)
   }
 
@@ -341,27 +394,4 @@ export class SimulatedContainer {
 function pulledMessage(image: string, ms: number): string {
   const took = formatGoDuration(ms)
   return `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: 0 bytes.`
-}
-
-/** Returns the state of a container as the API represents it. */
-export function stateJson(state: ContainerState, containerID: string): object {
-  switch (state.kind) {
-    case 'waiting':
-      return { waiting: { reason: state.reason, ...(state.message !== undefined && { message: state.message }) } }
-    case 'running':
-      return { running: { startedAt: formatTime(state.startedAt) } }
-    case 'terminated':
-      return { terminated: endedJson(state, containerID) }
-  }
-}
-
-export function endedJson({ exitCode, reason, message, startedAt, finishedAt }: Ended, containerID: string): object {
-  return {
-    exitCode,
-    reason,
-    ...(message !== undefined && { message }),
-    startedAt: startedAt === undefined ? null : formatTime(startedAt),
-    finishedAt: finishedAt === undefined ? null : formatTime(finishedAt),
-    ...(finishedAt !== undefined && { containerID }),
-  }
 }

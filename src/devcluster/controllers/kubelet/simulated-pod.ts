@@ -1,7 +1,8 @@
 /** `SimulatedPod`: the containers of one Pod on its node, from the start of the first init container to the end of the last container. */
 import type { ReadonlyPod } from '../scheduler/place-pod.ts'
-import { restartsContainer } from './restart-policy.ts'
-import type { ContainerEvent, ContainerHost, ContainerSpec, ContainerState, Ended } from './simulated-container.ts'
+import { isSidecar, restartsAfterProbe, restartsContainer } from './restart-policy.ts'
+import type { ContainerState, Ended } from './container-state.ts'
+import type { ContainerEvent, ContainerHost, ContainerSpec } from './simulated-container.ts'
 import { SimulatedContainer } from './simulated-container.ts'
 import type { ContainerRole, PodPlan } from './simulation.ts'
 
@@ -25,6 +26,15 @@ const deadlineExceeded = {
 }
 /** The exit codes of containers that are stopped by SIGTERM and by SIGKILL. */
 const [terminated, killed] = [143, 137]
+/** The default of the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
+const defaultGraceSeconds = 30
+
+export interface SimulatedPodOptions {
+  /** The images on the node, to which pulls add. */
+  readonly images: Set<string>
+  readonly podIP: string
+  readonly now: number
+}
 
 export class SimulatedPod {
   readonly uid: string
@@ -46,8 +56,7 @@ export class SimulatedPod {
   #events: PodEvent[] = []
   readonly #host: ContainerHost
 
-  /** @param images the images on the node, to which pulls add. */
-  constructor(pod: ReadonlyPod, plan: PodPlan, { images, now }: { readonly images: Set<string>; readonly now: number }) {
+  constructor(pod: ReadonlyPod, plan: PodPlan, { images, podIP, now }: SimulatedPodOptions) {
     const { spec, status, metadata } = pod
     this.uid = metadata.uid
     this.#pod = pod
@@ -58,7 +67,10 @@ export class SimulatedPod {
     this.#host = {
       pod: `${metadata.name}_${metadata.namespace}(${metadata.uid})`,
       images,
-      restarts: (container, exitCode) => this.end === undefined && restartsContainer(container, this.#pod, exitCode),
+      podIP,
+      graceSeconds: spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds,
+      restarts: (container, exitCode) => this.#mayRestart && restartsContainer(container, this.#pod, exitCode),
+      restartsAfterProbe: (container) => this.#mayRestart && restartsAfterProbe(container, this.#pod),
       record: (container, event) => this.#events.push({ ...event, fieldPath: this.#fieldPath(container.name) }),
     }
     const waiting = { kind: 'waiting', reason: (spec?.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating' } as const
@@ -66,16 +78,19 @@ export class SimulatedPod {
       const role = roleOf(container, this.#pod)
       const state = known === undefined ? waiting : (stateOf(known.state, now) ?? waiting)
       const made = new SimulatedContainer(container, { plan: plan.of(container.name, role), state, now, host: this.#host })
-      made.restartCount = known?.restartCount ?? 0
-      made.isReady = made.isRunning && known?.ready === true
-      made.last = endedOf(known?.lastState?.terminated)
-      made.resume(now)
+      const { restartCount = 0, started, ready } = known ?? {}
+      made.resume({ restartCount, isStarted: started === true, isReady: ready === true, last: endedOf(known?.lastState?.terminated) }, now)
       return made
     }
     const of = (list: readonly ContainerStatus[] | undefined, name: string): ContainerStatus | undefined =>
       list?.find((one) => one.name === name)
     this.init = (spec?.initContainers ?? []).map((one) => make(one, of(status?.initContainerStatuses, one.name)))
     this.regular = (spec?.containers ?? []).map((one) => make(one, of(status?.containerStatuses, one.name)))
+    // An ephemeral container that has run is never started again. The others begin with the first `advance`.
+    this.ephemeral = (spec?.ephemeralContainers ?? []).flatMap((one) => {
+      const known = of(status?.ephemeralContainerStatuses, one.name)
+      return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
+    })
     this.isChanged = status?.phase !== 'Running'
   }
 
@@ -83,15 +98,15 @@ export class SimulatedPod {
     return this.#stopAt !== undefined
   }
 
-  /** True when all init containers have succeeded and all sidecars run. */
+  /** True when all init containers have succeeded and all sidecars have started. */
   get isInitialized(): boolean {
-    return this.init.every((container) => (isSidecar(container.spec) ? container.isRunning : succeeded(container.state)))
+    return this.init.every((container) => (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)))
   }
 
   /** The time of the next step. Infinity when no step follows until the Pod changes. */
   get due(): number {
     if (this.end !== undefined) return Number.POSITIVE_INFINITY
-    return Math.min(this.#stopAt ?? Number.POSITIVE_INFINITY, this.#evictionDue, this.#deadline, ...this.#all.map((one) => one.due))
+    return Math.min(this.#stopAt ?? Number.POSITIVE_INFINITY, this.#evictionDue, this.#deadline, ...this.#acting.map((one) => one.due))
   }
 
   /** Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. */
@@ -104,6 +119,15 @@ export class SimulatedPod {
 
   get #all(): readonly SimulatedContainer[] {
     return [...this.init, ...this.regular, ...this.ephemeral]
+  }
+
+  /** The containers that take steps. A Pod that is being deleted starts no container. */
+  get #acting(): readonly SimulatedContainer[] {
+    return this.#stopAt === undefined ? this.#all : this.#all.filter((one) => one.isRunning)
+  }
+
+  get #mayRestart(): boolean {
+    return this.end === undefined && this.#stopAt === undefined
   }
 
   #update(pod: ReadonlyPod, plan: PodPlan, now: number): void {
@@ -124,6 +148,7 @@ export class SimulatedPod {
     const running = this.#all.filter((one) => one.isRunning)
     for (const { spec: stopped } of running)
       this.#host.record(stopped, { type: 'Normal', reason: 'Killing', message: `Stopping container ${stopped.name}` })
+    for (const container of running) container.terminate()
     const longest = Math.max(0, ...running.map((one) => one.plan.stopMs))
     this.#stopAt = now + Math.min(longest, (metadata.deletionGracePeriodSeconds ?? 0) * 1000)
   }
@@ -149,7 +174,7 @@ export class SimulatedPod {
     if ((this.#stopAt ?? Number.POSITIVE_INFINITY) <= at) return this.#stop(at, {}, terminated)
     if (this.#deadline <= at) return this.#endBy(deadlineExceeded, 'Normal', at)
     if (this.#evictionDue <= at) return this.#endBy(evicted, 'Warning', at)
-    for (const container of this.#all) if (container.due <= at) container.step(at)
+    for (const container of this.#acting) if (container.due <= at) container.step(at)
     this.#proceed(at)
   }
 
@@ -164,7 +189,7 @@ export class SimulatedPod {
         this.#touch(at)
         container.begin(at)
       }
-      if (isSidecar(container.spec) ? container.isRunning : succeeded(container.state)) continue
+      if (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) this.#stop(at, {}, terminated)
       // An unfinished init container holds back the containers after it. A sidecar that restarts holds back no regular container once one
       // of them has begun.
@@ -210,11 +235,6 @@ export class SimulatedPod {
     const field = isIn(containers) ? 'containers' : isIn(initContainers) ? 'initContainers' : 'ephemeralContainers'
     return `spec.${field}{${name}}`
   }
-}
-
-/** Returns true when an init container is a sidecar, which keeps running while the other containers run. */
-export function isSidecar({ restartPolicy }: ContainerSpec): boolean {
-  return restartPolicy === 'Always'
 }
 
 export function succeeded(state: ContainerState): boolean {

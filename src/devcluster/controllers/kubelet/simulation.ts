@@ -4,6 +4,8 @@ import { quote } from '../../../api/field-error.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { parseGoDuration } from '../../../formats/go-duration.ts'
 import { isOfJob } from '../workloads/job/pods.ts'
+import type { ProbeKind } from './probe.ts'
+import { probeKinds } from './probe.ts'
 
 /** The durations of the steps of simulated Pods, in milliseconds. The annotations of a Pod take precedence. */
 export interface SimulationOptions {
@@ -13,7 +15,7 @@ export interface SimulationOptions {
   readonly pullMs?: number
   /** Time from the pull of the image until the container runs. Default 0. */
   readonly startMs?: number
-  /** Time from the start of a container until it is ready. Default 0. */
+  /** Time from the start of a container until it is ready. By default, its readiness probe decides; without one, the container is ready at once. */
   readonly readyMs?: number
   /** Time that a container takes to stop, at most the grace period of its Pod. Default 100. */
   readonly stopMs?: number
@@ -27,12 +29,18 @@ export const simulationPrefix = 'simulate.proreus.dev'
 /** The role of a container in its Pod. A sidecar is an init container that keeps running. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral'
 
+/** The time in which a probe fails: it begins `afterMs` after the start of the container and lasts for `forMs`. */
+export interface FailingTimes {
+  readonly afterMs: number
+  readonly forMs: number
+}
+
 /** The behaviour of one container. */
 export interface ContainerPlan {
   readonly pullMs: number
   readonly startMs: number
-  /** Infinity for a container that never becomes ready. */
-  readonly readyMs: number
+  /** Infinity for a container that never becomes ready. Undefined when its readiness probe decides. */
+  readonly readyMs: number | undefined
   readonly stopMs: number
   /** The duration of each of the first `failures` runs. Undefined when such a run lasts until the container is stopped. */
   readonly runMs: number | undefined
@@ -40,7 +48,9 @@ export interface ContainerPlan {
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The number of runs, from the first one, that end after `runMs` with `exitCode`. Infinity for all runs. */
+  /** The times in which the probes fail, in each of the first `failures` runs. Each probe succeeds at all other times. */
+  readonly probes: Readonly<Record<ProbeKind, FailingTimes>>
+  /** The number of runs, from the first one, that end after `runMs` with `exitCode`, and whose probes fail. Infinity for all runs. */
   readonly failures: number
   /** The error of each pull of the image; undefined when the image can be pulled. */
   readonly pullError: string | undefined
@@ -61,6 +71,9 @@ const defaultStopMs = 100
 const jobRunMs = 100
 /** The default duration of a run that the annotation `exit-code` or `oom-killed` ends. */
 const failingRunMs = 1000
+/** The times of a probe that always succeeds. */
+const neverFails: FailingTimes = { afterMs: Number.POSITIVE_INFINITY, forMs: 0 }
+export const healthyProbes: ContainerPlan['probes'] = { startup: neverFails, liveness: neverFails, readiness: neverFails }
 const defaultPullError = 'rpc error: code = NotFound desc = failed to pull and unpack image: not found'
 
 type Reader = (text: string) => number | undefined
@@ -75,6 +88,9 @@ const number =
     /^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
 const [aDuration, aNumber] = ['must be a duration such as 10s or 1m30s', 'must be a whole number from']
 
+const failsAfter = (kind: ProbeKind): string => `${kind}-fails-after`
+const failsFor = (kind: ProbeKind): string => `${kind}-fails-for`
+
 type Readers = Readonly<Record<string, readonly [read: Reader, expected: string]>>
 
 /** The annotations of a container, except `pull-error`: the function that reads the value, and a description of the valid values. */
@@ -87,6 +103,7 @@ const containerReaders: Readers = {
   'exit-code': [number(0, 255), `${aNumber} 0 to 255`],
   'oom-killed': [(text) => (text === 'true' ? 1 : text === 'false' ? 0 : undefined), 'must be true or false'],
   failures: [number(1, 1_000_000), `${aNumber} 1 to 1000000`],
+  ...Object.fromEntries(probeKinds.flatMap((kind) => [failsAfter(kind), failsFor(kind)].map((name) => [name, [duration, aDuration]]))),
 }
 /** The annotations that apply to a whole Pod and cannot name a container. */
 const podReaders: Readers = {
@@ -95,6 +112,11 @@ const podReaders: Readers = {
 }
 /** The annotation that makes each pull of the image fail. Its value is the error, as any text. */
 const pullError = 'pull-error'
+
+interface Probed {
+  readonly startupProbe?: object
+  readonly livenessProbe?: object
+}
 
 interface Values {
   readonly numbers: Readonly<Record<string, number>>
@@ -127,32 +149,53 @@ function containerPlan({ numbers, pullError: error }: Values, options: Simulatio
   return {
     pullMs: numbers['pull-delay'] ?? options.pullMs ?? 0,
     startMs: numbers['start-delay'] ?? options.startMs ?? 0,
-    readyMs: numbers['ready-delay'] ?? options.readyMs ?? 0,
+    readyMs: numbers['ready-delay'] ?? options.readyMs,
     stopMs: numbers['stop-delay'] ?? options.stopMs ?? defaultStopMs,
     runMs: numbers['run-for'] ?? (ends ? failingRunMs : healthyRunMs),
     healthyRunMs,
     exitCode,
     isOomKilled,
+    probes: {
+      startup: failingTimes(numbers, 'startup'),
+      liveness: failingTimes(numbers, 'liveness'),
+      readiness: failingTimes(numbers, 'readiness'),
+    },
     failures: numbers['failures'] ?? Number.POSITIVE_INFINITY,
     pullError: error,
   }
+}
+
+function failingTimes(numbers: Values['numbers'], kind: ProbeKind): FailingTimes {
+  const [afterMs, forMs] = [numbers[failsAfter(kind)], numbers[failsFor(kind)]]
+  return afterMs === undefined && forMs === undefined ? neverFails : { afterMs: afterMs ?? 0, forMs: forMs ?? Number.POSITIVE_INFINITY }
+}
+
+/** Returns the probe that the annotation `name` makes fail, if no container declares it. Any container can be unready. */
+function missingProbe(name: string, containers: readonly Probed[]): keyof Probed | undefined {
+  const kind = (['startup', 'liveness'] as const).find((one) => name === failsAfter(one) || name === failsFor(one))
+  if (kind === undefined) return undefined
+  const probe = `${kind}Probe` as const
+  return containers.some((one) => one[probe] !== undefined) ? undefined : probe
 }
 
 /** Returns the valid annotations, keyed by the container that they name. The key of annotations that name no container is empty. */
 function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()
   const problems: string[] = []
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name }) => name)
+  const all = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])]
   for (const [key, text] of Object.entries(metadata.annotations ?? {})) {
     const [domain = '', name = ''] = key.split('/')
     if (domain !== simulationPrefix && !domain.endsWith(`.${simulationPrefix}`)) continue
     const container = domain.slice(0, -simulationPrefix.length - 1)
     const known = container === '' ? { ...containerReaders, ...podReaders } : containerReaders
+    const containers = container === '' ? (spec?.containers ?? []) : all.filter((one) => one.name === container)
+    const missing = missingProbe(name, containers)
     const before = byContainer.get(container) ?? noValues
-    if (container !== '' && !containers.includes(container)) problems.push(`${key}: the Pod has no container ${quote(container)}`)
+    if (containers.length === 0) problems.push(`${key}: the Pod has no container ${quote(container)}`)
     else if (name === pullError) byContainer.set(container, { ...before, pullError: text || defaultPullError })
     else if (!Object.hasOwn(known, name))
       problems.push(`${key}: unknown annotation: there are ${[...Object.keys(known), pullError].join(', ')}`)
+    else if (missing !== undefined) problems.push(`${key}: no such container declares a ${missing}`)
     else {
       const [read, expected] = known[name]!
       const value = read(text)

@@ -17,8 +17,9 @@ t.test('the existing address of a Pod is kept and not assigned to another one', 
   t.equal(addresses.addressOf('new'), '10.244.0.3')
   t.equal(addresses.addressOf('far', '10.244.7.9'), '10.244.7.9')
   t.equal(addresses.addressOf('far', '10.244.7.10'), '10.244.7.9', 'an address that is assigned does not change')
-  for (const [index, other] of ['10.0.0.4', '10.244.0', 'x10.244.0.9', '10.244.0.9.1', '', 'undefined'].entries())
-    t.equal(addresses.addressOf(`other ${index}`, other), `10.244.0.${4 + index}`, 'an address outside of the range is replaced')
+  const invalid = ['10.0.0.4', '10.244.0', 'x10.244.0.9', '10.244.0.9.1', '', 'undefined', '10.244.0.1', '10.244.255.255', '10.244.0.256']
+  for (const [index, other] of [...invalid, '10.244.999.999', '10.244.7.9'].entries())
+    t.equal(addresses.addressOf(`other ${index}`, other), `10.244.0.${4 + index}`, `${other} is invalid or taken`)
 })
 
 t.test('the lowest free address is assigned first', async (t) => {
@@ -48,7 +49,8 @@ t.test('the last address is 10.244.255.254', async (t) => {
   const all = Array.from({ length: 0xfffe - 1 }, (_, index) => addresses.addressOf(String(index)))
   t.equal(new Set(all).size, all.length)
   t.strictSame([all[0], all[253], all[254], all.at(-1)], ['10.244.0.2', '10.244.0.255', '10.244.1.0', '10.244.255.254'])
-  t.equal(addresses.addressOf('one more'), '10.244.255.254')
+  t.equal(addresses.addressOf('one more'), undefined)
+  t.equal(addresses.addressOf('with an address', '10.244.0.7'), undefined)
   addresses.release('77')
   t.equal(addresses.addressOf('another'), '10.244.0.79')
 })

@@ -1,89 +1,7 @@
 /** Tests of the life of simulated Pods: the states of their containers, the conditions and the Events at each time. */
 import t from 'tap'
 import type { ReadonlyPod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
-import { podStatus } from '../../../../src/devcluster/controllers/kubelet/pod-status.ts'
-import { SimulatedPod } from '../../../../src/devcluster/controllers/kubelet/simulated-pod.ts'
-import type { SimulationOptions } from '../../../../src/devcluster/controllers/kubelet/simulation.ts'
-import { planOf } from '../../../../src/devcluster/controllers/kubelet/simulation.ts'
-
-const start = Date.parse('2026-01-01T00:00:00Z')
-const place = { hostIP: '10.0.0.1', podIP: '10.244.0.2' }
-
-interface ContainerJson {
-  readonly name: string
-  readonly ready: boolean
-  readonly restartCount: number
-  readonly state: Readonly<Record<string, { readonly reason?: string; readonly exitCode?: number; readonly message?: string } | undefined>>
-  readonly lastState: { readonly terminated?: { readonly reason: string; readonly exitCode: number } }
-}
-interface StatusJson {
-  readonly phase: string
-  readonly reason?: string
-  readonly message?: string
-  readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
-  readonly containerStatuses: readonly ContainerJson[]
-  readonly initContainerStatuses: readonly ContainerJson[]
-  readonly ephemeralContainerStatuses?: readonly ContainerJson[]
-}
-
-/** A Pod on a node, at whose life a test looks second by second. */
-class World {
-  pod: ReadonlyPod
-  readonly events: string[] = []
-  readonly images = new Set<string>()
-  readonly #options: SimulationOptions
-  #simulated: SimulatedPod
-
-  constructor(spec: object, annotations: Record<string, string> = {}, options: SimulationOptions = {}, metadata: object = {}) {
-    this.#options = options
-    const own = { name: 'web', namespace: 'ns', uid: 'u', generation: 1, annotations, ...metadata }
-    const containers = [{ name: 'main', image: 'x:1' }]
-    this.pod = { metadata: own, spec: { restartPolicy: 'Always', containers, ...spec }, status: {} } as unknown as ReadonlyPod
-    this.#simulated = this.restart(0)
-  }
-
-  /** Forgets the Pod, like a restart of the cluster. */
-  restart(second: number): SimulatedPod {
-    this.#simulated = new SimulatedPod(this.pod, planOf(this.pod, this.#options), { images: this.images, now: start + second * 1000 })
-    return this.#simulated
-  }
-
-  change(fields: { metadata?: object; spec?: object }): void {
-    const { metadata, spec, status } = this.pod
-    this.pod = { metadata: { ...metadata, ...fields.metadata }, spec: { ...spec, ...fields.spec }, status } as unknown as ReadonlyPod
-  }
-
-  at(second: number): StatusJson {
-    const events = this.#simulated.advance(this.pod, planOf(this.pod, this.#options), start + second * 1000)
-    this.events.push(...events.map(({ type, reason, message, fieldPath }) => `${type} ${reason} ${fieldPath ?? ''}: ${message}`))
-    const status = podStatus(this.#simulated, this.pod, place) as StatusJson
-    this.pod = { ...this.pod, status } as unknown as ReadonlyPod
-    return status
-  }
-
-  /** Returns the phase, and the state of each container with its restarts. */
-  summary(second: number): string {
-    const { phase, reason = '', initContainerStatuses, containerStatuses } = this.at(second)
-    const parts = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
-      const [[kind, details] = ['none']] = Object.entries(state)
-      return `${name}=${details?.reason ?? kind}${ready ? '+' : ''}${restartCount > 0 ? `/${restartCount}` : ''}`
-    })
-    return [`${phase}${reason}`, ...parts].join(' ')
-  }
-
-  get nextSecond(): number {
-    return (this.#simulated.due - start) / 1000
-  }
-}
-
-function summaries(world: World, ...seconds: number[]): string[] {
-  return seconds.map((second) => `${second} ${world.summary(second)}`)
-}
-
-const conditionsOf = ({ conditions }: StatusJson): string[] =>
-  conditions.map(({ type, status, reason, message }) =>
-    [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(' '),
-  )
+import { conditionsOf, SimulatedPodWorld as World, summaries } from '../../../support/devcluster/simulated-pod.ts'
 
 t.test('a Pod without annotations runs and is ready at once', async (t) => {
   const world = new World({})
@@ -111,8 +29,6 @@ t.test('a Pod without annotations runs and is ready at once', async (t) => {
     'Normal Started spec.containers{main}: Container started',
   ])
   t.equal(world.nextSecond, Number.POSITIVE_INFINITY)
-  const host = new World({ hostNetwork: true })
-  t.match(host.at(0), { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] })
 })
 
 t.test('an image is pulled once on a node, unless its policy is Always', async (t) => {
@@ -328,11 +244,11 @@ t.test('init containers and sidecars start in order', async (t) => {
     'Ready=False ContainersNotReady containers with unready status: [sidecar main]',
   ])
   t.strictSame(summaries(world, 0, 2, 5, 9, 14), [
-    '0 Pending first=running+ sidecar=PodInitializing last=PodInitializing main=PodInitializing',
+    '0 Pending first=running sidecar=PodInitializing last=PodInitializing main=PodInitializing',
     '2 Pending first=Completed+ sidecar=PodInitializing last=PodInitializing main=PodInitializing',
-    '5 Pending first=Completed+ sidecar=running+ last=running+ main=PodInitializing',
+    '5 Pending first=Completed+ sidecar=running+ last=running main=PodInitializing',
     '9 Running first=Completed+ sidecar=running+ last=Completed+ main=running+',
-    '14 Succeeded first=Completed+ sidecar=Completed+ last=Completed+ main=Completed',
+    '14 Succeeded first=Completed+ sidecar=Completed last=Completed+ main=Completed',
   ])
 })
 
@@ -341,7 +257,7 @@ t.test('an init container that fails keeps the Pod from running', async (t) => {
   const annotations = { 'init.simulate.proreus.dev/exit-code': '1' }
   t.strictSame(summaries(new World({ initContainers }, annotations), 1, 2, 4), [
     '1 Pending init=Error main=PodInitializing',
-    '2 Pending init=running+/1 main=PodInitializing',
+    '2 Pending init=running/1 main=PodInitializing',
     '4 Pending init=CrashLoopBackOff/1 main=PodInitializing',
   ])
   t.equal(new World({ initContainers, restartPolicy: 'Never' }, annotations).summary(1), 'Failed init=Error main=PodInitializing')
@@ -441,4 +357,40 @@ t.test('an ephemeral container runs beside the others', async (t) => {
     ephemeralContainerStatuses: [{ name: 'debug', restartCount: 0, state: { running: {} } }],
   })
   t.ok(world.events.includes('Normal Started spec.ephemeralContainers{debug}: Container started'))
+})
+
+t.test('an ephemeral container is not started again after a restart of the cluster', async (t) => {
+  const started = ({ events }: World): number => events.filter((event) => event.includes('Started spec.ephemeralContainers')).length
+  const world = new World({}, { 'debug.simulate.proreus.dev/run-for': '10s' })
+  world.at(0)
+  world.change({ spec: { ephemeralContainers: [{ name: 'debug', image: 'y' }] } })
+  world.at(1)
+  world.restart(5)
+  t.match(world.at(5), { ephemeralContainerStatuses: [{ restartCount: 0, state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }] })
+  t.match(world.at(11), { ephemeralContainerStatuses: [{ state: { terminated: { reason: 'Completed' } } }] })
+  world.restart(20)
+  t.match(world.at(30), {
+    ephemeralContainerStatuses: [{ restartCount: 0, state: { terminated: { finishedAt: '2026-01-01T00:00:11Z' } } }],
+  })
+  t.equal(started(world), 1)
+  const pulling = new World({}, { 'debug.simulate.proreus.dev/pull-delay': '10s' })
+  pulling.change({ spec: { ephemeralContainers: [{ name: 'debug', image: 'y' }] } })
+  pulling.at(1)
+  pulling.restart(5)
+  pulling.at(5)
+  pulling.at(20)
+  t.equal(started(pulling), 1, 'a pull that was interrupted begins again')
+})
+
+t.test('a Pod that is being deleted starts no container', async (t) => {
+  const containers = ['crash', 'slow'].map((name) => ({ name, image: 'x' }))
+  const annotations = { 'crash.simulate.proreus.dev/exit-code': '1', 'slow.simulate.proreus.dev/stop-delay': '20s' }
+  const world = new World({ containers }, annotations)
+  world.at(4)
+  world.change({ metadata: { deletionTimestamp: '2026-01-01T00:00:40Z', deletionGracePeriodSeconds: 30 } })
+  t.strictSame(summaries(world, 5, 20, 25), [
+    '5 Running crash=CrashLoopBackOff/1 slow=running+',
+    '20 Running crash=CrashLoopBackOff/1 slow=running+',
+    '25 Failed crash=Error/1 slow=Error',
+  ])
 })

@@ -1,0 +1,87 @@
+/** A simulated Pod at whose life a test looks second by second. */
+import type { ReadonlyPod } from '../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import { podStatus } from '../../../src/devcluster/controllers/kubelet/pod-status.ts'
+import { SimulatedPod } from '../../../src/devcluster/controllers/kubelet/simulated-pod.ts'
+import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
+import { planOf } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
+
+const start = Date.parse('2026-01-01T00:00:00Z')
+const place = { hostIP: '10.0.0.1', podIP: '10.244.0.2' }
+
+interface ContainerJson {
+  readonly name: string
+  readonly ready: boolean
+  readonly started: boolean
+  readonly restartCount: number
+  readonly state: Readonly<Record<string, { readonly reason?: string; readonly exitCode?: number; readonly message?: string } | undefined>>
+  readonly lastState: { readonly terminated?: { readonly reason: string; readonly exitCode: number } }
+}
+export interface StatusJson {
+  readonly phase: string
+  readonly reason?: string
+  readonly message?: string
+  readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
+  readonly containerStatuses: readonly ContainerJson[]
+  readonly initContainerStatuses: readonly ContainerJson[]
+  readonly ephemeralContainerStatuses?: readonly ContainerJson[]
+}
+
+/** A Pod on a node, whose time is in seconds since its start. */
+export class SimulatedPodWorld {
+  pod: ReadonlyPod
+  readonly events: string[] = []
+  readonly images = new Set<string>()
+  readonly #options: SimulationOptions
+  #simulated: SimulatedPod
+
+  constructor(spec: object, annotations: Record<string, string> = {}, options: SimulationOptions = {}, metadata: object = {}) {
+    this.#options = options
+    const own = { name: 'web', namespace: 'ns', uid: 'u', generation: 1, annotations, ...metadata }
+    const containers = [{ name: 'main', image: 'x:1' }]
+    this.pod = { metadata: own, spec: { restartPolicy: 'Always', containers, ...spec }, status: {} } as unknown as ReadonlyPod
+    this.#simulated = this.restart(0)
+  }
+
+  /** Forgets the Pod, like a restart of the cluster. */
+  restart(second: number): SimulatedPod {
+    const now = start + second * 1000
+    this.#simulated = new SimulatedPod(this.pod, planOf(this.pod, this.#options), { images: this.images, podIP: place.podIP, now })
+    return this.#simulated
+  }
+
+  change(fields: { metadata?: object; spec?: object }): void {
+    const { metadata, spec, status } = this.pod
+    this.pod = { metadata: { ...metadata, ...fields.metadata }, spec: { ...spec, ...fields.spec }, status } as unknown as ReadonlyPod
+  }
+
+  at(second: number): StatusJson {
+    const events = this.#simulated.advance(this.pod, planOf(this.pod, this.#options), start + second * 1000)
+    this.events.push(...events.map(({ type, reason, message, fieldPath }) => `${type} ${reason} ${fieldPath ?? ''}: ${message}`))
+    const status = podStatus(this.#simulated, this.pod, place) as StatusJson
+    this.pod = { ...this.pod, status } as unknown as ReadonlyPod
+    return status
+  }
+
+  /** Returns the phase, and the state of each container with its restarts. */
+  summary(second: number): string {
+    const { phase, reason = '', initContainerStatuses, containerStatuses } = this.at(second)
+    const parts = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+      const [[kind, details] = ['none']] = Object.entries(state)
+      return `${name}=${details?.reason ?? kind}${ready ? '+' : ''}${restartCount > 0 ? `/${restartCount}` : ''}`
+    })
+    return [`${phase}${reason}`, ...parts].join(' ')
+  }
+
+  get nextSecond(): number {
+    return (this.#simulated.due - start) / 1000
+  }
+}
+
+export function summaries(world: SimulatedPodWorld, ...seconds: number[]): string[] {
+  return seconds.map((second) => `${second} ${world.summary(second)}`)
+}
+
+export const conditionsOf = ({ conditions }: StatusJson): string[] =>
+  conditions.map(({ type, status, reason, message }) =>
+    [`${type}=${status}`, reason, message].filter((part) => part !== undefined).join(' '),
+  )
