@@ -5,7 +5,6 @@ import { loadConnection } from '../client/kubeconfig.ts'
 import type { Connection } from '../client/connection.ts'
 import type { CertificateOptions } from '../manager/certificates.ts'
 import { installationName, namesOf } from '../manager/installation-names.ts'
-import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { installOnServing } from '../manifests/install.ts'
@@ -219,7 +218,10 @@ export function runCommand(start: typeof run = run): Command {
         .default(30_000, '30s')
         .env('DRAIN_DEADLINE'),
     )
-    .option('--install', 'apply the CRDs and webhook configurations first; outside a cluster with --webhook-url')
+    .option(
+      '--install',
+      'apply the CRDs and webhook configurations first, and remove those configurations that the operators no longer need; outside a cluster with --webhook-url',
+    )
     .option('--force-conflicts', 'with --install: take over CRDs that another installation has defined differently')
     .option('--config <file>', 'YAML file with options, named like the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
@@ -233,15 +235,10 @@ export function runCommand(start: typeof run = run): Command {
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
     })
-    const runnable = enabled(operators, options)
     const running: RunOptions = { ...runOptions(connection, name, options), logger: loggerOf(options) }
     const { install = false, forceConflicts = false } = options
-    await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
+    await start(operators, install ? { ...running, onServing: installOnServing(operators, running, { forceConflicts }) } : running)
   })
-}
-
-function enabled(operators: readonly Operator[], { enableWebhooks }: Options): readonly Operator[] {
-  return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
 }
 
 function runOptions(connection: Connection, name: string, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
@@ -250,6 +247,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     connection,
     name,
     namespaces: options.watchNamespace,
+    ...(!options.enableWebhooks && { enableWebhooks: false }),
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
     ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),

@@ -1,7 +1,6 @@
 /**
- * Reads the entries of a kubeconfig, and the credentials of its users, with modules of client-node. client-node's class `KubeConfig`
- * combines these modules, but is not used: it loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a
- * start.
+ * Reads the entries of a kubeconfig and the credentials of its users. This file uses modules of client-node, but not client-node's class
+ * `KubeConfig`: this class loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a start.
  */
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -59,7 +58,7 @@ interface Authenticator {
   applyAuthentication(user: User, options: RequestOptions): Promise<void>
 }
 
-/** Returns the authenticator that client-node would choose, except for OpenID Connect, which `OidcProvider` replaces. */
+/** Returns client-node's authenticator for the user; undefined when the user needs none. `OidcProvider` handles OpenID Connect. */
 async function authenticatorOf(user: User): Promise<Authenticator | undefined> {
   const provider: unknown = user.authProvider
   const name = isObject(provider) ? provider.name : undefined

@@ -73,9 +73,9 @@ const kubeconfig: FieldType = {
 }
 
 /**
- * Returns an error message for the first field of a kubeconfig that has another type than kubectl expects; undefined when all types are
- * right. Such a field must not be ignored: requests would then be sent as another user, or to another server. The message does not contain
- * the value, because it may be a secret.
+ * Returns an error message for the first field of a kubeconfig whose type is wrong; undefined when all fields have the types that kubectl
+ * expects. If a field with a wrong type were ignored, requests could be sent as another user, or to another server. The message does not
+ * contain the value of the field, because the value may be a secret.
  */
 export function wrongField(content: JsonValue): string | undefined {
   return wrong(content, kubeconfig, '')
@@ -89,7 +89,7 @@ function wrong(value: JsonValue | undefined, type: FieldType, path: string): str
   if ('list' in type) {
     if (!Array.isArray(value)) return mismatch(path, value, 'a list')
     return first(value, (item, index) =>
-      // kubectl reads `null` in a list of strings as an empty group or argument. Here, it is an error.
+      // kubectl reads `null` in a list of strings as an empty string, e.g. as an empty group. Here, `null` is an error.
       item === null && type.list === text
         ? mismatch(`${path}[${index}]`, item, text)
         : wrong(item, type.list, `${path}[${nameOf(item) ?? index}]`),

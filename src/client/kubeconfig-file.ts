@@ -37,8 +37,8 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
 /**
  * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all are missing.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when `as` is missing and another field is not: requests would be sent as the user of the
- * credentials.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when another of these fields is set without `as`. Otherwise, requests would be sent as the user
+ * of the credentials.
  */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
@@ -88,7 +88,8 @@ async function parse(file: string, text: string): Promise<unknown> {
   // The modules are imported only here, because a Pod does not need them.
   const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
   const lines = new LineCounter()
-  // The parser's error quotes lines of the file, which may contain tokens. So the thrown error contains neither that error nor its message.
+  // The parser's error quotes lines of the file, and these lines may contain tokens. So the thrown error contains only the code and the
+  // position of the parser's error.
   const invalid = (reason: string, offset?: number): ProreusError => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset)
     return problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)

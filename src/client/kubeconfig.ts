@@ -177,8 +177,8 @@ interface CredentialPlugin {
 }
 
 /**
- * Returns the user's exec plugin or OpenID Connect provider. Returns undefined when the user has neither, and when the user has a token or
- * a username, because these take precedence, as in kubectl.
+ * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has neither. As in kubectl, a token or a username
+ * takes precedence: for a user with one of them, the function returns undefined.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */
@@ -242,7 +242,7 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
 }
 
 async function readEntries(content: KubeconfigContent): Promise<KubeconfigEntries> {
-  // client-node's `oidc` provider would take precedence over a token. It is removed here, because `OidcProvider` replaces it.
+  // `OidcProvider` replaces the auth-provider `oidc`, so client-node does not get its entry.
   const users = content.users.map((entry) => (isOidc(entry.user) ? { ...entry, user: { ...entry.user, 'auth-provider': null } } : entry))
   try {
     return await entriesOf({ ...content, users })

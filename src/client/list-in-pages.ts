@@ -21,12 +21,13 @@ const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) }
  * Yields the objects of a list. At most one page is in memory, so the function suits types with many objects. When the caller stops early,
  * no more pages are requested. All pages show the state at the time of the first page.
  *
- * The API server keeps that state for about five minutes. When the continue token has expired, one request lists all objects, as in
- * client-go's pager. Objects that were already yielded are then skipped. The other objects are yielded in their current state, which is
- * newer than that of the earlier pages.
+ * The API server keeps this state for about five minutes. When the continue token has expired, one request lists all objects, as in
+ * client-go's pager. Objects that were already yielded are skipped. The other objects are yielded in their current state, which is newer
+ * than the state of the earlier pages.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; `PRO_API` when the list has no end: a continue token is
- * repeated, two pages begin with the same object, or more than 100 consecutive pages are empty; otherwise as `client.list` rejects.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; `PRO_API` when the list has no end, i.e. two pages have
+ * the same continue token or begin with the same object, or more than 100 consecutive pages are empty. Errors of `client.list` are also
+ * thrown.
  *
  * @example
  *
@@ -48,7 +49,7 @@ export async function* listInPages<R extends ResourceType>(
     for (const object of page.items) {
       const key = formatKey(object.metadata)
       if (yielded.has(key)) continue
-      // The last page needs no entries, because no page follows.
+      // The keys of the last page are not stored, because no page follows.
       if (following !== undefined) yielded.add(key)
       yield object
     }
@@ -74,8 +75,8 @@ async function nextPage<R extends ResourceType>(
   } catch (error) {
     if (!isExpired(error)) throw error
     const { metadata, ...list } = await client.list(type, options)
-    // A list without a limit is complete, so a continue token in its response is dropped. If the token were used and expired, the list would
-    // start again, and could get another such token, without end.
+    // A list without a limit is complete, so a continue token in its response is dropped. If such a token were used and had expired, all
+    // objects would be listed again, possibly without end.
     const { continue: _token, ...rest } = metadata
     return { ...list, metadata: rest }
   }

@@ -10,8 +10,8 @@ import { isForbidden } from './api-error.ts'
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
 /**
- * Returns the RBAC rule that a forbidden request lacks; undefined when `error` has another reason. The `ApiError` of the request may be
- * `error` itself, one of its causes, or an error of an `AggregateError`.
+ * Returns the missing RBAC rule if a forbidden request has caused `error`; undefined otherwise. The `ApiError` of the forbidden request may
+ * be `error` itself, a cause of `error`, or an error of an `AggregateError`.
  */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined
@@ -37,17 +37,17 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** Maximum number of causes in the message of a missing permission. */
+/** Maximum number of errors that are logged for a missing permission: the error and its chain of causes. */
 const maxCauses = 12
 
 /**
- * Returns the value to log for an error. For a missing permission, this is the error without its stack. The message names the verb and the
- * resource. The stack would not help, because the code is correct.
+ * Returns the value to log for an error. The error of a missing permission is logged without its stack: the message names the verb and the
+ * resource, and the code at the stack's positions is correct.
  */
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error
   const { stack: _stack, ...fields } = errorFields(error, maxCauses)
-  // An AggregateError is logged with stacks, because its other errors may need theirs.
+  // An AggregateError is logged with all stacks, because it may also contain errors with other causes.
   return 'aggregateErrors' in fields ? error : fields
 }
 

@@ -10,10 +10,10 @@ import type { Credentials } from './credentials.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 import { createTransport } from './transport.ts'
 
-/** A token is renewed this time in milliseconds before it expires, because clocks may differ. client-go also uses 10 s. */
+/** Time in milliseconds by which a token is renewed before its expiry, because clocks may differ. client-go also uses 10 s. */
 const expiryMarginMs = 10_000
 
-/** Maximum size of a response of the identity provider in bytes. Its tokens have some kilobytes. */
+/** Maximum size of a response of the identity provider in bytes. A token has a few kilobytes. */
 const maxResponseBytes = 1024 * 1024
 
 interface Options {
@@ -24,10 +24,11 @@ interface Options {
 }
 
 /**
- * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory. A program in a
- * cluster often cannot write its kubeconfig, and elsewhere kubectl may write the file at the same time. If the identity provider issues a
- * new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. Use an exec plugin such as kubelogin for
- * such an identity provider.
+ * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory. In a cluster, a
+ * program often cannot write its kubeconfig. On other machines, kubectl may write the file at the same time.
+ *
+ * If the identity provider issues a new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. For such
+ * an identity provider, use an exec plugin, e.g. kubelogin.
  */
 export class OidcProvider {
   readonly #config: JsonObject
@@ -49,8 +50,8 @@ export class OidcProvider {
   }
 
   /**
-   * Returns the id-token. It is renewed when it has expired, and when `refresh` is true (the server has rejected it) and there is a
-   * refresh-token.
+   * Returns the id-token. An expired id-token is renewed first. `refresh` is true when the API server has rejected the id-token. If there
+   * is a refresh-token, a rejected id-token is renewed even before it expires.
    */
   async load(refresh: boolean): Promise<Credentials> {
     const isValid = expiryOf(this.#idToken) - expiryMarginMs > this.#options.clock.now()
@@ -73,8 +74,8 @@ export class OidcProvider {
   }
 
   /**
-   * Posts the refresh-token. The client secret is sent in a header. If this request fails, it is sent again with the client secret in the
-   * body.
+   * Requests a new id-token with the refresh-token. The client secret, if there is one, is sent in a header. If this request fails, a
+   * second request contains the client secret in its body.
    */
   async #requestToken(url: string): Promise<JsonObject> {
     const grant = { grant_type: 'refresh_token', refresh_token: this.#refreshToken }
@@ -129,7 +130,7 @@ export class OidcProvider {
 }
 
 function httpsUrl(name: string, value: unknown): string {
-  // The refresh-token and the client secret are sent to this URL, so it must use TLS.
+  // The refresh-token and the client secret are sent to the token endpoint, and the issuer names this endpoint. So both URLs must use TLS.
   if (typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:') return value
   throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}, which is not an https URL`)
 }

@@ -111,7 +111,7 @@ const verbChecks: Readonly<Record<Exclude<keyof Client, 'fieldManager' | 'close'
   } satisfies Checks<RawOptions>),
 }
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options of a verb. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` when options of a verb are invalid or unknown. The message names all of them. */
 export function checkVerbOptions(verb: keyof typeof verbChecks, options: object): void {
   refuseOptions(`client.${verb}`, verbChecks[verb](options, ''))
 }
@@ -143,7 +143,7 @@ const checkClient = hasOptions({
   ]),
 } satisfies Checks<ClientOptions>)
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options of `createClient`. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` when options of `createClient` are invalid or unknown. The message names all of them. */
 export function checkClientOptions(options: ClientOptions): void {
   refuseOptions('createClient', checkClient(options, ''))
 }

@@ -3,8 +3,9 @@ import { redactText } from '../telemetry/secret-text.ts'
 
 /** Maximum number of characters that are copied to the error output of this process: enough for the instructions of a login. */
 const maxCopied = 8 * 1024
-/** Maximum number of characters at the end of the output that are kept for an error message, and maximum length of that message. */
+/** Maximum number of characters that are kept from the end of the output, for an error message. */
 const maxKept = 8 * 1024
+/** Maximum length of the error message. */
 const maxMessage = 300
 const truncated = '… (the plugin writes more than is shown)\n'
 
@@ -14,7 +15,7 @@ const truncated = '… (the plugin writes more than is shown)\n'
  */
 export class PluginErrors {
   readonly #write: (text: string) => void
-  /** The output from its beginning, as long as it has at most `maxCopied` characters. */
+  /** The beginning of the output. Once it has more than `maxCopied` characters, nothing is appended. */
   #begin = ''
   /** The redacted text that was written. */
   #written = ''
@@ -46,14 +47,14 @@ export class PluginErrors {
 
   /** Returns the end of the output without secrets, for an error message. */
   message(): string {
-    // When the beginning was cut off, the first word may be the rest of a secret, so it is removed.
+    // If the beginning was cut off, the first word is removed, because this word may be the rest of a secret.
     const whole = this.#isCut ? this.#end.replace(/^\S*/, '') : this.#end
     return redactText(whole).trim().slice(-maxMessage)
   }
 
   /**
-   * Redacts `lines`, and writes the text after the part that was already written. All lines are redacted together, because a private key
-   * has several lines.
+   * Redacts `lines`, which are all lines of the output so far, and writes the part that has not been written yet. All lines are redacted
+   * together, because a private key has several lines.
    */
   #copy(lines: string): void {
     const clean = redactText(lines)

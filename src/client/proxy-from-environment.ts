@@ -5,8 +5,9 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The variables have the same meaning as
- * for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). Each may also have its name in lower case. HTTPS_PROXY is for a server
- * with TLS, HTTP_PROXY for a server without TLS. A loopback address is never proxied. NO_PROXY is a list of these entries:
+ * for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). The name of a variable may also be in lower case. HTTPS_PROXY applies to
+ * a server with TLS, and HTTP_PROXY to a server without TLS. Requests to a loopback address never use a proxy. NO_PROXY is a list that
+ * separates its entries with commas. An entry is one of these:
  *
  * - a host, which also excludes its subdomains
  * - `.domain` or `*.domain`, which excludes only the subdomains
@@ -26,7 +27,7 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`
 }
 
-/** Returns the variable with the name in upper case or, if it is empty, in lower case; an empty string when neither is set. */
+/** Returns the variable `name` or, if this variable is empty, the variable with the lower-case name; an empty string if neither is set. */
 function variable(env: Environment, name: string): string {
   return (env[name] || env[name.toLowerCase()] || '').trim()
 }
@@ -48,7 +49,7 @@ interface Host {
   readonly port: string
 }
 
-/** Returns a function that is true for an entry of NO_PROXY that matches `host`. */
+/** Returns a function that returns whether an entry of NO_PROXY matches `host`. */
 function excludes(host: Host): (entry: string) => boolean {
   return (text) => {
     const entry = text.trim().toLowerCase()

@@ -27,17 +27,13 @@ export function resourcePath(
   return parts.join('/')
 }
 
-/** A key whose name has not been checked yet: a variable of type `string` may be undefined at run time. */
+/** A key that has not been validated. At run time, the name may be undefined, even if its type in the caller's code is `string`. */
 interface UncheckedKey {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
 }
 
-/**
- * Throws when `key` does not identify one object of the type, e.g. because the name is missing.
- *
- * @throws {ProreusError} `PRO_INPUT`
- */
+/** @throws {ProreusError} `PRO_INPUT` when `key` does not identify one object of the type, e.g. because the name is missing. */
 export function requireKey(type: ResourceType, key: UncheckedKey): void {
   objectPath(type, key)
 }
@@ -51,7 +47,7 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
   if (typeof key !== 'object' || key === null)
     throw new ProreusError('PRO_INPUT', `The key of a ${type.kind} must be an object with its name, found ${describeFound(key)}.`)
   requireNamespace(type, key.namespace)
-  // Without a name, the path would be that of the collection, and a deletion would delete all of its objects.
+  // Without a name, the path would be the path of the collection, and a deletion would delete all objects of the collection.
   if (key.name === undefined || key.name === null)
     throw new ProreusError(
       'PRO_INPUT',
@@ -61,8 +57,8 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
 }
 
 /**
- * Returns the path to which a new object is posted. The name may be missing: the API server generates it, or the object has none, as a
- * SubjectAccessReview.
+ * Returns the path to which a new object is posted. The name may be missing, because the API server can generate a name, and because some
+ * objects have no name, e.g. a SubjectAccessReview.
  *
  * @throws {ProreusError} `PRO_INPUT` when the name is not a string, or the namespace is missing or invalid.
  */

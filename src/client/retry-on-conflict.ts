@@ -10,7 +10,7 @@ import { isConflict } from './api-error.ts'
 export interface RetryOptions {
   /** Maximum number of attempts. Default 5, as in client-go. */
   readonly attempts?: number
-  /** Minimum pause between two attempts in milliseconds; random jitter of up to the same time is added. Default 10. */
+  /** Minimum pause between two attempts in milliseconds. Random jitter lengthens the pause, at most to twice this time. Default 10. */
   readonly delayMs?: number
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock

@@ -4,9 +4,11 @@ import type { ApiRequest } from './api-request.ts'
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Maximum Retry-After in seconds of a request that is retried. With a longer Retry-After, the request fails immediately, so the caller is
- * not blocked. The error contains the Retry-After as `retryAfterSeconds`. The cache also limits the pause before the next list or watch to
- * this time, because one response must not stop the updates of the cache for hours.
+ * Longest Retry-After in seconds with which a request is retried. With a longer Retry-After, the request fails immediately, so the caller
+ * is not blocked. The error contains the Retry-After as `retryAfterSeconds`.
+ *
+ * For the cache, this is also the longest pause before the next list or watch. Otherwise, one response could stop the updates of the cache
+ * for hours.
  */
 export const maxRetryAfterSeconds = 30
 
@@ -17,8 +19,8 @@ const maxInt32 = 2 ** 31 - 1
 const jitter = 0.2
 
 /**
- * Returns the pause before a retry in milliseconds: the Retry-After, plus up to a fifth of it as jitter, because an overloaded API server
- * sends the same Retry-After to many clients at the same time. `random` is a number in [0, 1).
+ * Returns the pause before a retry in milliseconds: the Retry-After plus random jitter. An overloaded API server sends the same Retry-After
+ * to many clients at the same time. With the jitter, the clients do not all retry at the same time. `random` is a number in [0, 1).
  */
 export function pauseMs(retryAfterSeconds: number, random: number): number {
   return retryAfterSeconds * 1000 * (1 + jitter * random)
@@ -40,8 +42,8 @@ export function secondsOf(value: unknown): number | undefined {
 
 /**
  * Returns true when a failed request may be retried. The response must have a Retry-After of at most 30 s. After 429, any request may be
- * retried, because the server has not processed it. After 503, only an idempotent request may be retried, so no POST request and no JSON
- * patch.
+ * retried, because the server has not processed it. After 503, only an idempotent request may be retried. POST requests and JSON patches
+ * are not idempotent.
  */
 export function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
   if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false

@@ -13,7 +13,7 @@ export type TokenResult = KubernetesObject & {
   status: { token: string; expirationTimestamp: string }
 }
 
-/** An object of a subresource to write. Its metadata is that of the object to which the subresource belongs. */
+/** An object to write to a subresource. The `metadata` names the object to which the subresource belongs. */
 type Input<Model> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion?: string
   kind?: string
@@ -31,7 +31,7 @@ export interface SubresourceTypes {
 /** The subresources that read and write the object itself, but only some of its fields. */
 type PartsOfObject = 'status' | 'resize' | 'ephemeralcontainers' | 'approval' | 'finalize'
 
-/** The static type of a response: the object, or the object of the subresource that the options name. */
+/** The static type of a response: the type of the subresource if the options name one, and otherwise the type of the object. */
 export type ResultOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? SubresourceTypes[Name]['result']
@@ -40,7 +40,7 @@ export type ResultOf<R extends ResourceType, Options> = Options extends { readon
       : KubernetesObject
   : ObjectOf<R>
 
-/** The static type of an object for server-side apply: of the type, or of the subresource that the options name. */
+/** The static type of the input of a server-side apply. If the options name a subresource, it is the type of the subresource. */
 export type AppliedOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? Partial<Omit<SubresourceTypes[Name]['input'], 'metadata'>> & Pick<ApplyInput, 'metadata'>
@@ -49,7 +49,7 @@ export type AppliedOf<R extends ResourceType, Options> = Options extends { reado
       : Pick<ApplyInput, 'metadata'> & Record<string, unknown>
   : ApplyInput<R>
 
-/** The static type of an object to create or replace: of the type, or of the subresource that the options name. */
+/** The static type of the input of a create or update. If the options name a subresource, it is the type of the subresource. */
 export type WrittenOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? SubresourceTypes[Name]['input']

@@ -1,13 +1,16 @@
 /** `timeoutOf`: the time limit of one attempt of a request, which may differ by verb. */
 import type { ApiRequest } from './api-request.ts'
 
-/** The verbs that can have their own time limit, with their names in RBAC. A server-side apply is a `patch`. */
+/** The verbs that can have their own time limit. Their names are those of RBAC, so a server-side apply is a `patch`. */
 export type TimedVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** Time limits in milliseconds by verb. `default` applies to other verbs, and to requests for paths without a verb. */
+/** Time limits in milliseconds by verb. `default` applies to verbs without an entry, and to requests without a verb. */
 export type VerbTimeouts = Readonly<Partial<Record<TimedVerb | 'default', number>>>
 
-/** The default in milliseconds. The API server ends a request after 60 s (--request-timeout), and its response explains the timeout. */
+/**
+ * The default in milliseconds. The API server ends a request after 60 s (--request-timeout). The default is longer, so the client receives
+ * the response that explains the timeout.
+ */
 const defaultTimeoutMs = 65_000
 
 /** Returns the time limit of one attempt of `request`. A limit of the request itself takes precedence over `limits`. */

@@ -43,15 +43,15 @@ export interface TransportOptions {
   /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
-   * Time limit of one attempt in milliseconds, including the loading of credentials; for all requests, or by verb, e.g.
-   * `{ list: 120_000, default: 30_000 }`. For a stream, it applies until the response headers arrive. Default 65 s, because the API server
-   * responds with a timeout after 60 s.
+   * Time limit of one attempt in milliseconds, including the loading of credentials. A number applies to all requests. An object has limits
+   * by verb, e.g. `{ list: 120_000, default: 30_000 }`. For a stream, the limit applies until the response headers arrive. Default 65 s,
+   * which is longer than the API server's own timeout of 60 s.
    */
   readonly timeoutMs?: number | VerbTimeouts
   /**
-   * Maximum size of a response in bytes. A longer response is not read to its end, and rejects with `PRO_API`. The limit does not apply to
-   * watches and logs, of which at most one line is in memory. Default and maximum: about 512 MiB, because a longer response does not fit
-   * into a string.
+   * Maximum size of a response in bytes. If a response is longer, the rest is not read, and the request rejects with `PRO_API`. The limit
+   * does not apply to watches and logs, because they are read line by line. Default and maximum: about 512 MiB, because a longer response
+   * does not fit into a string.
    */
   readonly maxResponseBytes?: number
   readonly clock?: Clock
@@ -68,8 +68,8 @@ export interface Transport {
    */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
   /**
-   * Aborts all streams, and the requests that wait for credentials or a retry. Running requests are aborted after a second. Then the connections are
-   * closed.
+   * Aborts all streams, and all requests that wait for credentials or a retry. Requests that still run after a second are aborted, too.
+   * Then the connections are closed.
    */
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 const closeGraceMs = 1000
-/** Maximum number of bytes that are read of a failure response. A `Status` has some kilobytes. */
+/** Maximum number of bytes that are read from a failure response. A `Status` has a few kilobytes. */
 const maxFailureBytes = 1024 * 1024
 
 /** The state of a request that may have several attempts. */
@@ -212,9 +212,11 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Loads the credentials, and sends the request once. The 401 response to an earlier attempt is returned without another attempt when the
-   * credentials are still the same. Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when
-   * the transport is closed, with `PRO_KUBECONFIG` when the credentials cannot be loaded, or with `PRO_API_UNREACHABLE`.
+   * Loads the credentials, and sends the request once. If the response to an earlier attempt was 401 and the credentials are still the
+   * same, no request is sent, and the earlier response is returned.
+   *
+   * Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when the transport is closed, with `PRO_KUBECONFIG`
+   * when the credentials cannot be loaded, with `PRO_API` when the response is too large, or with `PRO_API_UNREACHABLE`.
    */
   async #attempt(attempts: Attempts): Promise<Answer> {
     const { request, streaming, fence, refused } = attempts
@@ -281,8 +283,7 @@ class HttpTransport implements Transport {
       if (fence?.refusal !== undefined) throw fence.refusal.error
       if (abort.signal.reason instanceof TimeoutError && dispatchers === undefined)
         throw this.#credentialsTimedOut(abort.signal.reason, timeoutMs)
-      // After a timeout, the other kept-alive connections may be dead, too. Later requests on them would also time out, so new connections
-      // are opened.
+      // After a timeout, the other kept-alive connections may be dead, too. So later requests use new connections.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
@@ -388,7 +389,10 @@ class HttpTransport implements Transport {
   }
 }
 
-/** The abort reason of an attempt that exceeds its time limit. It is internal: callers get a `PRO_API_UNREACHABLE` error. */
+/**
+ * The internal abort reason of an attempt that exceeds its time limit. Callers get a `PRO_API_UNREACHABLE` error, or a `PRO_KUBECONFIG`
+ * error when the credentials were not loaded in time.
+ */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }

@@ -1,6 +1,6 @@
 /**
- * The modules of undici that the client uses. undici's main module is not imported, because it also loads fetch, WebSocket, caches and
- * mocks, which take 13 MiB of memory. It also replaces the dispatcher of the global `fetch`.
+ * The modules of undici that the client uses. undici's main module is not imported, because this module also loads fetch, WebSocket, caches
+ * and mocks, which take 13 MiB of memory. The main module also replaces the dispatcher of the global `fetch`.
  */
 import methods from 'undici/lib/api/index.js'
 import buildConnector from 'undici/lib/core/connect.js'
@@ -9,7 +9,7 @@ import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import Socks5ProxyAgent from 'undici/lib/dispatcher/socks5-proxy-agent.js'
 
-// undici's main module also adds these methods. The client needs `request`, and proxies need `connect`.
+// The methods are added to `Dispatcher` as in undici's main module. The client needs `request`, and proxies need `connect`.
 Object.assign(Dispatcher.prototype, methods)
 
 export { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent }

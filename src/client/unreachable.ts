@@ -23,7 +23,7 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause)
 }
 
-/** True when the connection was closed before the response arrived, e.g. because the server closed it while it was idle. */
+/** Returns true when the connection was closed before the response arrived, e.g. because the server closed an idle connection. */
 export function isConnectionReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
 }

@@ -9,8 +9,8 @@ export function defaultUserAgent(): string {
 }
 
 /**
- * Returns the user agent of an operator's client: `NAME/VERSION (linux/x64) proreus/0.1.0`. Like client-go
- * (`rest.DefaultKubernetesUserAgent`), it writes `unknown` for an unknown version.
+ * Returns the user agent of an operator's client: `NAME/VERSION (linux/x64) proreus/0.1.0`. If the version is absent, the user agent
+ * contains `unknown`, as in client-go (`rest.DefaultKubernetesUserAgent`).
  */
 export function userAgentOf({ name, version = 'unknown' }: { readonly name: string; readonly version?: string | undefined }): string {
   return `${name}/${version} (${platform}) proreus/${ownVersion}`

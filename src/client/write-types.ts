@@ -17,8 +17,8 @@ export type ApplyInput<R extends ResourceType = ResourceType> = DeepPartial<Omit
 }
 
 /**
- * A JSON merge patch (RFC 7386). It contains the fields to change; a list is replaced as a whole. `null` removes a field, and an
- * `undefined` field is unchanged.
+ * A JSON merge patch (RFC 7386). It contains the fields to change. A list is replaced as a whole. A field whose value is `null` is removed,
+ * and a field whose value is `undefined` is not changed.
  */
 export type MergePatch<T> = T extends readonly unknown[]
   ? DeepReadonly<T>

@@ -79,7 +79,7 @@ export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { rea
 }
 
 function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
-  // The API server accepts any text as the name in an owner reference. No object can have an empty, a too long or a malformed name.
+  // The API server accepts any text as the name in an owner reference. An object cannot have a name that is empty, too long or malformed.
   if (name === '' || name.length > maxNameLength || pathSegmentName(name).length > 0) return []
   if (!namespaced) return [{ name }]
   // A cluster-scoped object cannot have a namespaced owner.
@@ -144,13 +144,13 @@ export interface EnqueueOptions {
   readonly enqueue: Enqueue
   readonly clock: Clock
   readonly logger: Logger
-  /** When the deletion event of an object arrives, the object's key is added to this set. */
+  /** The keys of deleted objects. A key is added when the predicates accept the deletion event of the object. */
   readonly seenGone?: Set<string>
 }
 
 /**
- * Handles the events of an informer: maps their objects to keys, and enqueues the keys. For an update, both the old and the new object are
- * mapped.
+ * Handles the events of an informer: maps the object of an event to keys, and enqueues the keys. For an update, both the old and the new
+ * object are mapped.
  */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
@@ -193,8 +193,8 @@ export class EnqueueHandler implements EventHandler {
   }
 
   /**
-   * Returns whether all predicates accept the event. A predicate that throws counts as accepting, because an unnecessary reconcile does
-   * less harm than a missing one.
+   * Returns whether all predicates accept the event. If a predicate throws, the event counts as accepted by this predicate, because an
+   * unnecessary reconcile does less harm than a missing reconcile.
    */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options

@@ -23,11 +23,11 @@ export interface ExternalSourcesOptions extends MapOptions {
   readonly random: () => number
 }
 
-/** The external sources of a controller. They run in each term of the controller: a period in which this replica may reconcile. */
+/** The external sources of a controller. They run in each term. A term is a period in which this replica may reconcile. */
 export class ExternalSources {
   readonly #sources: readonly Source[]
   readonly #options: ExternalSourcesOptions
-  /** The calls that have not ended, by the indexes of their sources. They never reject. */
+  /** The calls of `run` that have not ended, by the index of the source. The promises never reject. */
   readonly #calls = new Map<number, Promise<void>>()
 
   constructor(sources: readonly Source[], options: ExternalSourcesOptions) {
@@ -36,8 +36,10 @@ export class ExternalSources {
   }
 
   /**
-   * Runs all sources. Resolves when all sources have ended, or when the signal aborts; never rejects. If a source ignores the signal, its
-   * call of `run` goes on. In the next term, this source starts only after the old call has ended; the other sources start immediately.
+   * Runs all sources. Resolves when all sources have ended, or when the signal aborts; never rejects.
+   *
+   * If a source ignores the signal, its call of `run` continues. In the next term, this source starts only after the earlier call has
+   * ended. The other sources start immediately.
    */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#sources.map((_, index) => this.#run(index, signal)))
@@ -47,7 +49,7 @@ export class ExternalSources {
     const { type, queue, cache, namespaces, clock, logger, random } = this.#options
     const backOff = new BackOff(random)
     const context = { signal, cache, clock }
-    /** The message of the last failure; empty after an event. A failure with the same message is logged at level `debug`. */
+    /** The message of the last failure; empty after a call of `enqueue`. A failure with the same message is logged at level `debug`. */
     let problem = ''
     const enqueue = (keys: readonly ObjectKey[]): void => {
       if (signal.aborted) return

@@ -42,8 +42,8 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem when the controller has a finalizer and its objects can leave the view that it reconciles: `finalize` would never be
- * called for such an object, so the object could never be deleted.
+ * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. `finalize` would never be called for an
+ * object outside the view, so this object could never be deleted.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []
@@ -81,8 +81,8 @@ export function withFinalizer<R extends ResourceType>(
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
     })
-    // The finalizer was not added, because the object on the API server is newer than the object in the cache. The event of the newer state
-    // enqueues the key again.
+    // The finalizer was not added, because the object on the API server has changed or was deleted. The event of the change enqueues the
+    // key again.
     if (added === undefined) return undefined
     context.logger.debug({ finalizer: name }, 'added the finalizer')
     return settings.reconcile(deepFreeze(added) as DeepReadonly<ObjectOf<R>>, context)

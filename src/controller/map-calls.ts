@@ -11,7 +11,7 @@ import { MapFunctionRetries } from './map-function-retries.ts'
 
 type ReadonlyObject = DeepReadonly<KubernetesObject>
 
-/** A map function whose context is already bound. The signal aborts when the controller stops. */
+/** A function that returns the keys to enqueue for an object. The signal aborts when the controller stops. */
 export type KeysOf = (object: ReadonlyObject, signal: AbortSignal) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 
 /** A change of an object. The map function is called for both states; they are the same unless the change is an update. */
@@ -137,8 +137,7 @@ export class MapCalls {
 
 /**
  * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
- * The cause of the combined change is undefined, like that of a change by another client, so a running reconcile never ignores the combined
- * change.
+ * The cause of the combined change is undefined. A running reconcile ignores changes that it has caused, but not the combined change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change
@@ -148,8 +147,8 @@ function merged(waiting: Change | undefined, change: Change): Change {
 const noKeys: readonly string[] = []
 
 /**
- * Returns the keys of both states without duplicates. Without this, a key of both states would be added twice. A waiting worker would take
- * it after the first `add`, and the second `add` would cause a second reconcile.
+ * Returns the keys of both states without duplicates. If a key was enqueued twice, a waiting worker would take the key after the first call
+ * of `enqueue`, and the second call would cause another reconcile.
  */
 function distinctKeys(newest: Outcome, oldest: Outcome): Iterable<string> {
   const keys = 'keys' in newest ? newest.keys : noKeys

@@ -1,6 +1,6 @@
 /**
- * `MapFunctionRetries`: when a map function throws for an object, it is called again later. Otherwise, the object's keys would never be
- * enqueued.
+ * `MapFunctionRetries`: calls a map function again after it has thrown for an object. Without a retry, the keys for this object would never
+ * be enqueued.
  */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -12,8 +12,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 /**
- * The pauses between retries are 1 s, 2 s, 4 s, …. The tenth and last retry is 17 minutes after the event. Without this limit, a map
- * function that always throws would be retried forever, even for a deleted object.
+ * The pauses between retries are 1 s, 2 s, 4 s, …. The tenth retry is the last one, 17 minutes after the first error. Without a limit, a
+ * map function that always throws would be retried forever, even for a deleted object.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -22,11 +22,11 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest of the object's states for which the map function has thrown. Both states are retried. The states between
-   * them are not retried: the function has usually thrown for them as well, so no object was reconciled because of them.
+   * The oldest and the newest state of the object for which the map function has thrown. Both states are retried. The states between them
+   * are not retried. The map function has usually thrown for these states too, so they have not enqueued any keys.
    *
-   * `oldest` may be the old state of an update. The map function may have succeeded when this state was the current one. The keys that it
-   * returned must be enqueued again, because the object has changed since.
+   * `oldest` may be the old state of an update. The map function may have succeeded for this state in an earlier call. The keys of that
+   * call must be enqueued again, because the object has changed since.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject
@@ -86,7 +86,7 @@ export class MapFunctionRetries {
     }
     if (this.#pending.get(key) !== pending) return
     this.#pending.delete(key)
-    // While the map function ran for `newest`, it also threw for a state that is newer than `newest`.
+    // `add` was called during the retry: the map function has also thrown for a state that is newer than `newest`.
     if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

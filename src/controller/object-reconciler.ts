@@ -56,7 +56,7 @@ export function objectReconciler<R extends ResourceType>(
   }
 }
 
-/** Returns whether an existing object is in the view that `type` is. If `type` is not a view, returns true. */
+/** Returns whether an existing object is in the view `type`. Returns true when `type` is not a view. */
 async function isInView(type: ResourceType, { namespace, name }: ObjectKey, { client }: ReconcileContext): Promise<boolean> {
   const { labelSelector, fieldSelector } = selectorsOf(type)
   const namespaces = namespacesOf(type)

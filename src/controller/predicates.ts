@@ -9,8 +9,10 @@ import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import { refersTo } from '../api/owner-reference.ts'
 
 /**
- * Returns false for an event that must not enqueue any key. The type is derived from a method signature, because TypeScript compares the
- * parameters of methods bivariantly: a predicate for Pods must be assignable to a `Predicate` of any object.
+ * A function that returns false for an event that must not enqueue any key.
+ *
+ * A predicate for Pods must be assignable to a `Predicate` of any object. `Predicate` is therefore the type of a method: TypeScript
+ * compares the parameters of methods bivariantly.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = { test(event: ObjectEvent<T>): boolean }['test']
 
@@ -69,7 +71,7 @@ export interface PredicateFunctions<T extends KubernetesObject = KubernetesObjec
 }
 
 /**
- * Returns a predicate that calls the function for the type of the event. Events without a function are accepted.
+ * Returns a predicate that calls the function for the type of the event. If this type has no function, the event is accepted.
  *
  * @example
  * predicates.funcs({ updated: ({ object, old }) => object.spec.replicas !== old.spec.replicas, deleted: () => false })

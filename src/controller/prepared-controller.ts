@@ -52,9 +52,12 @@ export interface ControllerEnvironment {
   readonly events: EventRecorder
   /** The grace period of a shutdown in milliseconds. When this time has passed, the signals of running reconciles abort. Default: 30 s. */
   readonly graceMs?: number
-  /** The lease duration of the leader election in milliseconds. A standby keeps the keys of changed objects for longer. Default: 15 s. */
+  /**
+   * The lease duration of the leader election in milliseconds. A standby keeps the keys of changed objects for this time plus 45 s.
+   * Default: 15 s.
+   */
   readonly leaseDurationMs?: number
-  /** The limit of concurrent reconciles that this controller shares with the others of the process. Default: no limit. */
+  /** The limit of concurrent reconciles that all controllers of the process share. Default: no limit. */
   readonly limit?: ConcurrencyLimit
   /** Called with the work queue of the controller, for the debug endpoint. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
@@ -65,8 +68,8 @@ export interface ControllerEnvironment {
 /** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
 export interface PreparedController {
   /**
-   * Reconciles until one of the signals aborts. It may be called again afterwards, and then reconciles all objects again. It rejects when a
-   * worker fails.
+   * Reconciles until one of the signals aborts. Rejects when a worker fails. After the promise has resolved, `work` may be called again.
+   * Each further call reconciles all objects again.
    */
   work(signals: WorkSignals): Promise<void>
   /** Stops watching. Running reconciles are not aborted. Resolves when the running calls of map functions have settled. */
@@ -95,7 +98,7 @@ interface Mapping {
   readonly seenGone?: Set<string>
 }
 
-/** Begins to watch, and to queue keys. Nothing is reconciled before `work` is called. */
+/** Returns a controller that watches its types and enqueues keys. Nothing is reconciled before `work` is called. */
 export function prepareController(
   { name, type, types, owned, watched, settings }: ControllerParts,
   environment: ControllerEnvironment,
@@ -120,7 +123,7 @@ export function prepareController(
   const running = new RunningReconciles({ controller: name, cache: leasing, writes: cache, client, clock, events, random, logger }, queue)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
-  // A map function may read any informer and index, so all of them are created before the first event.
+  // A map function may read any informer and index. Therefore, all informers and indexes are created before the first event.
   const informers = types.map((each) => cache.informer(each))
   for (const index of settings.indexes ?? []) cache.addIndex(index)
   const enqueue: Enqueue = (key, { priority, newest, cause }) => running.changed(key, priority, newest, cause)
@@ -174,7 +177,7 @@ export function prepareController(
   }
 }
 
-/** Returns the mappings of all watched types; the first one is that of the primary type. */
+/** Returns the mappings of all watched types. The mapping of the primary type is the first one. */
 function mappingsOf(
   { type, owned, watched, settings }: Pick<ControllerParts, 'type' | 'owned' | 'watched' | 'settings'>,
   options: MapOptions,

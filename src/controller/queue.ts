@@ -1,4 +1,5 @@
 /** `WorkQueue`: the work queue of a controller. It contains the keys to reconcile, with priorities and delays. */
+import { ProreusError } from '../api/errors.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -12,9 +13,8 @@ import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
   /**
-   * Delay in milliseconds until the key is ready. Default 0. With a delay, the key gets a timer, which is independent of the key's other
-   * entry: an `add` without a delay, a retry, and the processing of the key leave the timer unchanged. Before the timer is due, only
-   * `forget` and `drop` remove it.
+   * Delay in milliseconds until the key is ready. Default 0. A key that is added with a delay gets a timer. An `add` without a delay, a
+   * retry and the processing of the key do not change the timer. Before the timer is due, only `forget` and `drop` remove it.
    */
   readonly after?: number
   /**
@@ -48,7 +48,10 @@ interface Item<Key extends string> extends DelayedItem {
   priority: number
   /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
-  /** The last time at which the key became ready, or was added while it was ready or held; `readyAt` while the item is delayed. */
+  /**
+   * The last time at which the key became ready, or was added again while it was ready or held. While the item is delayed, `addedAt` equals
+   * `readyAt`.
+   */
   addedAt: number
   /** `readyAt` minus `priority` × `stepMs`. The ready item with the lowest rank is processed first. */
   rank: number
@@ -123,8 +126,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Adds `key`. An existing entry gets the higher of the two priorities and the earlier of the two times. Without `after`, an existing
-   * retry of the key becomes ready.
+   * Adds `key`; with `after`, adds a timer for `key`. An existing entry or timer gets the higher of the two priorities and the earlier of
+   * the two times. Without `after`, an existing retry of the key becomes ready.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
@@ -141,6 +144,8 @@ export class WorkQueue<Key extends string> {
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return
     const delayMs = this.#rateLimiter.delayMs(key)
+    if (Number.isNaN(delayMs))
+      throw new ProreusError('PRO_INPUT', `The rate limiter returned NaN as the delay of ${key}: expected milliseconds.`)
     const priority = options.priority ?? this.priorityOf(key)
     const now = this.#clock.monotonicNow()
     if (delayMs > 0) this.#addRetry(key, priority, now + delayMs)
@@ -192,8 +197,7 @@ export class WorkQueue<Key extends string> {
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
     this.#idle.resolve(key)
-    // The timer is added before `#offer`: `#offer` may hand out the key at once, and `#handOut` then removes the timer from `#delayed`
-    // again.
+    // The timer is added before `#offer` is called. `#offer` may hand out the key immediately, and `#handOut` must then remove the timer.
     const timer = this.#timers.get(key)
     if (timer !== undefined) this.#delayed.add(timer)
     const item = this.#items.get(key)
@@ -216,11 +220,11 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes the ready and held entries, the retries and the timers for which `filter` returns true, and resets the failures of their keys.
-   * A worker that is processing such a key continues, and the failures of this key are kept.
+   * Removes the ready and held entries, the retries and the timers for which `filter` returns true. The failures of a removed key are
+   * reset, unless a worker is processing the key.
    *
-   * @param filter gets the key, and the time in milliseconds since the entry became ready or was added again. The time of a retry or a timer
-   * is 0. `filter` is called twice for a key that has a timer and another entry.
+   * @param filter gets the key, and the time in milliseconds since the entry became ready or was added again. The time of a retry or a
+   * timer is 0. `filter` is called twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return
@@ -239,8 +243,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Resolves when no worker is processing `key`, and immediately if none is. A queued entry of the key may be handed out right afterwards,
-   * unless the queue is paused or the entry is dropped first.
+   * Resolves when no worker is processing `key`. Immediately afterwards, a queued entry of the key may be handed out, unless the queue is
+   * paused or the entry is dropped first.
    *
    * @throws the reason of `signal` when the signal aborts first.
    */
@@ -381,7 +385,7 @@ export class WorkQueue<Key extends string> {
     this.#serve()
   }
 
-  /** Gives ready items to the workers that have waited longest. */
+  /** Hands out ready items to the waiting workers. The worker that has waited longest gets the first item. */
   readonly #serve = (): void => {
     if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {

@@ -23,8 +23,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns a rate limiter that delays each key by `baseMs` × 2^failures, at most `maxMs`. It has no rate limit for all keys together, so one
- * failing object does not delay others.
+ * Returns a rate limiter that delays each key by `baseMs` × 2^failures, at most `maxMs`. The delay of a key depends only on the failures of
+ * this key, so one failing object does not delay others.
  *
  * @example
  * defineController(site, { rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }), reconcile })
@@ -57,9 +57,9 @@ const isRate = expect('a finite number above 0', (value) => typeof value === 'nu
 const checkTokenBucket = hasOptions({ perSecond: isRate, burst: isWholeNumber(1), clock: isAnything }, ['perSecond', 'burst', 'clock'])
 
 /**
- * Returns a rate limiter for all keys together. Each retry takes a token from a bucket of `burst` tokens, which is refilled with
- * `perSecond` tokens a second. When the bucket is empty, the retry is delayed until its token arrives. The delay does not grow with the
- * failures of a key. Therefore `tokenBucket` is usually combined with `exponentialBackoff`, as in client-go's default rate limiter.
+ * Returns a rate limiter for all keys together. Each retry takes a token from a bucket. The bucket holds at most `burst` tokens, and gets
+ * `perSecond` new tokens a second. When the bucket is empty, the retry waits for a new token. The delay does not grow with the failures of
+ * a key. Therefore, `tokenBucket` is usually combined with `exponentialBackoff`, as in client-go's default rate limiter.
  *
  * @example
  * defineController(site, {

@@ -14,10 +14,10 @@ export type ReconcileRequest = ObjectKey
 
 /**
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
- * With `requeue`, it is requeued with back-off: after 5 ms, 10 ms, 20 ms, …, until a reconcile returns another result.
+ * With `requeue`, it is requeued with back-off until a reconcile returns another result. The default back-off is 5 ms, 10 ms, 20 ms, ….
  *
- * The timer of `requeueAfterMs` keeps its time while further reconciles of the object fail or return `requeue`. A reconcile that succeeds
- * or throws a `TerminalError` cancels the timer.
+ * When a later reconcile of the object fails or returns `requeue`, the timer of `requeueAfterMs` does not change. A later reconcile that
+ * returns another result or throws a `TerminalError` cancels the timer.
  *
  * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. A priority of 1
  * counts as 100 ms of waiting. Priorities above 600 count as 600, and priorities below -600 count as -600. Default: 0 for `requeueAfterMs`,
@@ -57,8 +57,8 @@ function wrongResult(found: string, expected = 'nothing, { requeueAfterMs: milli
 }
 
 /**
- * The second argument of a reconciler. Most of its properties are getters of a class, which a copy such as `{ ...context }` lacks.
- * Destructure the context, or pass it on as it is.
+ * The second argument of a reconciler. Do not copy the context with `{ ...context }`: most properties are getters of a class, and the copy
+ * would lack them. Destructure the context, or pass on the context itself.
  */
 export interface ReconcileContext {
   /** A client for the API server. Its requests are aborted when `signal` aborts. */

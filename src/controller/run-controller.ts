@@ -5,15 +5,16 @@ import type { ControllerEnvironment } from './prepared-controller.ts'
 /** The periods in which this replica may reconcile. */
 export interface Terms {
   /**
-   * Resolves to the current period in which this replica may reconcile, or to the next one. `lost` aborts when the period ends. Rejects
-   * with the signal's reason when the signal aborts first.
+   * Resolves when a period begins, or immediately during a period. `lost` aborts when the period ends. Rejects with the signal's reason
+   * when the signal aborts first.
    */
   term(signal: AbortSignal): Promise<{ readonly lost: AbortSignal }>
 }
 
 /**
  * Prepares the controller immediately, so that its informers are up to date when the first term begins. Then calls `work` in each term
- * until `stop` aborts; without `terms`, only once. Resolves when the controller has stopped, and rejects when a worker fails.
+ * until `stop` aborts. Without `terms`, `work` is called only once. Resolves when the controller has stopped, and rejects when a worker
+ * fails.
  */
 export async function runController(
   definition: ControllerDefinition,

@@ -27,7 +27,7 @@ export interface ReconcileEnvironment {
   /** The name of the controller. */
   readonly controller: string
   readonly cache: OperatorCache
-  /** Is notified of each object that a reconcile has written. */
+  /** The cache to which each written object is reported. */
   readonly writes: OwnWrites
   readonly client: Client
   readonly clock: Clock
@@ -54,7 +54,7 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
   #client: Client | undefined
   /** The states that this reconcile has written, as uid and resourceVersion. */
   #written: Set<string> | undefined
-  /** The priorities of the events that were held back, by the states of their objects. */
+  /** The priorities of the events that were held back, by the uid and resourceVersion of the object. */
   #heldBack: Map<string, number> | undefined
 
   constructor(key: string, environment: ReconcileEnvironment) {

@@ -1,4 +1,4 @@
-/** `RunningReconciles`: the running reconciles of a controller. The writes of a reconcile do not enqueue its own key. */
+/** `RunningReconciles`: the running reconciles of a controller. A write of a reconcile does not enqueue the key of this reconcile. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { Cause } from '../cache/origin.ts'
@@ -7,16 +7,16 @@ import type { ReconcileEnvironment } from './running-reconcile.ts'
 import { RunningReconcile } from './running-reconcile.ts'
 
 /**
- * Adds the keys of events to the work queue, except for events that a running reconcile of the same key has caused.
+ * Adds the keys of events to the work queue. If a running reconcile of the same key has caused the event, the key is not added.
  *
  * A write changes the cache when its response or its watch event arrives, whichever is first. If the response is first, the cause of the
- * change is the running reconcile, and its key is not enqueued. If the watch event is first, the cause is unknown, and the event is held
- * back until the reconcile ends. Holding an event back delays nothing, because the queue does not hand out a key that is being reconciled.
- * When the reconcile ends, the responses to its writes have shown which events are its own.
+ * change is the running reconcile, and the key is not enqueued. If the watch event is first, the cause is unknown, and the event is held
+ * back until the reconcile ends. By then, the responses to the writes have shown which of the held-back events the reconcile has caused.
+ * Any other held-back event enqueues the key. This causes no delay, because the queue does not hand out a key that is being reconciled.
  *
  * A deletion always enqueues the key. A reconciler that deletes an object usually returns, and does the next step when the object is gone.
- * A write whose response arrives after the end of its reconcile also enqueues the key. The next reconcile may already have read an older
- * state.
+ * If the response to a write arrives after the end of the reconcile, the write also enqueues the key, because the next reconcile may
+ * already have read an older state.
  */
 export class RunningReconciles {
   readonly #environment: ReconcileEnvironment

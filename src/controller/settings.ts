@@ -15,8 +15,8 @@ import type { Source } from './source.ts'
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
   /**
-   * True: an event of a dependent enqueues all owners of the primary type in its owner references. Default false: the event enqueues only
-   * the controlling owner.
+   * True: an event of a dependent enqueues each object of the primary type that `metadata.ownerReferences` names. Default false: the event
+   * enqueues only the controlling owner.
    */
   readonly everyOwner?: boolean
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
@@ -24,7 +24,7 @@ export interface OwnedType<R extends ResourceType = ResourceType> {
 
 /** A watched type. When an event of one of its objects arrives, `map` returns the keys of the primary objects to enqueue. */
 export interface WatchedType<R extends ResourceType = ResourceType> extends Omit<OwnedType<R>, 'everyOwner'> {
-  /** Returns the keys of the primary objects to enqueue when this object changes. It may read the cache. */
+  /** Returns the keys of the primary objects to enqueue when this object changes. `map` may read the cache. */
   readonly map: MapFunction<ObjectOf<R>>
 }
 
@@ -44,7 +44,10 @@ export interface FinalizerSettings<T extends KubernetesObject> {
 export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
   /** The name of the controller in metrics and logs. It must be unique in the process. Default: the kind in lower case. */
   readonly name?: string
-  /** Called with an object from the cache when the object, a dependent or a watched object may have changed. It must be idempotent. */
+  /**
+   * Reconciles an object from the cache. `reconcile` is called when the object, a dependent or a watched object may have changed.
+   * `reconcile` must be idempotent.
+   */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
   /**
    * Called instead of `reconcile` when the object is gone: its deletion event was received, or the API server responded with 404. It may be
@@ -63,20 +66,20 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** External sources of events, e.g. `source.interval(60_000, keys)`. They run while the controller works. Default: none. */
   readonly sources?: readonly Source[]
   /**
-   * The mean time between two resyncs in milliseconds. A resync enqueues all objects of the primary type with a low priority, as if they
-   * had just been listed. The times vary by 10 %. Default: 10 hours; 0 for no resync.
+   * The mean time between two resyncs in milliseconds. The actual time is up to 10 % shorter or longer. A resync enqueues all objects of
+   * the primary type, with the low priority of objects from a first list. Default: 10 hours; 0 for no resync.
    */
   readonly resyncPeriodMs?: number
   /**
-   * The indexes that the reconciler and the map functions pass to `cache.list`. Their types must be the primary type, or types in `owns` or
-   * `watches`.
+   * The indexes that the reconciler and the map functions pass to `cache.list`. The type of an index must be the primary type, or a type in
+   * `owns` or `watches`.
    */
   readonly indexes?: readonly CacheIndex[]
   /** An event of the primary type enqueues its object only if all predicates accept the event. Default: all events. */
   readonly predicates?: readonly Predicate<T>[]
   /**
-   * Filters the events of all types: the primary type, and those in `owns` and `watches`. An event that it rejects enqueues nothing, and is
-   * not passed to `predicates` of the type. Default: all events.
+   * Filters the events of the primary type and of the types in `owns` and `watches`. A rejected event enqueues nothing, and is not passed
+   * to the `predicates` of its type. Default: all events.
    */
   readonly eventFilter?: Predicate
   /** Maximum number of objects that are reconciled at the same time. Default 1. */

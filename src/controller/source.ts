@@ -27,8 +27,8 @@ type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 /**
  * An external source of events. `source.interval` and `source.from` return sources.
  *
- * A source runs while its controller works: after the first list of all types, and only on the leader, unless the controller reconciles on
- * every replica.
+ * A source runs while its controller works. The controller begins to work when the first list of each type is complete. A controller
+ * without `everyReplica` works only on the leader.
  */
 export interface Source {
   /**
@@ -39,9 +39,9 @@ export interface Source {
 }
 
 /**
- * Returns a source that enqueues keys every `ms` milliseconds, for the first time after `ms`.
+ * Returns a source that enqueues keys every `ms` milliseconds. The first time is `ms` milliseconds after the start of the source.
  *
- * @param keys the keys, or a function that returns them each time.
+ * @param keys the keys, or a function that is called each time and returns the keys.
  *
  * @example
  * sources: [source.interval(60_000, ({ cache }) => cache.list(site).map(keyOf))]
@@ -63,8 +63,8 @@ export function interval(ms: number, keys: readonly ObjectKey[] | ((context: Sou
 /**
  * Returns a source that enqueues keys for each event of an asynchronous iterable.
  *
- * @param events the iterable, or a function that returns one. Pass a function if the source may be started several times, i.e. after an
- * error or when this replica becomes the leader again: most iterables, such as generators, can be iterated only once.
+ * @param events the iterable, or a function that returns one. The source is started again after an error, and when this replica becomes the
+ * leader again. Most iterables, such as generators, can be iterated only once. For such an iterable, pass a function.
  * @param map returns the keys for an event. Default: the event is a key.
  *
  * @example
@@ -83,7 +83,7 @@ export function from<T>(events: Events<T>, map?: (event: T, context: SourceConte
           const next = await settled(iterator.next(), context)
           if (next.done === true) return
           enqueue(map === undefined ? [next.value as ObjectKey] : await settled(map(next.value, context), context))
-          // Buffered events, and those of a generator that never waits, would otherwise block the event loop.
+          // Without pauses, a buffer with many events would block the event loop, and so would a generator that never waits.
           const turn = slices.next(() => context.clock.monotonicNow())
           if (turn !== undefined) await turn
         }

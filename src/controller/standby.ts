@@ -9,11 +9,11 @@ import type { WorkQueue } from './queue.ts'
 /** The lease duration of Kubernetes' own components. With this duration, keys stay queued for a minute. */
 const defaultLeaseDurationMs = 15_000
 /**
- * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, a standby
- * takes over at least a lease duration after the leader's last renewal. The additional time covers keys that the leader had queued but not
- * reconciled, and a standby whose requests for the lease must be retried. When a standby becomes the leader, its queue therefore has the
- * keys of all objects that have changed since the previous leader stopped. These keys are reconciled first. They include the keys of
- * deleted objects, which are no longer in the cache.
+ * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, no standby
+ * takes over before the lease duration has passed since the leader's last renewal. The additional time covers keys that the leader had
+ * queued but not reconciled, and retries of the standby's requests for the lease. When a standby becomes the leader, its queue therefore
+ * contains the keys of all objects that have changed since the previous leader stopped. These keys are reconciled first. Some of them may
+ * be keys of deleted objects, which the cache no longer contains.
  */
 const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */
@@ -47,7 +47,7 @@ export class Standby {
     this.#keptMs = (options.leaseDurationMs ?? defaultLeaseDurationMs) + marginMs
   }
 
-  /** Begins to drop keys that have been in the queue for longer than the lease duration plus 45 seconds since they were last added. */
+  /** Begins to drop keys. A key is dropped when it was last added more than the lease duration plus 45 seconds ago. */
   begin(): void {
     this.#timer = this.#options.clock.after(sweepMs, () => {
       const { queue, seenGone } = this.#options
@@ -62,14 +62,14 @@ export class Standby {
   }
 
   /**
-   * Stops dropping keys. Returns true if the queue may lack keys, because keys were dropped or this replica was the leader before. The
-   * caller then enqueues all objects with `replay`.
+   * Stops dropping keys. Returns true if the queue may lack keys: keys may have been dropped, or this replica was the leader before. The
+   * caller must then enqueue all objects with `replay`.
    */
   end(): boolean {
     this.#timer?.cancel()
     this.#timer = undefined
     const incomplete = this.#incomplete
-    // Another replica may be the leader before the next term of this replica, so the next term reconciles all objects.
+    // Before the next term of this replica, another replica may be the leader. Therefore, the next term reconciles all objects.
     this.#incomplete = true
     return incomplete
   }

@@ -6,7 +6,7 @@ import { requeueOf } from './reconciler.ts'
 import { markFailed, openTelemetry, registeredTracer } from '../telemetry/tracing.ts'
 
 /**
- * Returns a reconciler that records a span for each call of `reconcile`, in a new trace. Without an OpenTelemetry SDK, it returns
+ * Returns a reconciler that calls `reconcile`, and records each call as a span in a new trace. Without an OpenTelemetry SDK, returns
  * `reconcile` itself.
  */
 export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {

@@ -9,7 +9,7 @@ import { describeType } from '../cache/view.ts'
 /** The part of the `Informer` interface that a controller uses. */
 export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType
-  /** True when the first list is complete, and handlers have been notified of its objects. */
+  /** True when the first list is complete, and its objects have been passed to the handlers. */
   readonly synced: boolean
   whenSynced(signal?: AbortSignal): Promise<void>
   /** Adds a handler, and returns a function that removes it. */
@@ -22,7 +22,8 @@ const nextWordMs = 60_000
 
 /**
  * Resolves to true when all informers have synced, and to false when the signal aborts first. There is no time limit: while a CRD or
- * permission is missing, the function keeps waiting. It logs the missing types after 5 s, and then every minute.
+ * a permission is missing, the function keeps waiting. After 5 s, and then every minute, the types without a complete first list are
+ * logged.
  */
 export async function whenAllSynced(
   informers: readonly WatchedInformer[],

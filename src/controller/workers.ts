@@ -14,10 +14,14 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. It is short, because a webhook's response
- * takes several iterations of the event loop and should be sent within milliseconds. Each yield costs about ten microseconds.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The response of a webhook takes several
+ * iterations of the event loop, and should be sent within milliseconds. Therefore, the time is short. Each yield costs about ten
+ * microseconds.
  */
 const sliceMs = 2
+
+/** The delay of a retry in milliseconds when the rate limiter throws. */
+const withoutRateLimiterMs = 5000
 
 /** All workers of all controllers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
@@ -146,8 +150,8 @@ export class Workers {
   }
 
   /**
-   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. If the key must be
-   * requeued, `#settle` has already done so. If this log call also throws, the worker and the controller end, and the liveness probe fails.
+   * Logs that the outcome of a reconcile could not be reported, e.g. because the error has a getter that throws. `#settle` has already
+   * requeued the key if necessary. If this log call also throws, the worker and the controller end, and the liveness probe fails.
    */
   #logPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()
@@ -185,6 +189,17 @@ export class Workers {
     }
   }
 
+  /** Adds a retry with the delay of the rate limiter. If a custom rate limiter throws, the retry follows after a fixed delay. */
+  #retry(key: string, priority?: number): void {
+    const { queue } = this.#options
+    try {
+      queue.addRateLimited(key, { priority })
+    } catch (error) {
+      queue.add(key, { after: withoutRateLimiterMs, priority })
+      throw error
+    }
+  }
+
   #settle(key: string, outcome: Outcome, context: RunningReconcile, seconds: number): void {
     const { queue, metrics } = this.#options
     const debug = (fields: object, message: string): void => {
@@ -205,7 +220,7 @@ export class Workers {
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
         return
       case 'requeue':
-        queue.addRateLimited(key, { priority: outcome.priority })
+        this.#retry(key, outcome.priority)
         metrics.reconciled('requeue', seconds)
         debug({ seconds }, 'reconciled, again with back-off')
         return
@@ -219,7 +234,7 @@ export class Workers {
         )
         return
       case 'error':
-        queue.addRateLimited(key)
+        this.#retry(key)
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
         context.logger.error(

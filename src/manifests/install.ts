@@ -6,11 +6,12 @@ import { sleep } from '../runtime/waiting.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
+import { hasFields } from '../api/has-fields.ts'
 import { ApiError, isConflict, isForbidden, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { InstallationNames } from '../manager/installation-names.ts'
-import { installationName, installationOf, isInstaller, namesOf } from '../manager/installation-names.ts'
+import { installationName, installationOf, isInstaller, labelsOf, namesOf } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { serviceOf } from '../manager/run-options.ts'
@@ -124,7 +125,10 @@ async function established(client: Client, name: string, clock: Clock, signal: A
   if (!done) throw new ProreusError('PRO_API', `The API server does not serve the CRD ${name}: ${problem}.`)
 }
 
-/** Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. */
+/**
+ * Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. The
+ * configurations are removed when the operators have conversions only.
+ */
 export async function installWebhooks(
   client: Client,
   operators: readonly Operator[],
@@ -133,7 +137,9 @@ export async function installWebhooks(
 ): Promise<void> {
   const names = namesOf(installationName(operators, options.name))
   await installConversions(client, operators, target, names, options)
-  for (const configuration of webhookConfigurations(operators, target, names)) {
+  const configurations = webhookConfigurations(operators, target, names)
+  if (configurations.length === 0) await removeConfigurations(client, names, options)
+  for (const configuration of configurations) {
     const type = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhookConfiguration : validatingWebhookConfiguration
     await allowed(client.apply(type, configuration as never, { fieldManager: names.installer, signal: options.signal }))
   }
@@ -144,24 +150,42 @@ export async function installWebhooks(
  * conversions any more. Otherwise, the API server would call webhooks that nothing serves.
  */
 export async function removeWebhooks(client: Client, operators: readonly Operator[], options: InstallOptions = {}): Promise<void> {
-  const { mutatingConfiguration, validatingConfiguration, conversionInstaller } = namesOf(installationName(operators, options.name))
-  const { signal } = options
-  for (const [type, name] of [
-    [mutatingWebhookConfiguration, mutatingConfiguration],
-    [validatingWebhookConfiguration, validatingConfiguration],
-  ] as const) {
-    await client.delete(type, { name }, { signal }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
-  }
+  const names = namesOf(installationName(operators, options.name))
+  await removeConfigurations(client, names, options)
   for (const kind of kindsOf(operators)) {
-    if (kind.versions.length > 1) await removeConversion(client, groupResourceOf(kind), conversionInstaller, options)
+    if (kind.versions.length > 1) await removeConversion(client, groupResourceOf(kind), names.conversionInstaller, options)
+  }
+}
+
+/**
+ * Removes the webhook configurations that have the name and the labels of the installation.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when the user may not delete them. A user who may not even read them has not installed any: such
+ * a user can install operators without webhooks.
+ */
+async function removeConfigurations(client: Client, names: InstallationNames, { signal }: InstallOptions): Promise<void> {
+  for (const [type, name] of [
+    [mutatingWebhookConfiguration, names.mutatingConfiguration],
+    [validatingWebhookConfiguration, names.validatingConfiguration],
+  ] as const) {
+    const ofName = client.get(type, { name }, { signal }).catch((error: unknown) => {
+      if (!isNotFound(error) && !isForbidden(error)) throw error
+    })
+    const metadata = (await ofName)?.metadata
+    if (metadata === undefined || !hasFields(metadata.labels, labelsOf(names.installation))) continue
+    await client.delete(type, { name }, { preconditions: { uid: metadata.uid }, signal }).catch((cause: unknown) => {
+      if (isNotFound(cause)) return
+      if (!isForbidden(cause)) throw cause
+      const problem = `The ${type.kind} ${name} calls webhooks that the operator no longer has, and this user may not delete it`
+      throw new ProreusError('PRO_PERMISSION', `${problem}: ${cause.message}: have an administrator delete it.`, { cause })
+    })
   }
 }
 
 /**
  * Returns a function for the option `onServing` of `run`. The function installs the CRDs and webhook configurations as soon as the webhooks
- * are served.
+ * are served, and removes those webhook configurations of the installation that its operators no longer need. With the option
+ * `enableWebhooks: false` of `run`, it installs the CRDs only, because another process of the installation may serve the webhooks.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
  * Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this process.
@@ -172,12 +196,14 @@ export function installOnServing(
   { forceConflicts }: Pick<InstallOptions, 'forceConflicts'> = {},
 ): NonNullable<RunOptions['onServing']> {
   const name = installationName(operators, running.name)
+  const { enableWebhooks = true } = running
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
-  const target = hasWebhooks ? targetOf(namesOf(name), running) : undefined
+  const target = enableWebhooks && hasWebhooks ? targetOf(namesOf(name), running) : undefined
   return async (_endpoints, client) => {
     const options = { name, forceConflicts, signal: running.signal }
     await installKinds(client, operators, running.clock ?? systemClock, options)
     if (target !== undefined) await installWebhooks(client, operators, target, options)
+    else if (enableWebhooks) await removeWebhooks(client, operators, options)
   }
 }
 
@@ -212,14 +238,19 @@ async function installConversions(
   }
 }
 
-/** Removes the conversion webhook of a CRD, if there is one. */
-async function removeConversion(client: Client, name: string, fieldManager: string, { signal }: InstallOptions): Promise<void> {
+/**
+ * Removes the conversion webhook of a CRD, if there is one. A webhook that another installation has set is removed only with
+ * `forceConflicts`.
+ */
+async function removeConversion(client: Client, name: string, fieldManager: string, options: InstallOptions): Promise<void> {
+  const { forceConflicts = false, signal } = options
+  const definition = await client.get(customResourceDefinition, { name }, { signal })
+  if (definition.spec.conversion?.strategy !== 'Webhook') return
+  if (!forceConflicts && isConvertedByOthers(definition, installationOf(fieldManager))) return
   // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
   // remain.
-  const { spec } = await client.get(customResourceDefinition, { name }, { signal })
   const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
-  if (spec.conversion?.strategy === 'Webhook')
-    await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
+  await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
 }
 
 /**
@@ -250,9 +281,11 @@ async function installConversion(
 }
 
 /**
- * Returns true when another installation has set `spec.conversion`, i.e. when one of its installers (see `isInstaller`) owns this field.
+ * Returns true when another installation has set the conversion webhook, i.e. when one of its installers (see `isInstaller`) owns
+ * `spec.conversion`.
  */
-function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
+function isConvertedByOthers({ metadata, spec: { conversion } }: CustomResourceDefinition, installation: string): boolean {
+  if (conversion?.strategy !== 'Webhook') return false
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
     const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']
     return isInstaller(manager) && installationOf(manager) !== installation && isObject(spec) && 'f:conversion' in spec

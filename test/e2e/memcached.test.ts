@@ -9,9 +9,9 @@ t.setTimeout(120_000)
 
 const folder = join(repository, 'docs/examples/memcached')
 
-t.test('the memcached example has at most 110 lines, and no type assertions', async (t) => {
+t.test('the memcached example has at most 115 lines, and no type assertions', async (t) => {
   const source = ['kind.ts', 'controller.ts', 'operator.ts'].map((name) => readFileSync(join(folder, name), 'utf8')).join('')
-  t.ok(source.trimEnd().split('\n').length <= 110, `${source.split('\n').length - 1} lines`)
+  t.ok(source.trimEnd().split('\n').length <= 115, `${source.split('\n').length - 1} lines`)
   t.notMatch(source, / as (?!const\b)|[\w)]!\.|\bany\b/)
 })
 

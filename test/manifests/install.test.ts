@@ -1,8 +1,6 @@
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { ProreusError } from '../../src/api/errors.ts'
-import type { ResourceType } from '../../src/api/group-version-kind.ts'
-import type { ObjectKey } from '../../src/api/object.ts'
 import { Type } from '../../src/api/type.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -88,7 +86,7 @@ async function written(strategy: string, refuse?: Error): Promise<string[]> {
     writes.push(`${verb} ${type.kind}`)
     if (refuse !== undefined) throw refuse
   }
-  const get = async (): Promise<object> => ({ spec: { conversion: { strategy } } })
+  const get = async (): Promise<object> => ({ metadata: {}, spec: { conversion: { strategy } } })
   await installWebhooks({ get, apply: write('apply'), patch: write('patch') } as unknown as Client, [plain], { url: 'https://127.0.0.1:1' })
   return writes
 }
@@ -142,11 +140,12 @@ function recording(answer: (verb: string, kind: string, force?: boolean) => unkn
     get: ({ kind }: { kind: string }, key: object, options: object) => record('get', kind, key, options),
     apply: ({ kind }: { kind: string }, object: object, options: object) => record('apply', kind, object, options),
     patch: ({ kind }: { kind: string }, key: object, patch: object, options: object) => record('patch', kind, { key, patch }, options),
+    delete: ({ kind }: { kind: string }, key: object, options: object) => record('delete', kind, key, options),
   } as unknown as Client
   return { client, calls }
 }
 
-const establishedNow = { status: { conditions: [{ type: 'Established', status: 'True' }] } }
+const establishedNow = { metadata: {}, status: { conditions: [{ type: 'Established', status: 'True' }] } }
 
 t.test('CRDs are applied in order, without duplicates, and then waited for', async (t) => {
   const { signal } = new AbortController()
@@ -296,7 +295,7 @@ t.test('a conversion webhook that moves between URL and Service removes the othe
 
 t.test('the conversion of another installation is kept, unless forced', async (t) => {
   const applied = async (managedFields: object[] | undefined, forceConflicts?: boolean): Promise<boolean> => {
-    const { client, calls } = recording(() => ({ metadata: { managedFields }, spec: {} }))
+    const { client, calls } = recording(() => ({ metadata: { managedFields }, spec: { conversion: { strategy: 'Webhook' } } }))
     await installWebhooks(client, [converting], { url: 'https://h' }, { name: 'mine', forceConflicts })
     return calls.some(([verb]) => verb === 'apply')
   }
@@ -320,10 +319,10 @@ const plain = defineKind({
 
 t.test('the conversion webhook of a CRD that no longer needs one is removed', async (t) => {
   const { signal } = new AbortController()
-  const { client, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
+  const { client, calls } = recording(() => ({ metadata: {}, spec: { conversion: { strategy: 'Webhook' } } }))
   await installWebhooks(client, [defineOperator({ name: 'plain', kinds: [plain, kind] })], { url: 'https://h' }, { signal })
   const key = { name: 'plains.example.com' }
-  t.strictSame(calls, [
+  t.strictSame(calls.slice(0, 2), [
     ['get', 'CustomResourceDefinition', key, { signal }],
     [
       'patch',
@@ -334,34 +333,31 @@ t.test('the conversion webhook of a CRD that no longer needs one is removed', as
   ])
 })
 
-t.test('operators without webhooks leave no configurations and no conversions of an earlier release', async (t) => {
+t.test('the configurations that are deleted are those that were read', async (t) => {
   const { signal } = new AbortController()
-  const { client: recorder, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
-  const deleted: unknown[] = []
-  const clientFor = (code: number): Client =>
-    ({
-      ...recorder,
-      async delete(type: ResourceType, { name }: ObjectKey) {
-        deleted.push(`${type.kind} ${name}`)
-        throw new ApiError(failure(code, code === 404 ? 'NotFound' : 'Forbidden', 'no'))
-      },
-    }) as unknown as Client
-  const operators = [defineOperator({ name: 'plain', kinds: [plain, kind] })]
-  await removeWebhooks(clientFor(404), operators, { signal })
-  t.strictSame(deleted, ['MutatingWebhookConfiguration plain-mutating', 'ValidatingWebhookConfiguration plain-validating'])
-  t.strictSame(
-    calls.map(([verb]) => verb),
-    ['get', 'patch'],
-    'the kind of two versions has no conversion any more',
-  )
-  await t.rejects(removeWebhooks(clientFor(403), operators), { message: 'no' })
+  const labels = { 'app.kubernetes.io/name': 'plain', 'app.kubernetes.io/part-of': 'plain' }
+  const operators = [defineOperator({ name: 'plain', kinds: [kind] })]
+  const removed = async (answer: unknown): Promise<readonly Call[]> => {
+    const { client, calls } = recording((verb) => (verb === 'get' ? { metadata: { uid: 'a', labels } } : answer))
+    await removeWebhooks(client, operators, { signal })
+    return calls.filter(([verb]) => verb === 'delete')
+  }
+  const expected = ['Mutating', 'Validating'].map((phase): Call => {
+    const options = { preconditions: { uid: 'a' }, signal }
+    return ['delete', `${phase}WebhookConfiguration`, { name: `plain-${phase.toLowerCase()}` }, options]
+  })
+  t.strictSame(await removed({}), expected)
+  t.strictSame(await removed(new ApiError(failure(404, 'NotFound', 'another process was faster'))), expected)
+  await t.rejects(removed(new ApiError(failure(409, 'Conflict', 'no'))), { message: 'no' })
+  const broken = recording(() => new ApiError(failure(500, 'InternalError', 'broken')))
+  await t.rejects(removeWebhooks(broken.client, operators), { message: 'broken' })
 })
 
 t.test('the URL takes precedence over the Service, and outside a cluster one of them is required', async (t) => {
   const targets = async (running: Partial<RunOptions>, operators = [operator]): Promise<unknown[]> => {
     const { client, calls } = recording(() => establishedNow)
     await installOnServing(operators, { connection: { server: '', describe: '' }, clock: new FakeClock(), ...running })({} as never, client)
-    const configurations = calls.filter(([, kind]) => kind === 'ValidatingWebhookConfiguration')
+    const configurations = calls.filter(([verb, kind]) => verb === 'apply' && kind === 'ValidatingWebhookConfiguration')
     return configurations.map(([, , object]) => (object as { webhooks: { clientConfig: object }[] }).webhooks[0]!.clientConfig)
   }
   const path = '/validate-example-com-v1-thing'

@@ -1,4 +1,5 @@
-import { apps, controllerReference, core, defineController, hasFields, isControlledBy, keyOf, mergeConditions, predicates } from 'proreus'
+import { apps, controllerReference, core, defineController, hasFields, isControlledBy, keyOf, mergeConditions } from 'proreus'
+import { patchStatusIfChanged, predicates } from 'proreus'
 import type { ConditionInput, DeepReadonly } from 'proreus'
 import { memcached } from './kind.ts'
 import type { Memcached } from './kind.ts'
@@ -26,24 +27,27 @@ export const controller = defineController(memcached, {
       events.event(object, 'Normal', live === undefined ? 'Creating' : 'Updating', `Deployment ${key.name}: ${object.spec.size} Pods`)
       live = await client.apply(apps.deployment, wanted)
     }
-    const pods = cache.list(core.pod, { namespace: key.namespace, labelSelector: { matchLabels: { [ownerLabel]: key.name } } })
-    const nodes = pods.filter((pod) => pod.metadata.deletionTimestamp === undefined).map((pod) => pod.metadata.name)
-    const available = availability(object.spec.size, isForeign ? undefined : (live?.status?.availableReplicas ?? 0))
+    const labelled = cache.list(core.pod, { namespace: key.namespace, labelSelector: { matchLabels: { [ownerLabel]: key.name } } })
+    const pods = labelled.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = (isForeign ? undefined : live?.status) ?? {}
+    const available = isForeign ? nameConflict : availability(object.spec.size, availableReplicas, pods)
     const at = { now: clock.now(), generation: object.metadata.generation }
-    const status = {
-      nodes: nodes.sort(),
-      replicas: isForeign ? 0 : (live?.status?.replicas ?? 0),
-      selector: `${ownerLabel}=${key.name}`,
-      conditions: mergeConditions(object.status?.conditions, [{ type: 'Available', ...available }], at),
-    }
-    if (!hasFields(object.status, status)) await client.patchStatus(memcached, key, { status })
+    const conditions = mergeConditions(object.status?.conditions, [{ type: 'Available', ...available }], at)
+    const nodes = pods.map(({ metadata }) => metadata.name).sort()
+    const selector = `${ownerLabel}=${key.name}`
+    await patchStatusIfChanged(client, memcached, object, { nodes, replicas, readyReplicas, selector, conditions })
   },
 })
 
-function availability(size: number, available: number | undefined): Omit<ConditionInput, 'type'> {
-  if (available === undefined) return { status: 'False', reason: 'NameConflict', message: 'The Deployment belongs to somebody else.' }
-  const [status, reason] = available >= size ? (['True', 'Ready'] as const) : (['False', 'Starting'] as const)
-  return { status, reason, message: `${available} of ${size} Pods are available.` }
+const nameConflict = { status: 'False', reason: 'NameConflict', message: 'The Deployment belongs to somebody else.' } as const
+
+function availability(size: number, available: number, pods: readonly DeepReadonly<core.Pod>[]): Omit<ConditionInput, 'type'> {
+  const message = `${available} of ${size} Pods are available.`
+  if (available >= size) return { status: 'True', reason: 'Ready', message }
+  // A Pod says why its container does not run, for example CrashLoopBackOff.
+  const waiting = pods.flatMap(({ status }) => status?.containerStatuses ?? []).map(({ state }) => state?.waiting)
+  const { reason = 'Starting', message: why = '' } = waiting.find((state) => state?.message !== undefined) ?? {}
+  return { status: 'False', reason, message: `${message} ${why}`.trim() }
 }
 
 function deploymentFor(object: DeepReadonly<Memcached>) {
@@ -54,12 +58,9 @@ function deploymentFor(object: DeepReadonly<Memcached>) {
     command: ['memcached', '-m=64', `--port=${object.spec.port}`],
     ports: [{ name: 'memcached', containerPort: object.spec.port, protocol: 'TCP' }],
   }
+  const template = { metadata: { labels }, spec: { containers: [container] } }
   return {
     metadata: { ...keyOf(object), labels, ownerReferences: [controllerReference(object)] },
-    spec: {
-      replicas: object.spec.size,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [container] } },
-    },
+    spec: { replicas: object.spec.size, selector: { matchLabels: labels }, template },
   }
 }

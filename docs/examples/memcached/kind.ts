@@ -14,13 +14,16 @@ export const memcached = defineKind({
       status: Type.Object({
         nodes: Type.Array(Type.String(), { description: 'Names of the Pods, sorted.' }),
         replicas: Type.Integer({ format: 'int32' }),
+        readyReplicas: Type.Integer({ format: 'int32' }),
         selector: Type.String(),
         conditions: Conditions,
       }),
       scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' },
       printerColumns: [
         { name: 'Size', jsonPath: '.spec.size', type: 'integer' },
+        { name: 'Ready', jsonPath: '.status.readyReplicas', type: 'integer' },
         { name: 'Available', jsonPath: '.status.conditions[?(@.type=="Available")].status' },
+        { name: 'Reason', jsonPath: '.status.conditions[?(@.type=="Available")].reason' },
         { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
       ],
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { apps, core, findCondition } from 'proreus'
+import { apps, core, findCondition, keyOf } from 'proreus'
 import { startControlPlane, until } from 'proreus/testing'
 import type { ControlPlane } from 'proreus/testing'
 import { memcached } from './kind.ts'
@@ -35,6 +35,25 @@ test('its status names its Pods, and says when all are there', async () => {
   })
   const pods = await client.list(core.pod, { namespace: 'test' })
   assert.deepEqual(status.nodes, pods.items.map(({ metadata }) => metadata.name).toSorted())
+})
+
+test('its status says why Pods do not run', async () => {
+  const { client } = controlPlane
+  const crash = { metadata: { annotations: { 'simulate.proreus.dev/exit-code': '1' } } }
+  const pods = await client.list(core.pod, { namespace: 'test' })
+  for (const { metadata } of pods.items) await client.patch(core.pod, keyOf({ metadata }), crash)
+  const available = await until('they crash', async () => {
+    const condition = findCondition((await client.get(memcached, key)).status?.conditions, 'Available')
+    return condition?.reason === 'CrashLoopBackOff' ? condition : undefined
+  })
+  assert.equal(available.status, 'False')
+  assert.match(available.message, /^\d of 4 Pods are available\. back-off 10s restarting failed container/)
+  for (const { metadata } of pods.items) await client.delete(core.pod, keyOf({ metadata }))
+  const isOld = (name: string) => pods.items.some(({ metadata }) => metadata.name === name)
+  await until('new Pods are available', async () => {
+    const { status } = await client.get(memcached, key)
+    return findCondition(status?.conditions, 'Available')?.status === 'True' && status?.nodes?.some(isOld) === false
+  })
 })
 
 test('at rest it writes nothing', async () => {

@@ -98,9 +98,9 @@ class Collector {
   }
 
   /**
-   * Deletes an object, unless it has an owner that exists and is not in foreground deletion. If it has such an owner, removes the
-   * references to owners that are missing or in foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector:
-   * attemptToDeleteItem).
+   * Deletes an object if all its owners are missing or in foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector:
+   * attemptToDeleteItem). If another owner exists, the object is kept, and its references to missing owners and to owners in foreground
+   * deletion are removed.
    */
   async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
@@ -114,8 +114,8 @@ class Collector {
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // The object has dependents, and its owner is in foreground deletion. If a dependent is in foreground deletion, too, the owner
-    // references may form a cycle in which each object waits for the deletion of the next. The object then stops blocking its owners.
+    // The object has dependents and an owner in foreground deletion. If a dependent is also in foreground deletion, the owner references
+    // may form a cycle in which each object waits for the deletion of the next. To end the cycle, `blockOwnerDeletion` is set to false.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')

@@ -1,10 +1,13 @@
-/** Prints label selectors as Go does in messages. */
+/** Formats label selectors for messages as Go formats them. */
 import type { DeepReadonly } from '../../api/json.ts'
 import type { policy } from '../../api/kubernetes/policy.ts'
 
 type Selector = DeepReadonly<NonNullable<policy.PodDisruptionBudget['spec']>>['selector']
 
-/** Returns a selector as Go's format `%v` prints it; `nil` for an absent one (k8s.io/apimachinery/pkg/apis/meta/v1: LabelSelector.String). */
+/**
+ * Returns a selector as Go's format `%v` prints it (k8s.io/apimachinery/pkg/apis/meta/v1: LabelSelector.String). Returns `nil` for an
+ * absent selector.
+ */
 export function goSelector(selector: Selector): string {
   if (selector === undefined) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {})

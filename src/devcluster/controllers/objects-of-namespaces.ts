@@ -1,4 +1,4 @@
-/** Functions for controllers that keep one object in each namespace. */
+/** Functions for controllers that maintain one object in each namespace. */
 import type { ObjectKey } from '../../api/object.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
 
@@ -8,7 +8,10 @@ export function inNamespaces(name: string) {
     metadata.name === name && metadata.namespace !== undefined ? [{ name: metadata.namespace }] : []
 }
 
-/** Ignores the errors of a write that is no longer needed: the object already exists, or its namespace is terminating or deleted. */
+/**
+ * Ignores the error of a write that is no longer needed: the object already exists, or its namespace is terminating or deleted. Throws
+ * every other error.
+ */
 export function ignoreRaces(error: unknown): void {
   if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error
 }

@@ -28,25 +28,25 @@ export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
   /**
-   * Returns true when the deletion of an object with this UID was observed. An owner whose type is no longer served cannot be looked up.
-   * Only this function then shows that the owner is gone.
+   * Returns true when the deletion of an object with this UID was observed. `findOwners` calls this function for an owner whose type is not
+   * served, because such an owner cannot be looked up.
    */
   readonly isGone: (uid: string) => boolean
 }
 
 /**
- * Looks up the owners of an object with requests to the API server, not in the cache, because a deletion based on outdated data cannot be
- * undone. An owner is absent if another object now has its name. An owner in another namespace is also absent, because owner references do
- * not cross namespaces.
+ * Looks up the owners of an object. Each lookup is a request to the API server, because the cache may be outdated and a deletion cannot be
+ * undone. An owner is absent if the object with its name has another UID. An owner in another namespace is also absent, because owner
+ * references do not cross namespaces.
  */
 export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // The owner cannot be looked up, because its type is not served, or because the owner is namespaced although the object is
-    // cluster-scoped. The owner counts as unknown, unless its type is not served and its deletion was observed. As in Kubernetes, an object
-    // with an unknown owner is not deleted.
+    // The owner cannot be looked up: its type is not served, or its type is namespaced although the object is cluster-scoped. If the type
+    // is not served and the deletion of the owner was observed, the owner is absent. Otherwise, the owner is unknown. As in Kubernetes, an
+    // object with an unknown owner is not deleted.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
       const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)

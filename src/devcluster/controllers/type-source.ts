@@ -28,8 +28,8 @@ export function catalogTypes(catalog: Catalog): TypeSource {
 }
 
 /**
- * Returns one type for each storage key, because all versions of a type have the same storage key. The catalog lists the preferred version
- * first.
+ * Returns the preferred version of each type whose objects can be watched and deleted. All versions of a type have the same storage key.
+ * The catalog lists the preferred version first.
  */
 function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
   const byStorage = new Map<string, ResourceType>()

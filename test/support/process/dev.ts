@@ -15,10 +15,9 @@ export interface Dev {
   readonly ok: (args: string, input?: string) => Promise<string>
 }
 
-/** Starts `proreus dev` on a free port in a new folder. It is stopped at the end of the test. */
-export async function startDev(t: Test, operators = 'all'): Promise<Dev> {
-  const directory = t.testdir()
-  const running = startProreus(['dev', '--port', '0', '--operators', operators], { cwd: directory })
+/** Starts `proreus dev` on a free port in a folder (default: a new one). It is stopped at the end of the test. */
+export async function startDev(t: Test, operators = 'all', flags: readonly string[] = [], directory = t.testdir()): Promise<Dev> {
+  const running = startProreus(['dev', '--port', '0', '--operators', operators, ...flags], { cwd: directory })
   t.teardown(() => running.stop('SIGTERM'))
   const kubeconfig = join(directory, '.proreus/kubeconfig')
   await until('proreus dev is ready', () => {

@@ -1,4 +1,4 @@
-/** The EndpointSlice controller: keeps the endpoints of Services with a selector (k8s.io/kubernetes/pkg/controller/endpointslice). */
+/** The EndpointSlice controller: maintains EndpointSlices of Services with a selector (k8s.io/kubernetes/pkg/controller/endpointslice). */
 import { isIPv6 } from 'node:net'
 import { node as nodeType, pod as podType, service as serviceType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'

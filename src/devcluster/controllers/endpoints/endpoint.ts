@@ -97,7 +97,10 @@ function hintsOf({ spec }: ReadonlyService, zone: string | undefined, node: stri
   return { ...(forZones !== undefined && { forZones }), ...(forNodes !== undefined && { forNodes }) }
 }
 
-/** Returns the ports of the Service with their numbers in the Pod. A port whose `targetPort` is a name that the Pod lacks is left out. */
+/**
+ * Returns the ports of the Service with their numbers in the Pod. If `targetPort` is a name, and the Pod has no port with this name, the
+ * port of the Service is left out.
+ */
 export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((servicePort) => {
     const port = findPort(pod, servicePort)

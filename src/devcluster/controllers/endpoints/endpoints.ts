@@ -1,4 +1,4 @@
-/** The Endpoints controller: keeps the Endpoints of Services with a selector (k8s.io/kubernetes/pkg/controller/endpoint). */
+/** The Endpoints controller: maintains the Endpoints of Services with a selector (k8s.io/kubernetes/pkg/controller/endpoint). */
 import { pod as podType, service as serviceType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
@@ -42,8 +42,8 @@ export function endpointsController(): ControllerDefinition {
     workers: 4,
     watches: [
       { type: podType, map: servicesOfPod },
-      // Only the deletion of an Endpoints object enqueues its Service, and the object is created again. An object that a user has changed
-      // stays as it is until the Service or a Pod changes.
+      // The deletion of an Endpoints object enqueues the Service, and the reconcile creates the object again. A change of an Endpoints
+      // object enqueues nothing: the change of a user remains until the Service or a Pod changes.
       { type: core.endpoints, map: ({ metadata }) => [metadata], predicates: [funcs({ added: () => false, updated: () => false })] },
     ],
     reconcile: retryRefused((service: ReadonlyService, context: ReconcileContext) => reconcileService(service, times, context)),

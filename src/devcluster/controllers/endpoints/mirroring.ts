@@ -19,7 +19,7 @@ import { managedByLabel, serviceNameLabel } from './plan-slices.ts'
 
 type Endpoints = DeepReadonly<core.Endpoints>
 
-/** With the value `true`, the Endpoints are not mirrored. */
+/** Endpoints are not mirrored if this label has the value `true`. */
 const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
 /** Endpoints with this annotation are a lock of leader election. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'

@@ -51,7 +51,10 @@ export function planMirror(endpoints: Endpoints, existing: readonly Slice[]): Mi
   return { ...recycled({ create, update, remove }), skipped, limit: maxPerSubset }
 }
 
-/** Groups the addresses by their type and ports, at most 1000 of each subset. */
+/**
+ * Groups the addresses of all subsets by address type and ports. Only the first 1000 addresses of each subset are used. `skipped` is the
+ * number of the other addresses.
+ */
 function groupsOf({ subsets }: Endpoints): { readonly groups: ReadonlyMap<string, Group>; readonly skipped: number } {
   const groups = new Map<string, Group>()
   let skipped = 0
@@ -128,13 +131,13 @@ function annotationsOf({ metadata }: Endpoints): Record<string, string> {
   return annotations
 }
 
-/** Replaces an EndpointSlice as a whole: the update has no resourceVersion, as in Kubernetes. */
+/** Returns `slice` with the name of an existing EndpointSlice. The result has no resourceVersion, as in Kubernetes. */
 function named(slice: SliceInput, { metadata }: Slice): SliceInput {
   const { generateName: _prefix, ...rest } = slice.metadata
   return { ...slice, metadata: { ...rest, name: metadata.name } }
 }
 
-/** Replaces creations by updates of EndpointSlices of the same address type that would otherwise be deleted. */
+/** Replaces each pair of a creation and a deletion of the same address type by one update. */
 function recycled({ create, update, remove }: SliceChanges): SliceChanges {
   const left = [...remove]
   const created: SliceInput[] = []

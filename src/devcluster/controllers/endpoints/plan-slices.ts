@@ -1,4 +1,7 @@
-/** Decides which EndpointSlices of a Service to create, to update and to delete (k8s.io/endpointslice: Reconciler.reconcileByAddressType). */
+/**
+ * Decides which EndpointSlices of a Service to create, to update and to delete (k8s.io/endpointslice:
+ * Reconciler.reconcileByAddressType).
+ */
 import { canonicalJson, jsonEqual } from '../../../api/json.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { discovery } from '../../../api/kubernetes/discovery.ts'
@@ -27,12 +30,15 @@ export interface EndpointGroup {
 
 export interface SliceChanges {
   readonly create: readonly SliceInput[]
-  /** Each of these replaces all fields of the existing EndpointSlice with the same name. */
+  /** The new content of existing EndpointSlices. An update replaces all fields of the EndpointSlice with the same name. */
   readonly update: readonly SliceInput[]
   readonly remove: readonly Slice[]
 }
 
-/** Returns the changes after which the Service has the endpoints of `groups` in its EndpointSlices of this address type. */
+/**
+ * Returns the changes to a Service's EndpointSlices of one address type. After these changes, the EndpointSlices contain exactly the
+ * endpoints of `groups`.
+ */
 export function planSlices(
   service: ReadonlyService,
   addressType: AddressType,
@@ -60,7 +66,10 @@ export function planSlices(
   return reuseRemoved({ create, update, remove }, own)
 }
 
-/** Replaces creations by updates of EndpointSlices that would otherwise be deleted (k8s.io/endpointslice: Reconciler.finalize). */
+/**
+ * Replaces each pair of a creation and a deletion by one update, if the EndpointSlice to delete is in `own` (k8s.io/endpointslice:
+ * Reconciler.finalize).
+ */
 function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Slice[]): SliceChanges {
   const reusable = remove.filter((slice) => own.includes(slice)).slice(0, create.length)
   const kept = create.length - reusable.length
@@ -76,8 +85,8 @@ function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Sl
 
 /**
  * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping). Existing endpoints stay in their slice.
- * New endpoints first fill the slices that change anyway. The remaining ones go to one unchanged slice if all of them fit there, and
- * otherwise to new slices.
+ * New endpoints first fill the slices that change anyway. If unchanged slices have room for all remaining endpoints, the fullest of these
+ * slices takes all of them. Otherwise, a new slice takes up to 100 endpoints, and the same rule applies to the rest.
  *
  * @param empty a new EndpointSlice without endpoints.
  */
@@ -135,8 +144,8 @@ function isOwnedBy({ metadata }: Slice, service: ReadonlyService): boolean {
 }
 
 /**
- * Returns true when an existing EndpointSlice equals the placeholder: both have the same labels and owner references, and neither endpoints
- * nor ports.
+ * Returns true when an existing EndpointSlice equals the placeholder: it has the labels and owner references of the placeholder, no
+ * endpoints and no ports.
  */
 function isSameSlice(slice: Slice, placeholder: SliceInput): boolean {
   const { labels, ownerReferences } = slice.metadata
@@ -163,8 +172,8 @@ function newSlice(service: ReadonlyService, addressType: AddressType, ports: rea
 }
 
 /**
- * Returns the prefix of the names of EndpointSlices, to which the API server appends a random suffix. The prefix ends with a dash only if it
- * is then still a valid name (k8s.io/endpointslice: getEndpointSlicePrefix).
+ * Returns the prefix of the names of a Service's EndpointSlices. The API server appends a random suffix. The prefix is the name of the
+ * Service and a dash. If the dash made the prefix invalid, the dash is left out (k8s.io/endpointslice: getEndpointSlicePrefix).
  */
 export function namePrefixOf(service: string): string {
   return dns1123Subdomain(`${service}a`).length === 0 ? `${service}-` : service

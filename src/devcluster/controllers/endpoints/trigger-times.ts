@@ -5,16 +5,16 @@ import type { DeepReadonly } from '../../../api/json.ts'
 import { formatKey } from '../../../api/object.ts'
 
 /**
- * The annotation with the time of the change that caused the latest update. With it, clients measure how long the update took to reach
- * them.
+ * The annotation with the time of the change that caused the latest update. Clients use this time to measure how long the update took to
+ * reach them.
  */
 export const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 
 /** The trigger times of all Services, keyed by namespace and name (k8s.io/endpointslice/util: TriggerTimeTracker). */
 export class TriggerTimes {
   /**
-   * For each Service, the time at which each of its Pods last became ready or unready, keyed by the name of the Pod. `next` stores these
-   * times.
+   * The times at which Pods last became ready or unready. The outer key is the Service, the inner key is the name of the Pod. `next` stores
+   * these times.
    */
   readonly #known = new Map<string, ReadonlyMap<string, string>>()
 

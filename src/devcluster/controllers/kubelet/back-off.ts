@@ -4,8 +4,8 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * If a container or a pull fails more than this long after the latest attempt, the next attempt is made at once, and the delays start from
- * 10 s again.
+ * The delay expires this long after the latest call of `next`. After a later failure, `until` returns the time of the failure, and `next`
+ * sets the delay to 10 s.
  */
 const expiresMs = 600_000
 
@@ -24,7 +24,10 @@ export class BackOff {
     return this.#hasExpired(failedAt) ? failedAt : failedAt + this.#delayMs
   }
 
-  /** Records an attempt at `now`, after a failure at `failedAt`, and doubles the delay. After the first attempt, the delay is 10 s. */
+  /**
+   * Records an attempt at `now` after a failure at `failedAt`. The first attempt sets the delay to 10 s. Each later attempt doubles the
+   * delay, unless the delay has expired.
+   */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)
     this.#updatedAt = now

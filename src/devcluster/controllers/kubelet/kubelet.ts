@@ -1,7 +1,8 @@
 /**
  * The simulated kubelets of all nodes. They pull the images of each Pod that is bound to a node and start its containers, which become
- * ready. These steps take no time, unless the options or the annotations of the Pod set a delay. The containers of a Job's Pod exit with
- * code 0 after a moment. All other containers run until their Pod is deleted.
+ * ready. These steps take no time, unless the options or the annotations of the Pod set a delay. Init containers exit with code 0 at once.
+ * The regular containers of a Job's Pod exit with code 0 after 100 ms. All other containers run until their Pod ends. The annotations of
+ * the Pod can change this behaviour.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -38,8 +39,8 @@ interface Entry {
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
-   * True when the kubelet has been stopped since it last wrote the status of the Pod. When it runs again, it writes the status even if no
-   * step was due, because other controllers may have changed the status.
+   * True when the kubelet has been stopped since it last wrote the status of the Pod. Other controllers may have changed the status in the
+   * meantime. When the kubelet runs again, it therefore writes the status even if no step was due.
    */
   wasAway: boolean
 }

@@ -16,7 +16,7 @@ interface Finding {
 const isTrue: Finding = { status: 'True' }
 const ownTypes = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 
-/** Returns all conditions of a Pod: the conditions that other clients have written, unchanged, and the conditions of the kubelet. */
+/** Returns all conditions of a Pod: the conditions of the kubelet, and the unchanged conditions of other clients. */
 export function podConditions(simulated: SimulatedPod, pod: ReadonlyPod, phase: PodPhase): object[] {
   const before = pod.status?.conditions ?? []
   const others = before.filter(({ type }) => !(ownTypes as readonly string[]).includes(type))

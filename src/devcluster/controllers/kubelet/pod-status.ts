@@ -40,7 +40,7 @@ function sorted(containers: readonly SimulatedContainer[]): readonly SimulatedCo
   return [...containers].sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
 }
 
-/** An init container is ready when it has succeeded; a sidecar is ready like a regular container. */
+/** Returns the status of an init container or a sidecar. Such a container is also ready after it has succeeded. */
 function initStatus(pod: ReadonlyPod, container: SimulatedContainer): object {
   return { ...containerStatus(pod, container), ready: isSidecar(container.spec) ? container.isReady : succeeded(container.state) }
 }

@@ -16,8 +16,8 @@ import { healthyProbes } from './simulation.ts'
 export type ContainerSpec = NonNullable<ReadonlyPod['spec']>['containers'][number]
 
 /**
- * The work that the kubelet is doing for a container. `since` is the time at which a pull or a start began, or at which a pull failed or
- * the container ended.
+ * The work that the kubelet is doing for a container. `since` is a time: for `pulling` and `starting`, the time at which this work began;
+ * for `pull-failed` and `pull-back-off`, the time at which the pull failed; for `ended` and `crash-back-off`, the end of the container.
  */
 type Activity =
   /** No work: the container waits for earlier containers, runs, or has ended and will not be restarted. */
@@ -81,7 +81,7 @@ export class SimulatedContainer {
   last: Ended | undefined
   restartCount = 0
   #activity: Activity = { kind: 'none' }
-  /** The time at which `plan` took effect. A step that `plan` places before this time is due at this time. */
+  /** The time at which `plan` took effect. If a step should have happened earlier according to `plan`, the step is due at this time. */
   #plannedAt: number
   /** Undefined when the container does not run. */
   #probes: ContainerProbes | undefined
@@ -130,7 +130,7 @@ export class SimulatedContainer {
     else if (this.last !== undefined) this.begin(now)
   }
 
-  /** Replaces the plan. A step that the new plan places before `now` is due at `now`. */
+  /** Replaces the plan. If a step should have happened before `now` according to the new plan, the step is due at `now`. */
   replan(plan: ContainerPlan, now: number): void {
     const before = this.plan
     this.plan = plan
@@ -161,7 +161,7 @@ export class SimulatedContainer {
     }
   }
 
-  /** The time of the next step. Infinity when no step follows until the Pod changes. */
+  /** The time of the next step of this container. Infinity when no step is planned. */
   get due(): number {
     const activity = this.#activity
     const probeDue = this.#probes?.due ?? Number.POSITIVE_INFINITY
@@ -227,22 +227,22 @@ export class SimulatedContainer {
     this.#activity = { kind: 'none' }
     if (this.state.kind === 'running') this.#end(at, exitCode, exitCode === 0 ? 'Completed' : 'Error')
     else if (this.state.kind === 'waiting' && this.last !== undefined) {
-      // The container waits for a restart. It keeps the state of its last run.
+      // The container waits for a restart. The restart is cancelled, and the status shows how the last run ended.
       this.state = { kind: 'terminated', ...this.last }
       this.last = undefined
     }
     this.#activity = { kind: 'none' }
   }
 
-  /** Marks a container as terminated although it has never run, because its Pod has ended. */
+  /** Sets the state to terminated. The container has never run, and its Pod has ended. */
   markUnknown(): void {
     const message = 'The container could not be located when the pod was terminated'
     this.state = { kind: 'terminated', exitCode: 137, reason: 'ContainerStatusUnknown', message }
   }
 
   /**
-   * Replaces the spec after its image has changed. The kubelet stops a running container and begins with the new image at once. It also
-   * does so for a container that it is about to start or to restart.
+   * Replaces the spec after a change of the image. If the container runs, the kubelet stops the container and begins with the new image at
+   * once. If the kubelet is about to start or to restart the container, the kubelet also begins with the new image at once.
    */
   respec(spec: ContainerSpec, at: number): void {
     this.spec = spec

@@ -13,7 +13,7 @@ export interface PodEvent extends ContainerEvent {
   readonly fieldPath?: string
 }
 
-/** The reason for which the kubelet has ended a Pod. Empty when the containers have ended by themselves, or because the Pod is deleted. */
+/** The reason for which the kubelet has ended a Pod. Empty when the containers ended by themselves, and when the Pod was deleted. */
 export interface PodEnd {
   readonly reason?: string
   readonly message?: string
@@ -103,13 +103,16 @@ export class SimulatedPod {
     return this.init.every((container) => (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)))
   }
 
-  /** The time of the next step. Infinity when no step follows until the Pod changes. */
+  /** The time of the next step of the Pod or of a container. Infinity when no step is planned. */
   get due(): number {
     if (this.end !== undefined) return Number.POSITIVE_INFINITY
     return Math.min(this.#stopAt ?? Number.POSITIVE_INFINITY, this.#evictionDue, this.#deadline, ...this.#acting.map((one) => one.due))
   }
 
-  /** Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. */
+  /**
+   * Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. Returns the Events since
+   * the previous call.
+   */
   advance(pod: ReadonlyPod, plan: PodPlan, now: number): readonly PodEvent[] {
     this.#update(pod, plan, now)
     if (this.end === undefined) this.#proceed(this.changedAt)
@@ -191,8 +194,8 @@ export class SimulatedPod {
       }
       if (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) this.#stop(at, {}, terminated)
-      // An unfinished init container holds back the containers after it. A sidecar that restarts holds back no regular container once one
-      // of them has begun.
+      // The containers after an unfinished init container wait. After the start of a regular container, only a sidecar that restarts can be
+      // unfinished, and no container waits for it.
       if (!this.regular.some((one) => one.hasBegun)) return
     }
     for (const container of this.regular) {

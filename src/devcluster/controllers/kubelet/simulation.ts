@@ -50,7 +50,7 @@ export interface ContainerPlan {
   readonly isOomKilled: boolean
   /** The times in which the probes fail, in each of the first `failures` runs. Each probe succeeds at all other times. */
   readonly probes: Readonly<Record<ProbeKind, FailingTimes>>
-  /** The number of runs, from the first one, that end after `runMs` with `exitCode`, and whose probes fail. Infinity for all runs. */
+  /** The number of runs, counted from the first one, that end after `runMs` with `exitCode`, and whose probes fail. Infinity when all do. */
   readonly failures: number
   /** The error of each pull of the image; undefined when the image can be pulled. */
   readonly pullError: string | undefined
@@ -93,7 +93,7 @@ const failsFor = (kind: ProbeKind): string => `${kind}-fails-for`
 
 type Readers = Readonly<Record<string, readonly [read: Reader, expected: string]>>
 
-/** The annotations of a container, except `pull-error`: the function that reads the value, and a description of the valid values. */
+/** The annotations of a container, except `pull-error`. Each entry contains a function that parses the value, and the expected values. */
 const containerReaders: Readers = {
   'pull-delay': [duration, aDuration],
   'start-delay': [duration, aDuration],
@@ -110,7 +110,7 @@ const podReaders: Readers = {
   'schedule-delay': [duration, aDuration],
   'evict-after': [duration, aDuration],
 }
-/** The annotation that makes each pull of the image fail. Its value is the error, as any text. */
+/** The annotation that makes each pull of the image fail. The value is the error message; an empty value means `defaultPullError`. */
 const pullError = 'pull-error'
 
 interface Probed {
@@ -178,7 +178,10 @@ function missingProbe(name: string, containers: readonly Probed[]): keyof Probed
   return containers.some((one) => one[probe] !== undefined) ? undefined : probe
 }
 
-/** Returns the valid annotations, keyed by the container that they name. The key of annotations that name no container is empty. */
+/**
+ * Returns the values of the valid annotations, keyed by the name of the container, and the errors in the other annotations. The key is
+ * empty for annotations that name no container.
+ */
 function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()
   const problems: string[] = []

@@ -1,7 +1,7 @@
 /**
- * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). It marks a node whose kubelet is stopped as unreachable,
- * marks the Pods of the node as not ready, and keeps the taints of all nodes up to date. The simulated kubelets send no heartbeats. The
- * controller reads the annotation that stops a kubelet instead.
+ * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). When the kubelet of a node is stopped, the controller
+ * marks the node as unreachable and the Pods of the node as not ready. It also keeps the taints of all nodes up to date. The simulated
+ * kubelets send no heartbeats. Instead, the controller reads the annotation that stops a kubelet.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
@@ -37,7 +37,8 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [
-      // A status that is written after the node has become unreachable may still show the Pod as ready.
+      // After a node has become unreachable, another client may still write a Pod status with the condition Ready. The reconcile of the
+      // node then marks the Pod as not ready again.
       { type: podType, map: unreachableNodeOf },
       // `evictsPods` depends on the readiness of all nodes. A change of one node therefore enqueues all other nodes that are not ready.
       {
@@ -83,8 +84,8 @@ function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheR
 }
 
 /**
- * Sets the conditions that the kubelet posts to Unknown. Resolves with the changed node, or with undefined when another client has changed
- * or deleted the node in the meantime.
+ * Sets the conditions that the kubelet posts to Unknown, unless the condition Ready is already Unknown. Resolves with the resulting node.
+ * Resolves with undefined when another client has changed or deleted the node in the meantime.
  */
 async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode | undefined> {
   const conditions = node.status?.conditions ?? []

@@ -1,6 +1,6 @@
 /**
- * Posts the status of a node as its kubelet does: when a user has created the node, and when its kubelet runs again. Also records the
- * Events of the kubelet about these nodes.
+ * Posts the labels and the status of nodes that are not ready, as their kubelets do. A node is not ready after a user has created it, and
+ * when its kubelet runs again. Also records the Events of the kubelets about nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'

@@ -1,4 +1,7 @@
-/** The taints that follow from the conditions of a node (k8s.io/kubernetes/pkg/controller/nodelifecycle: nodeConditionToTaintKeyStatusMap). */
+/**
+ * The taints that follow from the conditions of a node (k8s.io/kubernetes/pkg/controller/nodelifecycle:
+ * nodeConditionToTaintKeyStatusMap).
+ */
 import { formatTime } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
 
@@ -18,7 +21,7 @@ const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => 
 /**
  * Returns the taints that the node should have, or undefined when it already has them. Taints that a user has added are kept.
  *
- * @param evicts true when the Pods are evicted from a node that is not ready: the node then gets a taint NoExecute.
+ * @param evicts true when Pods are evicted from the node while it is not ready. A node that is not ready then gets a taint NoExecute.
  */
 export function changedTaints(
   node: ReadonlyNode,

@@ -51,7 +51,8 @@ export function hasKubelet({ metadata }: ReadonlyNode): boolean {
 
 /** Returns the IP address of the simulated node with index `index`. Nothing listens at this address. */
 export function nodeAddress(index: number): string {
-  return `10.0.${index >> 8}.${(index & 0xff) + 1}`
+  const number = index + 1
+  return `10.0.${number >> 8}.${number & 0xff}`
 }
 
 /** Returns the internal IP address in the status of a node. Empty when the status has none. */
@@ -69,7 +70,8 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
-        // The patch comes first because a create request for a node of an earlier run could be rejected by a webhook of that run.
+        // If the cluster has run before, the node exists, and webhooks of the earlier run could reject a create request. The patch
+        // therefore comes first.
         await client.patchStatus(nodeType, { name: node.name }, { status })
       } catch (error) {
         if (!isNotFound(error)) throw error

@@ -6,8 +6,8 @@ import { findCondition } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../scheduler/place-pod.ts'
 
 /**
- * The share of nodes that must be not ready, and the maximum size of a zone, for `evictsPods` to return false. Both numbers are defaults of
- * kube-controller-manager.
+ * The limits of `evictsPods`: a share of nodes that are not ready, and a number of nodes in a zone. Both are defaults of
+ * kube-controller-manager (`--unhealthy-zone-threshold`, `--large-cluster-size-threshold`).
  */
 const unhealthyZoneThreshold = 0.55
 const largeClusterSize = 50
@@ -17,9 +17,10 @@ export function isReady({ status }: ReadonlyNode): boolean {
 }
 
 /**
- * Returns true when Pods are evicted from the node while it is not ready. Returns false when no node of the cluster is ready, because the
- * control plane itself may then be cut off. Also returns false in a zone of at most 50 nodes if at least three nodes and 55 % of the nodes
- * are not ready, but not all of them.
+ * Returns true when Pods are evicted from the node while it is not ready. Returns false in two cases:
+ *
+ * - No node of the cluster is ready. The control plane itself may then be cut off.
+ * - The zone of the node has at most 50 nodes. At least three of them, and at least 55 %, are not ready. At least one of them is ready.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

@@ -36,8 +36,8 @@ export function placePod(
   if (fitting.length > 0) return { node: bestNode(pod, fitting, state).metadata.name }
   const available = `0/${nodes.length} nodes are available:`
   const reasons = counted(found.flatMap(({ misfits }) => misfits.map(({ reason }) => reason)))
-  // In kube-scheduler, the plugin for device claims reports before preemption (dynamicresources: PostFilter). There are no device claims
-  // here.
+  // In kube-scheduler, the message of the plugin for device claims precedes the message about preemption (dynamicresources: PostFilter).
+  // Device claims are not simulated, so the plugin's message is always the same.
   return { problem: `${available} ${reasons}. no new claims to deallocate, preemption: ${preemption(pod, available, found)}` }
 }
 
@@ -60,8 +60,8 @@ function counted(reasons: readonly string[]): string {
 }
 
 /**
- * Returns a function that checks one node. It returns the reasons for which the Pod does not fit on the node, or an empty list. As in
- * kube-scheduler, only the first plugin that rejects the node reports its reasons.
+ * Returns a function that checks one node. The function returns the reasons why the Pod does not fit on the node; an empty list if the Pod
+ * fits. As in kube-scheduler, the checks end with the first plugin that rejects the node.
  */
 function nodeCheck(
   pod: ReadonlyPod,
@@ -88,8 +88,8 @@ function nodeCheck(
 }
 
 /**
- * Returns the node with the greatest weight of preferred node affinity. Among equal nodes, a node whose taints PreferNoSchedule are all
- * tolerated comes first, then the node with the fewest Pods, then the first by name.
+ * Returns the node with the greatest weight of preferred node affinity. Among nodes of equal weight, a node comes first if the Pod
+ * tolerates all taints with the effect PreferNoSchedule. After that, the number of Pods decides (the fewest first), and finally the name.
  */
 function bestNode(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], state: ClusterState): ReadonlyNode {
   const scored = nodes.map((node) => ({

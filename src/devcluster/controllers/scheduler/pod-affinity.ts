@@ -7,7 +7,7 @@ import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 type Affinity = NonNullable<NonNullable<ReadonlyPod['spec']>['affinity']>
 type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]
 
-/** A topology domain: the key and the value of a label of nodes. */
+/** Returns the identifier of a topology domain. It consists of the key and the value of a node label. */
 const domainOf = (key: string, value: string): string => `${key}\0${value}`
 
 /**
@@ -18,8 +18,8 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
   const attracting = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const repelling = repellingTerms(pod)
   /**
-   * `attracted`: the topology domains with a Pod that matches all affinity terms of `pod`. `avoided`: the domains with a Pod that matches
-   * an anti-affinity term of `pod`. `closed`: the domains with a Pod that has an anti-affinity term which matches `pod`.
+   * Three sets of topology domains. An `attracted` domain has a Pod that matches all affinity terms of `pod`. An `avoided` domain has a Pod
+   * that matches an anti-affinity term of `pod`. A `closed` domain has a Pod with an anti-affinity term that matches `pod`.
    */
   const [attracted, avoided, closed] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const node of state.nodes) {
@@ -38,8 +38,8 @@ export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: 
     const isIn = (domains: ReadonlySet<string>, { topologyKey }: Term): boolean =>
       Object.hasOwn(labels, topologyKey) && domains.has(domainOf(topologyKey, labels[topologyKey]!))
     const hasKeys = attracting.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))
-    // If no Pod matches the affinity terms yet, a Pod that matches its own terms may run on any node. Otherwise, the first Pod of a group
-    // could never run.
+    // If no Pod matches the affinity terms yet, a Pod that matches its own terms may run on any node that has the topology keys. Without
+    // this exception, the first Pod of a group could never run.
     const isFirst = attracted.size === 0 && matchesAll(attracting, pod, pod, state)
     if (!hasKeys || !(attracting.every((term) => isIn(attracted, term)) || isFirst))
       return { reason: "node(s) didn't match pod affinity rules", isFinal: true }
@@ -59,8 +59,8 @@ function matchesAll(terms: readonly Term[], owner: ReadonlyPod, pod: ReadonlyPod
 }
 
 /**
- * Returns true when a term of `owner` matches `pod`. A term without `namespaces` and `namespaceSelector` matches only Pods in the namespace
- * of `owner`.
+ * Returns true when a term of `owner` matches `pod`. If a term has neither `namespaces` nor `namespaceSelector`, the term matches only Pods
+ * in the namespace of `owner`.
  */
 function matches(term: Term, owner: ReadonlyPod, pod: ReadonlyPod, state: ClusterState): boolean {
   const { namespaces = [], namespaceSelector, labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term

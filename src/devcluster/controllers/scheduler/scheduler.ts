@@ -87,8 +87,9 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
 }
 
 /**
- * Resolves with the node for a Pod. Resolves without a node when the Pod fits on no node, or while its claims with volumeBindingMode
- * WaitForFirstConsumer are being bound. `requeue` is true when another client has changed such a claim or its volume.
+ * Resolves with the node for a Pod. Resolves without a node when the Pod fits on no node. Also resolves without a node while the claims of
+ * the Pod with volumeBindingMode WaitForFirstConsumer are being bound. If another client has changed one of these claims or a volume,
+ * `requeue` is true.
  */
 async function nodeFor(
   pod: ReadonlyPod,
@@ -97,7 +98,7 @@ async function nodeFor(
 ): Promise<{ readonly node?: string; readonly requeue?: boolean }> {
   const claims = claimsOfPod(pod, context)
   if ('problem' in claims) {
-    // kube-scheduler reports this problem once for all nodes, and the result of preemption as "not found".
+    // kube-scheduler reports this problem once for all nodes. The message ends with "not found" as the result of preemption.
     await reportProblem(pod, `0/${state.nodes.length} nodes are available: ${claims.problem}. not found`, context)
     return {}
   }

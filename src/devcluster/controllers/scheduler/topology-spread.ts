@@ -27,7 +27,10 @@ export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: Reado
   }
 }
 
-/** Returns the number of Pods that match the constraint, keyed by topology domain. Nodes that the constraint ignores do not count. */
+/**
+ * Returns the number of Pods that match the constraint, keyed by topology domain. A node is ignored if it lacks a topology key of `all`
+ * constraints, or if a policy of the constraint (`nodeAffinityPolicy`, `nodeTaintsPolicy`) excludes the node.
+ */
 function countsOf(constraint: Constraint, all: readonly Constraint[], pod: ReadonlyPod, state: ClusterState): ReadonlyMap<string, number> {
   const { topologyKey, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint
   const counts = new Map<string, number>()

@@ -47,8 +47,8 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
 }
 
 /**
- * Maps a volume to its claims: those whose `volumeName` is this volume, the unbound one in the `claimRef` of the volume, and, without a
- * `claimRef`, all unbound claims of the same class.
+ * Maps a volume to the claims that a change of the volume may affect. These are the claims whose `volumeName` is the volume. If the volume
+ * has a `claimRef`, the unbound claim in the `claimRef` is added. Otherwise, all unbound claims of the same class are added.
  */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume
@@ -86,7 +86,10 @@ async function syncUnbound(claim: Claim, context: ReconcileContext): Promise<Res
   await setClaimPhase(claim, 'Pending', context)
 }
 
-/** Returns reason and message of the Event of a claim that waits for the first Pod that uses it, or for the scheduling of its Pods. */
+/**
+ * Returns the reason and the message of the Event of a claim with volumeBindingMode WaitForFirstConsumer. If no Pod uses the claim, the
+ * claim waits for the first Pod. Otherwise, the claim waits until a Pod that uses the claim is scheduled.
+ */
 function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reason: string, message: string] {
   const isWaiting = (pod: DeepReadonly<Pod>): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName
   const pods = cache.list(core.pod, { namespace: metadata.namespace }).filter(isWaiting)
@@ -130,8 +133,8 @@ async function syncBound(claim: Claim, context: ReconcileContext): Promise<Resul
 }
 
 /**
- * Annotates a claim with the provisioner of its class, and records the Event of kube-controller-manager. Then creates and binds a volume if
- * the provisioner is the simulated one.
+ * Annotates a claim with the provisioner of the storage class, and records the Event `ExternalProvisioning`. If the provisioner is the
+ * simulated one, also creates a volume and binds the claim to the volume.
  */
 async function provision(claim: Claim, storageClass: StorageClass | undefined, context: ReconcileContext): Promise<Result> {
   const { events } = context

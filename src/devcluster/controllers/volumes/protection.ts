@@ -1,6 +1,6 @@
 /**
- * The controllers that remove the protection finalizer of a claim or volume once it is being deleted and not in use
- * (k8s.io/kubernetes/pkg/controller/volume/pvcprotection and pvprotection).
+ * The controllers of the protection finalizers of claims and volumes. A finalizer delays the deletion of an object until the object is not
+ * in use (k8s.io/kubernetes/pkg/controller/volume/pvcprotection and pvprotection).
  */
 import { core } from '../../../api/kubernetes/core.ts'
 import type { ResourceType } from '../../../api/group-version-kind.ts'
@@ -44,7 +44,7 @@ export function volumeProtectionController(): ControllerDefinition {
   })
 }
 
-/** Removes the finalizer of an object that is being deleted and not in use. Adds it to an object that lacks it and is not being deleted. */
+/** Removes the finalizer if the object is being deleted and is not in use. Adds the finalizer if the object is not being deleted. */
 async function protect(
   type: ResourceType,
   { metadata }: Claim | Volume,

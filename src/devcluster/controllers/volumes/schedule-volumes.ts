@@ -15,7 +15,7 @@ type ReadonlyNode = DeepReadonly<Node>
 type Reader = { readonly cache: CacheReader }
 
 /**
- * The claims of a Pod, or the problem for which the Pod fits on no node. `delayed` are unbound claims with volumeBindingMode
+ * The claims of a Pod, or a `problem` with a claim: the Pod then fits on no node. `delayed` are unbound claims with volumeBindingMode
  * WaitForFirstConsumer.
  */
 export type PodClaims = { readonly problem: string } | { readonly bound: readonly Claim[]; readonly delayed: readonly Claim[] }

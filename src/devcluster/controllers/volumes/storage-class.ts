@@ -20,7 +20,7 @@ export const noProvisioner = 'kubernetes.io/no-provisioner'
 export async function createStandardClass(client: Client): Promise<void> {
   const name = 'standard'
   try {
-    // The class is read first because a create request for a class of an earlier run could be rejected by a webhook of that run.
+    // An earlier run may have created the class and a webhook. The webhook could reject a create request, so the class is read first.
     await client.get(storage.storageClass, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error

@@ -45,7 +45,7 @@ function attributesOf({ spec }: Claim | Volume): string {
   return spec?.volumeAttributesClassName ?? ''
 }
 
-/** Returns the volume mode. The default is `Filesystem`, also for objects that were stored without a mode. */
+/** Returns the volume mode; `Filesystem` when the mode is absent. */
 export function modeOf({ spec }: Claim | Volume): string {
   return spec?.volumeMode ?? 'Filesystem'
 }
@@ -55,11 +55,11 @@ function hasAccessModes({ spec }: Volume, claim: Claim): boolean {
 }
 
 /**
- * Returns the volume to which a claim can be bound. A volume that is reserved for the claim comes first. Otherwise, it is the volume with
- * the fewest access modes and, among those, the smallest one.
+ * Returns the volume to which a claim can be bound. If a suitable volume is reserved for the claim, no other volume is returned. Otherwise,
+ * returns the available volume with the fewest access modes. Among volumes with equally many access modes, returns the smallest volume.
  *
- * @param options With `onlyReserved`, only a reserved volume is returned, because the scheduler chooses among the other volumes. `node` is
- * the node that must reach the volume; without it, the volume may be on any node.
+ * @param options If `onlyReserved` is true, only a reserved volume is returned, because the scheduler chooses among the other volumes. If
+ * `node` is given, the volume must be reachable from this node.
  */
 export function findVolume(
   claim: Claim,
@@ -86,7 +86,7 @@ export function findVolume(
   return available.sort((a, b) => modes(a) - modes(b) || sizeOf(a) - sizeOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
 }
 
-/** Returns true when the node affinity of the volume matches the node. */
+/** Returns true when the node affinity of the volume matches the node, or when the volume has no node affinity. */
 export function isReachable({ spec }: Volume, node: DeepReadonly<Node>): boolean {
   const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms
   return terms === undefined || matchesTerms(terms, node)

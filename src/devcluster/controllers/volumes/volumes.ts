@@ -1,6 +1,6 @@
 /**
- * The controller of PersistentVolumes (k8s.io/kubernetes/pkg/controller/volume/persistentvolume: syncVolume). It sets their phase, and
- * deletes simulated volumes whose claim no longer exists or is bound to another volume.
+ * The controller of PersistentVolumes: sets the phase of volumes, and deletes simulated volumes whose claim no longer exists or is bound to
+ * another volume (k8s.io/kubernetes/pkg/controller/volume/persistentvolume: syncVolume).
  */
 import { core } from '../../../api/kubernetes/core.ts'
 import type { ObjectKey } from '../../../api/object.ts'
@@ -43,8 +43,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
   const claim = await claimOf(volume, context)
   if (claim === undefined) return release(volume, context)
   const name = claim.spec?.volumeName
-  // The controller of claims binds a claim without `volumeName`. It never binds the claim to this volume if their modes differ, which is
-  // reported here.
+  // The controller of claims binds a claim without `volumeName`. If claim and volume have different modes, that controller never binds
+  // them, so Events report the mismatch here.
   if (!name) return modeOf(claim) === modeOf(volume) ? undefined : reportMode(volume, claim, context)
   if (name === volume.metadata.name) {
     await setVolumePhase(volume, 'Bound', context)
@@ -54,8 +54,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
 }
 
 /**
- * Resolves with the claim in the `claimRef` of the volume, or with undefined when the claim does not exist. A claim that is missing in the
- * cache is read from the API server, because the cache may be outdated and a released volume may be deleted.
+ * Resolves with the claim in the `claimRef` of the volume, or with undefined when the claim does not exist. If the claim is not in the
+ * cache, it is read from the API server: the cache may be outdated, and the volume of an existing claim must not be deleted.
  */
 async function claimOf({ spec }: Volume, { client, cache }: ReconcileContext): Promise<Claim | undefined> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
@@ -75,8 +75,8 @@ function isSimulated({ metadata, spec }: Volume): boolean {
 }
 
 /**
- * Releases a volume whose claim no longer exists or is bound to another volume. Deletes only a simulated volume with reclaim policy Delete:
- * other volumes are deleted by external provisioners.
+ * Releases a volume whose claim no longer exists or is bound to another volume. Then deletes the volume if it is simulated and has the
+ * reclaim policy Delete. External provisioners delete the volumes that they have created.
  */
 async function release(volume: Volume, context: ReconcileContext): Promise<void> {
   if (volume.status?.phase !== 'Failed') await setVolumePhase(volume, 'Released', context)
@@ -89,8 +89,8 @@ async function release(volume: Volume, context: ReconcileContext): Promise<void>
 }
 
 /**
- * Frees a volume whose claim is bound to another volume (PersistentVolumeController.unbindVolume). Removes the `claimRef` if a controller
- * has set it, and otherwise only its uid.
+ * Frees a volume whose claim is bound to another volume (PersistentVolumeController.unbindVolume). If a controller has set the `claimRef`,
+ * removes the `claimRef`. Otherwise, removes only the uid from the `claimRef`.
  */
 async function unbind(volume: Volume, context: ReconcileContext): Promise<void> {
   const isOurs = volume.metadata.annotations?.[boundByController] !== undefined

@@ -24,7 +24,7 @@ function withRevision(patch: object & { readonly metadata?: object }, resourceVe
   return { ...patch, metadata: { ...patch.metadata, resourceVersion } }
 }
 
-/** Writes the phase of a claim that is not bound, and removes its access modes and capacity, which only a bound claim has. */
+/** Writes the phase of a claim that is not bound. Removes access modes and capacity from the status: only a bound claim has them. */
 export async function setClaimPhase(claim: Claim, phase: 'Pending' | 'Lost', { client }: ReconcileContext): Promise<void> {
   const { phase: before, accessModes, capacity } = claim.status ?? {}
   if (before === phase && accessModes === undefined && capacity === undefined) return

@@ -20,8 +20,8 @@ import type { ReconcileContext } from '../../../controller/reconciler.ts'
 const noController = ''
 
 /**
- * A label selector as the static types of the built-in kinds declare it: `operator` is any string. The API server accepts only valid
- * operators.
+ * The type of a label selector in the TypeScript types of the built-in kinds. The type permits any string as `operator`, but the API server
+ * accepts only valid operators.
  */
 type Selector = Pick<LabelSelector, 'matchLabels'> & {
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[]
@@ -63,7 +63,7 @@ export function controlledBy<R extends ResourceType>(
  * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
- * @param isMember returns false for objects to release, although the selector matches them. Default: the selector alone decides.
+ * @param isMember returns false for an object that is not a dependent although the selector matches it. Default: the selector decides.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,
@@ -115,8 +115,9 @@ async function release(
 }
 
 /**
- * Resolves with undefined when the object is gone or has changed, or when another object has its name. In the last case, the patch contains
- * a different UID, so the API server rejects it as invalid. The watch event of the change triggers another reconcile.
+ * Resolves with undefined when the object no longer exists or has changed, or when another object now has the same name. In the last case,
+ * the API server rejects the patch as invalid, because the patch contains the UID of the earlier object. The watch event of the change
+ * triggers another reconcile.
  */
 async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
   try {

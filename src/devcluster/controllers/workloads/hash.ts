@@ -5,8 +5,9 @@ import { canonicalJson } from '../../../api/json.ts'
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
- * Returns the hash of a Pod template and the number of collisions. It has up to ten characters, as in kube-controller-manager, but another
- * value: kube-controller-manager hashes a dump of the Go struct (k8s.io/kubernetes/pkg/controller: ComputeHash).
+ * Returns a hash that depends on a Pod template and on the number of collisions. As in kube-controller-manager, the hash has up to ten
+ * characters. The value is different, because kube-controller-manager hashes a dump of the Go struct
+ * (k8s.io/kubernetes/pkg/controller: ComputeHash).
  */
 export function templateHash(template: unknown, collisions: number): string {
   let hash = 0x811c9dc5
@@ -16,7 +17,7 @@ export function templateHash(template: unknown, collisions: number): string {
 }
 
 /**
- * Returns the hash of the data of a ControllerRevision and the number of collisions. The hash has the same value as in
+ * Returns a hash that depends on the data of a ControllerRevision and on the number of collisions. The value is the same as in
  * kube-controller-manager (k8s.io/kubernetes/pkg/controller/history: HashControllerRevision).
  */
 export function dataHash(data: unknown, collisions: number): string {

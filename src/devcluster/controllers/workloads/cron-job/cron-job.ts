@@ -56,7 +56,7 @@ async function reconcileCronJob(cronJob: CronJob, schedules: Map<string, string>
 }
 
 /**
- * Returns true when the schedule or the time zone of a CronJob differs from that of the previous call. The first call for a CronJob returns
+ * Returns true when the schedule or the time zone of a CronJob has changed since the previous call. The first call for a CronJob returns
  * false. Each call records the schedule in `schedules`.
  */
 function hasNewSchedule({ metadata, spec }: CronJob, schedules: Map<string, string>): boolean {
@@ -97,8 +97,8 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
 
 /**
  * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob). The Event
- * `MissSchedule` does not exist here. Kubernetes records it for a time that exceeds `startingDeadlineSeconds`. But Kubernetes has already
- * filtered out such times, so it never records the Event.
+ * `MissSchedule` is not implemented, because Kubernetes never records this Event: the Event is about a time that exceeds
+ * `startingDeadlineSeconds`, and an earlier step of Kubernetes has already filtered out such times.
  */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
@@ -141,9 +141,9 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 }
 
 /**
- * Creates the Job of a scheduled time, and resolves with the Job. If the name is already taken, resolves with the existing Job if the CronJob
- * controls it and `progress.active` does not contain it. An earlier reconcile has then created this Job, but could not write the status.
- * Resolves with undefined for any other existing Job.
+ * Creates the Job of a scheduled time, and resolves with the Job. If a Job with this name already exists, an earlier reconcile may have
+ * created the Job, but could not write the status. The existing Job is then controlled by the CronJob and missing in `progress.active`, and
+ * the function resolves with this Job. For any other existing Job, the function resolves with undefined.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

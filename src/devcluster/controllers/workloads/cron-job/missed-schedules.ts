@@ -5,7 +5,7 @@ import type { Schedule } from './schedule.ts'
 
 type CronJob = DeepReadonly<batch.CronJob>
 
-/** When more scheduled times than this were missed, a Warning Event reports it. */
+/** If more than `fewMissed` scheduled times were missed, a Warning Event is recorded. */
 const fewMissed = 100
 
 /** The reconcile begins this long after the next scheduled time, because the clocks of machines differ (…/cronjob: nextScheduleDelta). */
@@ -16,16 +16,16 @@ interface Missed {
   readonly earliest: number
   /** The last scheduled time that has passed; undefined when no scheduled time was found between `earliest` and now. */
   readonly latest?: number
-  /** The approximate number of scheduled times that have passed. If only one has passed, the number is 0, because that time is due, not missed. */
+  /** The approximate number of scheduled times that have passed; 0 if only one time has passed, because this time is due, not missed. */
   readonly count: number
 }
 
 /**
  * Returns the last scheduled time that has passed, and the number of missed times. The number is estimated from the interval between the
- * first two times. Returns undefined if the schedule selects no time, or if the first time has passed and the schedule selects no second
- * time (…/cronjob: mostRecentScheduleTime).
+ * first two times. Returns undefined if the schedule selects no time. Also returns undefined if the first time has passed and there is no
+ * second time (…/cronjob: mostRecentScheduleTime).
  *
- * @param hasDeadline true when times that are more than `startingDeadlineSeconds` ago do not count.
+ * @param hasDeadline if true, times that are more than `startingDeadlineSeconds` ago do not count.
  */
 function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule: Schedule, hasDeadline: boolean): Missed | undefined {
   const since = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp)
@@ -39,7 +39,7 @@ function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule:
   if (now < second) return { earliest, latest: first, count: 0 }
   const intervalSeconds = Math.round((second - first) / 1000)
   const count = Math.floor(Math.floor((now - first) / 1000) / intervalSeconds) + 1
-  // The search begins about two intervals before now. When the intervals of the schedule differ, the search may find no time.
+  // The search begins about two intervals before now. If the scheduled times are not evenly spaced, the search may find no time.
   let latest: number | undefined
   let next = schedule.next(first + (count - 2) * intervalSeconds * 1000)
   for (; next !== undefined && next <= now; next = schedule.next(next)) latest = next
@@ -50,11 +50,11 @@ function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule:
 export interface DueTime {
   /** Undefined when no Job is due. */
   readonly time?: number
-  /** True when so many times were missed that a Warning Event reports it. */
+  /** True when more than `fewMissed` scheduled times were missed. */
   readonly isLate: boolean
 }
 
-/** Returns the scheduled time for which a Job is due. Returns undefined when `missedTimes` does. */
+/** Returns the scheduled time for which a Job is due. Returns undefined when `missedTimes` returns undefined. */
 export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueTime | undefined {
   const missed = missedTimes(cronJob, now, schedule, true)
   if (missed?.latest === undefined) return missed && { isLate: false }

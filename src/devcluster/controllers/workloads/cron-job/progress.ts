@@ -21,7 +21,7 @@ export function progressOf({ status }: CronJob): Progress {
   return { active, lastScheduleTime, lastSuccessfulTime }
 }
 
-/** Writes the status of the CronJob, if `progress` differs from it. */
+/** Writes `progress` to the status of the CronJob, if they differ. */
 export async function writeProgress(cronJob: CronJob, progress: Progress, context: ReconcileContext): Promise<void> {
   await writeStatus(batch.cronJob, cronJob, { ...progress }, context, [])
 }
@@ -72,8 +72,8 @@ function byStartTime(a: Job, b: Job): number {
 }
 
 /**
- * Updates `progress` from the Jobs of a CronJob. Removes Jobs from `active` that have finished or do not exist. Sets `lastSuccessfulTime` to
- * the latest completion time.
+ * Updates `progress` from the Jobs of a CronJob. A Job that has finished or does not exist is removed from `active`. `lastSuccessfulTime`
+ * is set to the latest completion time of a complete Job.
  */
 export function observeJobs(cronJob: CronJob, jobs: readonly Job[], progress: Progress, { cache, events }: ReconcileContext): void {
   for (const job of jobs) {

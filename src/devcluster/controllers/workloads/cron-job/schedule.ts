@@ -25,10 +25,10 @@ export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
 }
 
 /**
- * Returns the schedule with these fields. The library croner searches for the times with a fixed offset from UTC. If the offset of the time
- * zone changes before the found time, the search starts again with the new offset. As in Kubernetes, local times that a clock change skips
- * are therefore not selected, and local times that occur twice are selected twice. If croner received the time zone instead of an offset, it
- * would do neither.
+ * Returns the schedule with these fields. The library croner searches for the next time with a fixed offset from UTC. If the offset of the
+ * time zone changes before the found time, the search starts again at the change, with the new offset. The result is the same as in
+ * Kubernetes: a local time that a clock change skips is not selected, and a local time that occurs twice is selected twice. If croner
+ * received the time zone instead of an offset, it would move the skipped time, and would select the repeated time only once.
  */
 function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule {
   if (fields.some(({ values }) => values.length === 0)) return { next: () => undefined }
@@ -53,8 +53,8 @@ function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule 
 }
 
 /**
- * Returns the first time after `from`, and not after `to`, at which the offset differs from that at `from`; undefined when the offset does not
- * change. The search compares only one time per week at first, because each offset lasts at least a week.
+ * Returns the first time after `from`, up to and including `to`, at which the offset is different from the offset at `from`; undefined when
+ * the offset does not change. Each offset lasts at least a week, so the search first compares only one time per week.
  */
 function firstChange(offsetAt: (time: number) => number, from: number, to: number): number | undefined {
   const offset = offsetAt(from)

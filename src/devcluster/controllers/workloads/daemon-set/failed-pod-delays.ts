@@ -1,8 +1,8 @@
 /** `FailedPodDelays`: computes how long a failed Pod of a DaemonSet is kept before it is replaced. */
 
 /**
- * The first failed Pod on a node is replaced immediately. The next failed Pod is replaced at the earliest 1 s later. This delay doubles with
- * each replacement, up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController).
+ * The first failed Pod on a node is replaced immediately. The second replacement follows at least 1 s after the first. The delay doubles
+ * with each replacement, up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController).
  */
 const firstDelayMs = 1000
 const maxDelayMs = 900_000
@@ -22,7 +22,7 @@ export class FailedPodDelays {
    * until the Pod may be replaced. After 30 minutes without a replacement, the delay starts again at 1 s.
    *
    * @param key identifies the DaemonSet and the node.
-   * @param scope the UID and generation of the DaemonSet. The delay also starts again when the scope changes.
+   * @param scope the UID and the observed generation of the DaemonSet. If the scope has changed, the delay also starts again.
    */
   replace(key: string, scope: string, now: number): number {
     const before = this.#delays.get(key)

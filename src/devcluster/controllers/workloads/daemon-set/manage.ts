@@ -11,7 +11,10 @@ type ReadonlyPod = DeepReadonly<Pod>
 export interface NodePlan {
   readonly needsPod: boolean
   readonly delete: readonly ReadonlyPod[]
-  /** The Pods that have ended. The caller must delete them, a failed Pod after a delay, so that a later reconcile creates a new Pod. */
+  /**
+   * The Pods that have ended. The caller must delete these Pods, so that a later reconcile creates a new Pod. A failed Pod is deleted after
+   * a delay.
+   */
   readonly ended: readonly ReadonlyPod[]
 }
 
@@ -40,8 +43,8 @@ export function planNode(
 }
 
 /**
- * Returns the Pods to delete if the node may have an old Pod and a new Pod at the same time. The old Pod is kept until the new Pod is
- * available, but only while the old Pod is ready. All Pods except one old and one new Pod are deleted.
+ * Returns the Pods to delete if the node may have an old Pod and a new Pod at the same time. One old Pod and one new Pod are kept. If both
+ * exist, the old Pod is also deleted as soon as the new Pod is available or the old Pod is not ready.
  */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)

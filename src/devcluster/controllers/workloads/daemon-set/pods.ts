@@ -11,8 +11,9 @@ export type DaemonSet = DeepReadonly<apps.DaemonSet>
 type ReadonlyPod = DeepReadonly<Pod>
 type Tolerations = NonNullable<PodSpec['tolerations']>
 
-/** The annotation of a DaemonSet with the generation of its Pod template, and the label with the same number on its Pods. */
+/** The annotation of a DaemonSet that contains the generation of the Pod template. */
 const generationAnnotation = 'deprecated.daemonset.template.generation'
+/** The label of a Pod that contains the generation of the Pod template from which the Pod was created. */
 const generationLabel = 'pod-template-generation'
 const nodeNameField = 'metadata.name'
 
@@ -28,8 +29,9 @@ const toleratedTaints = [
 const hostNetworkTaint = ['network-unavailable', 'NoSchedule'] as const
 
 /**
- * Returns the tolerations of the Pods: the tolerations of the template, and those that Kubernetes adds to the Pods of every DaemonSet. If both
- * are equal except for `tolerationSeconds`, the Pod tolerates the taint without a time limit (…/util: AddOrUpdateDaemonPodTolerations).
+ * Returns the tolerations of the Pods: the tolerations of the template, and the tolerations that Kubernetes adds to the Pods of every
+ * DaemonSet. If the template contains an added toleration with `tolerationSeconds`, the Pods tolerate the taint without this time limit
+ * (…/util: AddOrUpdateDaemonPodTolerations).
  */
 export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   const { tolerations = [], hostNetwork } = spec?.template.spec ?? {}
@@ -63,7 +65,10 @@ export function podFor(set: DaemonSet, node: string, hash: string): ObjectInput<
   } as ObjectInput<Pod>
 }
 
-/** Returns the name of the node to which a Pod is bound, or else of the node that its affinity selects (…/util: GetTargetNodeName). */
+/**
+ * Returns the name of the node to which a Pod is bound. For an unbound Pod, returns the name of the node that the node affinity of the Pod
+ * selects; undefined if the affinity does not select one node by name (…/util: GetTargetNodeName).
+ */
 export function targetNode({ spec }: ReadonlyPod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []

@@ -12,7 +12,7 @@ import { compareRevisions, hasData, nextNumber, podRevision, podRevisionLabel, r
 import type { DaemonSet } from './pods.ts'
 
 export interface DaemonRevisions {
-  /** The hash of the current Pod template. Pods with this template have it as the label `controller-revision-hash`. */
+  /** The hash of the current Pod template. Pods with this template have the hash in the label `controller-revision-hash`. */
   readonly hash: string
   /** The revisions of other templates, lowest number first. */
   readonly old: readonly Revision[]
@@ -21,8 +21,8 @@ export interface DaemonRevisions {
 }
 
 /**
- * Resolves with the revisions. If no revision has the current template, creates one. If an old revision has the template, it gets the highest
- * number.
+ * Resolves with the revisions. If no revision has the current template, creates a revision. If an earlier revision has the current
+ * template, this revision gets the highest number.
  */
 export async function findRevisions(
   set: DaemonSet,
@@ -54,7 +54,7 @@ export async function findRevisions(
   return { hash, old, collisionCount }
 }
 
-/** Adds the label `controller-revision-hash` to a revision that lacks it, with the name of the revision as the value. */
+/** If a revision lacks the label `controller-revision-hash`, adds the label. The value is the name of the revision. */
 async function withHash(revision: Revision, { client }: ReconcileContext): Promise<Revision> {
   if (podRevision(revision) !== '') return revision
   const { metadata } = revision
@@ -62,8 +62,8 @@ async function withHash(revision: Revision, { client }: ReconcileContext): Promi
 }
 
 /**
- * Deletes the duplicates of the current revision. First, the label of each Pod with another hash is set to the hash of the current revision
- * (…/daemon: dedupCurHistories).
+ * Deletes the duplicates of the current revision. First, the label `controller-revision-hash` of all Pods is set to the hash of the current
+ * revision (…/daemon: dedupCurHistories).
  */
 async function removeDuplicates(
   duplicates: readonly Revision[],

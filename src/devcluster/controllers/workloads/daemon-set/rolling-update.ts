@@ -32,8 +32,9 @@ interface NodePods {
 }
 
 /**
- * Returns how many nodes may have no available Pod, and how many nodes may have two Pods. Percentages refer to `desired`, the number of nodes
- * that should have a Pod. If both fields result in 0, one node may have no available Pod. Without a rolling update, both numbers are 0.
+ * Returns how many nodes may have no available Pod (`unavailable`), and how many nodes may have two Pods (`surge`). Percentages refer to
+ * `desired`, the number of nodes that should have a Pod. If `maxUnavailable` and `maxSurge` both result in 0, one node may have no
+ * available Pod. If the update strategy is not `RollingUpdate`, both numbers are 0.
  */
 export function updateLimits({ spec }: DaemonSet, desired: number): { readonly unavailable: number; readonly surge: number } {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {}
@@ -53,8 +54,8 @@ export function updateStep(state: UpdateState): UpdateStep {
 }
 
 /**
- * Returns the Pods of a node; undefined if several Pods have the current template, or several have another template. The surplus Pods must be
- * deleted first.
+ * Returns the Pods of a node. Returns undefined if several Pods have the current template, or if several Pods have another template: the
+ * surplus Pods must be deleted first.
  */
 function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | undefined {
   const kept = (pods.get(node) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -74,7 +75,10 @@ function replaceStep({ set, now }: UpdateState, nodes: readonly (NodePods | unde
   return { create: [], delete: [...old.filter((pod) => !available.includes(pod)), ...replaceable] }
 }
 
-/** Returns the nodes that get a new Pod beside the old Pod. Also returns the old Pods to delete, because the new Pod is available. */
+/**
+ * Returns the nodes that get a new Pod beside the old Pod. Also returns the old Pods to delete. An old Pod is deleted when the new Pod is
+ * available, or when the node should have no Pod.
+ */
 function surgeStep(
   { set, fits, now }: UpdateState,
   nodes: readonly (NodePods | undefined)[],
@@ -89,7 +93,7 @@ function surgeStep(
   const onlyOld = found.filter(({ old, updated }) => old !== undefined && updated === undefined)
   const [staying, leaving] = [true, false].map((stays) => onlyOld.filter(({ node }) => (fits.get(node)?.shouldRun ?? false) === stays))
   const candidates = staying!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, surge - surging))
-  // An available old Pod on a node that should have no Pod is deleted only while more Pods are available than desired.
+  // If the node of an available old Pod should have no Pod, the old Pod is deleted only while more Pods are available than desired.
   const superfluous = leaving!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, available - desired))
   return {
     create: [...staying!.filter(({ old }) => !isUsable(old)), ...candidates].map(({ node }) => node),

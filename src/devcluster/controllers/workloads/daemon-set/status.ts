@@ -5,8 +5,8 @@ import type { DaemonSet, PodsByNode } from './pods.ts'
 import { isUpdated } from './pods.ts'
 
 /**
- * Returns the counters of the status. If a node has several Pods, only the oldest bound Pod counts, or else the oldest Pod
- * (k8s.io/kubernetes/pkg/controller/daemon: updateDaemonSetStatus).
+ * Returns the counters of the status. If a node has several Pods, only the oldest bound Pod counts. If none of the Pods is bound, only the
+ * oldest Pod counts (k8s.io/kubernetes/pkg/controller/daemon: updateDaemonSetStatus).
  */
 export function statusOf(
   set: DaemonSet,

@@ -6,7 +6,7 @@ type Deployment = DeepReadonly<apps.Deployment>
 type Annotations = Readonly<Record<string, string>>
 
 export const annotations = {
-  /** The revision: a number that is highest for the new ReplicaSet. */
+  /** The number of the revision. The new ReplicaSet has the highest number. */
   revision: 'deployment.kubernetes.io/revision',
   /** The earlier revisions of a ReplicaSet that has become the new ReplicaSet again, separated by commas. */
   revisionHistory: 'deployment.kubernetes.io/revision-history',

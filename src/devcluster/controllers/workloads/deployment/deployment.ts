@@ -88,9 +88,9 @@ function conditionsOf({ status }: Deployment): Conditions {
 }
 
 /**
- * Writes conditions before the rest of the reconcile, as kube-controller-manager does: a client sees that a Deployment was resumed, and which
- * ReplicaSet was found (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet). Resolves with the Deployment
- * that has the conditions.
+ * Writes conditions if they have changed, and resolves with the Deployment that has the conditions. As in kube-controller-manager, this
+ * write precedes the rest of the reconcile, so a client can see reasons such as `DeploymentResumed` and `FoundNewReplicaSet`
+ * (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet).
  */
 async function withStoredConditions(deployment: Deployment, conditions: Conditions, context: ReconcileContext): Promise<Deployment> {
   if (jsonEqual(conditions, conditionsOf(deployment))) return deployment
@@ -110,8 +110,8 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
 }
 
 /**
- * @param isResumed true if this reconcile has written that the Deployment is resumed. kube-controller-manager then does not report its new
- *   ReplicaSet: it has written an older version of the Deployment, which is a conflict, and its next reconcile finds the ReplicaSet.
+ * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. A created ReplicaSet is then not reported in the
+ *   conditions. In kube-controller-manager, the write of this report fails with a conflict, and the next reconcile finds the ReplicaSet.
  */
 async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
   if (isScaled(before, context)) await scale(before, context)
@@ -147,8 +147,8 @@ async function stopOld(deployment: Deployment, context: ReconcileContext): Promi
 }
 
 /**
- * The result of `findOrCreateNewest`. `progress` is the new condition `Progressing`. If the new ReplicaSet cannot be created,
- * `collisionCount` or `error` is set: `collisionCount` if another ReplicaSet has its name, `error` for any other error.
+ * The result of `findOrCreateNewest`. `progress` is the new condition `Progressing`. If the name of the new ReplicaSet is already taken,
+ * `collisionCount` is set. If the creation fails for another reason, `error` is set.
  */
 interface Creation {
   readonly progress?: Progress
@@ -176,8 +176,8 @@ async function findOrCreateNewest(deployment: Deployment, context: ReconcileCont
 }
 
 /**
- * Takes one step of a rollout: changes the size of the new ReplicaSet, for example if the surge permits more Pods. If the new ReplicaSet
- * already has the right size, scales down the old ReplicaSets.
+ * Takes one step of a rollout. If the size of the new ReplicaSet must change, for example because the surge permits more Pods, changes only
+ * this size. Otherwise, scales down the old ReplicaSets.
  */
 async function resize(deployment: Deployment, context: ReconcileContext): Promise<void> {
   const { newest, old } = replicaSetsOf(deployment, context)
@@ -267,8 +267,8 @@ async function deleteHistory(deployment: Deployment, context: ReconcileContext):
 }
 
 /**
- * Writes the status, and the revision as an annotation. One request to the subresource `status` writes both: if the annotation were written
- * through the Deployment itself, the generation of the Deployment would be incremented.
+ * Writes the status, and the revision as an annotation. One request to the subresource `status` writes both. A request to the Deployment
+ * itself would increment the generation.
  */
 async function write(
   deployment: Deployment,

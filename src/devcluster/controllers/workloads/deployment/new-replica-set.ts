@@ -52,16 +52,16 @@ export async function updateNewReplicaSet(
   return client.patch(apps.replicaSet, newest.metadata, { metadata: { annotations: wanted }, spec: { minReadySeconds } })
 }
 
-/** Thrown when the new ReplicaSet cannot be created, because a ReplicaSet with another Pod template or another controller has its name. */
+/** Thrown when the name of the new ReplicaSet belongs to an existing ReplicaSet that has another Pod template or another controller. */
 export class HashCollision extends Error {
   override readonly name = 'HashCollision'
 }
 
 /**
- * Creates the new ReplicaSet. Its name contains a hash of the Pod template. If an earlier reconcile has already created the ReplicaSet, a
- * second creation fails because of the name, and the function resolves with the existing ReplicaSet.
+ * Creates the new ReplicaSet. The name contains a hash of the Pod template, so the same ReplicaSet cannot be created twice. If an earlier
+ * reconcile has already created the ReplicaSet, resolves with the existing ReplicaSet.
  *
- * @throws {HashCollision} when a ReplicaSet with another Pod template or another controller has the name.
+ * @throws {HashCollision} when the name belongs to an existing ReplicaSet that has another Pod template or another controller.
  * @throws the API server's error when a request fails.
  */
 export async function createNewReplicaSet(

@@ -7,7 +7,7 @@ import { annotations } from './annotations.ts'
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** A ReplicaSet, and the `spec.replicas` that it is to get. */
+/** A ReplicaSet, and the new value of `spec.replicas`. */
 export interface NewSize {
   readonly replicaSet: ReplicaSet
   readonly replicas: number
@@ -32,9 +32,9 @@ export function totalOf(
 }
 
 /**
- * Returns how many Pods a rolling update may add (`surge`), and how many Pods may be unavailable. Both numbers are 0 for the strategy
- * `Recreate`. If the fields of a rolling update result in 0 for both, one Pod may be unavailable, because the rollout could otherwise not
- * begin (k8s.io/kubernetes/pkg/controller/deployment/util: ResolveFenceposts, MaxUnavailable).
+ * Returns how many Pods a rolling update may add (`surge`), and how many Pods may be unavailable (`unavailable`). With the strategy
+ * `Recreate`, both numbers are 0. If `maxSurge` and `maxUnavailable` both result in 0, one Pod may be unavailable, so that the rollout
+ * can begin (k8s.io/kubernetes/pkg/controller/deployment/util: ResolveFenceposts, MaxUnavailable).
  */
 export function rollingLimits({ spec }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 0, strategy } = spec ?? {}
@@ -55,7 +55,8 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
 }
 
 /**
- * Returns the size of the new ReplicaSet: as many Pods as the surge permits, but at most `spec.replicas` of the Deployment
+ * Returns the size of the new ReplicaSet. In a rolling update, the size is as many Pods as the surge permits, but at most `spec.replicas`
+ * of the Deployment. With the strategy `Recreate`, the size is `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/deployment/util: NewRSNewReplicas).
  *
  * @param all the ReplicaSets of the Deployment.
@@ -114,7 +115,8 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
 }
 
 /**
- * Returns how many Pods a ReplicaSet gets, or loses if the number is negative: its share, but at most `left`
+ * Returns the number of Pods by which the size of a ReplicaSet changes. If the number is negative, the ReplicaSet loses Pods. `left` is the
+ * change that is not yet distributed. The change of the ReplicaSet does not exceed `left`
  * (k8s.io/kubernetes/pkg/controller/deployment/util: GetReplicaSetProportion).
  */
 function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): number {

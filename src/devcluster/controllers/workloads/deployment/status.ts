@@ -28,7 +28,7 @@ export interface DeploymentStatus {
 }
 
 /**
- * Returns the status with its counters. In `conditions`, only the condition `Available` is updated
+ * Returns the counters of the status, and `conditions` with an updated condition `Available`
  * (k8s.io/kubernetes/pkg/controller/deployment: calculateStatus).
  */
 export function statusOf(deployment: Deployment, { newest, old }: ReplicaSets, conditions: Conditions, now: number): DeploymentStatus {

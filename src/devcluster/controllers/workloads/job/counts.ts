@@ -1,7 +1,8 @@
 /**
- * The counters in the status of a Job. Each Pod is counted exactly once, even if the controller stops between two of these steps: First, the
- * UID of the Pod is written to `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, one request removes the
- * UID and increments the counter (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
+ * The counters in the status of a Job. A Pod is counted in three steps. First, the UID of the Pod is written to
+ * `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, one request removes the UID and increments the
+ * counter. If the controller stops between two steps, the Pod is still counted exactly once
+ * (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
@@ -21,7 +22,7 @@ export interface Counts {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
   readonly indexes: ReadonlySet<number> | undefined
-  /** The indexes that have finally failed, so that they get no further Pod; undefined for a Job without `backoffLimitPerIndex`. */
+  /** The indexes that have finally failed and get no further Pod; undefined for a Job without `backoffLimitPerIndex`. */
   readonly failedIndexes: ReadonlySet<number> | undefined
 }
 
@@ -38,7 +39,10 @@ export function countsOf(job: Job): Counts {
   }
 }
 
-/** Returns the counters in which Pods without the finalizer are moved from `uncounted` to the numbers `succeeded` and `failed`. */
+/**
+ * Returns the updated counters. If a Pod in `uncounted` no longer has the finalizer, its UID is removed from `uncounted`, and the number
+ * `succeeded` or `failed` is incremented.
+ */
 export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   const { uncounted, indexes } = counts
@@ -64,7 +68,7 @@ export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Count
   return { succeeded: ended.filter(hasSucceeded), failed: ended.filter((pod) => hasFailed(pod, job)) }
 }
 
-/** Returns the counters of an Indexed Job with the indexes that have succeeded or finally failed because of these Pods. */
+/** Returns the updated counters of an Indexed Job. The indexes that have succeeded or finally failed with these Pods are added. */
 export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts): Counts {
   const { indexes, failedIndexes } = counts
   if (indexes === undefined) return counts
@@ -88,8 +92,8 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Returns the counters with the Pods of `newlyEnded`. Their UIDs are added to `uncounted`. In an Indexed Job, however, a succeeded Pod adds
- * only its index to `indexes`.
+ * Returns the updated counters: the UIDs of the Pods of `newlyEnded` are added to `uncounted`. In an Indexed Job, the index of a succeeded
+ * Pod is added to `indexes` instead of the UID.
  *
  * @param countsAll true when the Job has failed. Pods that have not ended then count as failed, too.
  * @param isHeld returns true for a failed Pod that must not be counted yet.

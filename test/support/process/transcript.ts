@@ -1,0 +1,49 @@
+/** Transcripts of commands in Markdown: reads them, and compares their output with that of a run. */
+
+/** A command of a transcript, and the output that follows it. */
+export interface Step {
+  readonly command: string
+  readonly output: string
+}
+
+/** Returns the commands of the code blocks of a text in order. A command is a line that begins with `$ `. */
+export function stepsOf(markdown: string): readonly Step[] {
+  const blocks = [...markdown.matchAll(/^```\n(\$ [\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((step) => {
+        const end = step.indexOf('\n')
+        return { command: step.slice(0, end).trim(), output: step.slice(end + 1) }
+      }),
+  )
+}
+
+/** The parts of an output that differ from run to run, and what is accepted in their place. `…` in a text stands for any end of a line. */
+const variable: readonly (readonly [documented: RegExp, accepted: string])[] = [
+  [/…/, '.*'],
+  [/ {2,}/, ' +'],
+  [/\b(?:\d+[dhms])+\b/, '(?:\\d+[dhms])+'],
+  [/-[0-9a-z]{8,10}-[0-9a-z]{5}\b/, '-[0-9a-z]{8,10}-[0-9a-z]{5}'],
+  [/\b10\.\d+\.\d+\.\d+\b/, '10\\.\\d+\\.\\d+\\.\\d+'],
+]
+const anyVariable = new RegExp(variable.map(([documented]) => `(${documented.source})`).join('|'), 'g')
+
+/**
+ * Returns the pattern of the outputs that are the same as a documented one, except for ages, the random parts of names, the addresses of
+ * Pods and nodes, and the width of columns.
+ */
+export function patternOf(output: string): RegExp {
+  let pattern = ''
+  let end = 0
+  for (const match of output.matchAll(anyVariable)) {
+    pattern += escaped(output.slice(end, match.index)) + variable[match.slice(1).findIndex((group) => group !== undefined)]![1]
+    end = match.index + match[0].length
+  }
+  return new RegExp(`^${pattern}${escaped(output.slice(end))}$`)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
