@@ -136,7 +136,7 @@ export interface DevCluster {
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**
-   * The latest requests that the server has responded to, oldest first: at most 10,000. Each string in a record has at most 2048
+   * The latest requests that the server has responded to, in the order of the responses: at most 10,000. Each string in a record has at most 2048
    * characters.
    */
   readonly requests: readonly RequestRecord[]

@@ -87,9 +87,10 @@ export interface ControlPlane {
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns the requests that the API server has served, oldest first, with time, verb, user, path, query and status code. With a real API
-   * server, they also have audit annotations. A real API server records a watch when the response begins; the embedded API server records a
-   * watch when the response ends. Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
+   * Returns the requests that the API server has served, with time, verb, user, path, query and status code. They are in the order in which
+   * the server received them; requests of the same millisecond may be in any order. With a real API server, they also have audit
+   * annotations. A real API server records a watch when the response begins; the embedded API server records a watch when the response ends.
+   * Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
