@@ -145,6 +145,7 @@ export interface DevCluster {
 const defaultPort = 6443
 /** Maximum number of ports to try after the requested one. */
 const portAttempts = 20
+const maxPort = 65_535
 /** Maximum number of entries in `DevCluster.requests`. */
 const maxRequests = 10_000
 
@@ -222,21 +223,15 @@ async function serve(
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([caller.close(), ...running])
   }
-  await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
-  const server = await startOnFreePort(options, (port) =>
-    startApiServer({
-      registry,
-      catalog,
-      tls: { ...serving, ca: authority.cert },
-      port,
-      ...(options.portFlag !== undefined && { portFlag: options.portFlag }),
-      tokens: authenticator,
-      authorizer,
-      clock,
-      logger,
-      onRequest,
-    }),
-  ).catch(async (error: unknown) => {
+  const serve = async (): Promise<ApiServer> => {
+    await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
+    const tls = { ...serving, ca: authority.cert }
+    const portFlag = options.portFlag !== undefined && { portFlag: options.portFlag }
+    return startOnFreePort(options, (port) =>
+      startApiServer({ registry, catalog, tls, port, ...portFlag, tokens: authenticator, authorizer, clock, logger, onRequest }),
+    )
+  }
+  const server = await serve().catch(async (error: unknown) => {
     await stopControllers()
     throw error
   })
@@ -316,7 +311,7 @@ async function startOnFreePort(
       return await start(candidate)
     } catch (error) {
       const isTaken = error instanceof ProreusError && error.code === 'PRO_PORT_IN_USE'
-      if (!isTaken || portRequired || candidate - port >= portAttempts) throw error
+      if (!isTaken || portRequired || candidate - port >= portAttempts || candidate === maxPort) throw error
     }
   }
 }
