@@ -123,8 +123,7 @@ function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObje
   const { orphanDependents, propagationPolicy } = options
   const isDecided = finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
   const defaultPolicy = info.strategy.orphansDependents === true && !isDecided ? 'Orphan' : undefined
-  const policy =
-    typeof orphanDependents === 'boolean' ? (orphanDependents ? 'Orphan' : 'Background') : (propagationPolicy ?? defaultPolicy)
+  const policy = typeof orphanDependents === 'boolean' ? (orphanDependents ? 'Orphan' : 'Background') : (propagationPolicy ?? defaultPolicy)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]
