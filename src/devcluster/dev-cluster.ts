@@ -129,8 +129,9 @@ export interface DevCluster {
   /** Returns a snapshot of all objects for `restore`. It stays in memory. */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion goes on: watches receive an event for each
-   * object that has changed, been deleted or been created since. Resolves when the types of restored CRDs are served.
+   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion goes on. All watches end, and clients must
+   * list again, because a watch cannot tell that a deleted object is back with the same uid. Resolves when the types of restored CRDs are
+   * served.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
    */
@@ -295,6 +296,9 @@ async function serve(
     snapshot: () => snapshots.take(),
     async restore(snapshot) {
       await snapshots.restore(snapshot)
+      // As after a restore of etcd (`etcdutl snapshot restore --mark-compacted`), a watch from an earlier revision fails with 410.
+      store.compact()
+      registry.dropWatches()
       await definitions.settled()
     },
     requests,

@@ -33,8 +33,8 @@ export class Snapshots {
   }
 
   /**
-   * Sets all objects back, without admission. Objects that have not changed keep their resourceVersion; the others get a new one, and
-   * watches receive an event for each of them. Resolves when all changes are committed.
+   * Sets all objects back, without admission. Objects that have not changed keep their resourceVersion; the others get a new one. Resolves
+   * when all changes are committed.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
    */

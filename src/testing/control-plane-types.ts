@@ -107,8 +107,8 @@ export interface ControlPlane {
    */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this control plane, without admission. Objects keep their uids. The resourceVersion goes on:
-   * watches receive an event for each object that has changed, been deleted or been created since, and controllers reconcile these objects.
+   * Sets all objects back to a snapshot of this control plane, without admission. Objects keep their uids. The resourceVersion goes on. All
+   * watches end and caches list again; controllers then reconcile the objects that differ.
    * Stop operators that still write, or wait until they are done. Rejects with `PRO_INPUT` for a snapshot of another control plane.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
