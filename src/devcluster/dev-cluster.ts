@@ -129,8 +129,9 @@ export interface DevCluster {
   /** Returns a snapshot of all objects for `restore`. It stays in memory. */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion continues to increase. Watches receive an
-   * event for each object that was changed, deleted or created after the snapshot. Resolves when the types of restored CRDs are served.
+   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion continues to increase. All watches end, and
+   * clients must list again, because a watch cannot show that a deleted object is back with the same uid. Resolves when the types of restored
+   * CRDs are served.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */
@@ -145,6 +146,7 @@ export interface DevCluster {
 const defaultPort = 6443
 /** Maximum number of ports to try after the requested one. */
 const portAttempts = 20
+const maxPort = 65_535
 /** Maximum number of entries in `DevCluster.requests`. */
 const maxRequests = 10_000
 
@@ -222,21 +224,15 @@ async function serve(
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([caller.close(), ...running])
   }
-  await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
-  const server = await startOnFreePort(options, (port) =>
-    startApiServer({
-      registry,
-      catalog,
-      tls: { ...serving, ca: authority.cert },
-      port,
-      ...(options.portFlag !== undefined && { portFlag: options.portFlag }),
-      tokens: authenticator,
-      authorizer,
-      clock,
-      logger,
-      onRequest,
-    }),
-  ).catch(async (error: unknown) => {
+  const serve = async (): Promise<ApiServer> => {
+    await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
+    const tls = { ...serving, ca: authority.cert }
+    const portFlag = options.portFlag !== undefined && { portFlag: options.portFlag }
+    return startOnFreePort(options, (port) =>
+      startApiServer({ registry, catalog, tls, port, ...portFlag, tokens: authenticator, authorizer, clock, logger, onRequest }),
+    )
+  }
+  const server = await serve().catch(async (error: unknown) => {
     await stopControllers()
     throw error
   })
@@ -300,6 +296,9 @@ async function serve(
     snapshot: () => snapshots.take(),
     async restore(snapshot) {
       await snapshots.restore(snapshot)
+      // As after a restore of etcd (`etcdutl snapshot restore --mark-compacted`), a watch from an earlier revision fails with 410.
+      store.compact()
+      registry.dropWatches()
       await definitions.settled()
     },
     requests,
@@ -316,7 +315,7 @@ async function startOnFreePort(
       return await start(candidate)
     } catch (error) {
       const isTaken = error instanceof ProreusError && error.code === 'PRO_PORT_IN_USE'
-      if (!isTaken || portRequired || candidate - port >= portAttempts) throw error
+      if (!isTaken || portRequired || candidate - port >= portAttempts || candidate === maxPort) throw error
     }
   }
 }

@@ -34,8 +34,7 @@ export class Snapshots {
 
   /**
    * Restores all objects, without admission. An object that is not in the snapshot is deleted. An unchanged object keeps its
-   * resourceVersion. Any other object gets a new resourceVersion. Watches receive an event for each restored or deleted object. Resolves
-   * when all writes are committed.
+   * resourceVersion. Any other object gets a new resourceVersion. Resolves when all writes are committed.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */

@@ -87,10 +87,10 @@ export interface ControlPlane {
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns records of the requests that the API server has served, oldest first. A record contains the time, verb, user, path, query and
-   * status code of a request. The records of a real API server also contain audit annotations. A real API server records a watch when the
-   * response begins. The embedded API server records a watch when the response ends, and keeps up to 10,000 records. Rejects with
-   * `PRO_INPUT` for an existing cluster, because requests to an existing cluster are not recorded.
+   * Returns the requests that the API server has served, with time, verb, user, path, query and status code. They are in the order in which
+   * the server received them; requests of the same millisecond may be in any order. With a real API server, they also have audit
+   * annotations. A real API server records a watch when the response begins; the embedded API server records a watch when the response ends.
+   * Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
@@ -108,9 +108,8 @@ export interface ControlPlane {
   snapshot(): Promise<ClusterSnapshot>
   /**
    * Sets all objects back to a snapshot of this control plane, without admission. The objects have the same uids as in the snapshot. The
-   * resourceVersion continues to increase. Watches receive an event for each object that was changed, deleted or created after the
-   * snapshot, and controllers reconcile these objects. Before the call, stop the operators, or wait until they have finished writing.
-   * Rejects with `PRO_INPUT` for a snapshot of another control plane.
+   * resourceVersion continues to increase. All watches end and caches list again; controllers then reconcile the objects that differ. Before
+   * the call, stop the operators, or wait until they have finished writing. Rejects with `PRO_INPUT` for a snapshot of another control plane.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**

@@ -23,6 +23,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
+import { inOrderOfReceipt } from './audit.ts'
 import { startFaultProxy } from './faults/fault-proxy.ts'
 import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
@@ -177,7 +178,7 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
         ? cluster.connectionFor(identity)
         : withToken(client, cluster.connection, identity.serviceAccount, clock),
     kubeconfig,
-    requests: () => Promise.resolve([...cluster.requests]),
+    requests: () => Promise.resolve(inOrderOfReceipt(cluster.requests)),
     compact: () => Promise.resolve(cluster.compact()),
     snapshot: () => cluster.snapshot(),
     restore: (snapshot) => cluster.restore(snapshot),

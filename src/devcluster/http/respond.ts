@@ -38,17 +38,18 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  const compress = length > gzipThreshold && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  const bodiless = code === 204 || code === 304
+  const compress = !bodiless && length > gzipThreshold && /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
   const bytes = compress ? await gzipAsync(body, { level: 1 }) : asSent(body, exchange)
   if (compress) release(body)
   if (response.headersSent || response.destroyed) return
   setWarnings(exchange)
   const sent = compress ? bytes.length : length
   if (sent > longAnswer) expectEarlyRequest(response.socket)
-  const bodiless = code === 204 || code === 304
+  if (compress) response.appendHeader('Vary', 'Accept-Encoding')
   response.writeHead(code, {
     'Cache-Control': 'no-cache, private',
-    ...(compress ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : {}),
+    ...(compress ? { 'Content-Encoding': 'gzip' } : {}),
     ...headers,
     ...(bodiless || contentType === undefined ? {} : { 'Content-Type': contentType }),
     ...(bodiless ? {} : { 'Content-Length': sent }),

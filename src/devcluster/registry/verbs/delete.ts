@@ -122,9 +122,9 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
   const finalizers = finalizersOf(object)
   const { orphanDependents, propagationPolicy } = options
-  const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
-  const defaultPolicy = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
-  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? defaultPolicy)
+  const isDecided = finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
+  const defaultPolicy = info.strategy.orphansDependents === true && !isDecided ? 'Orphan' : undefined
+  const policy = typeof orphanDependents === 'boolean' ? (orphanDependents ? 'Orphan' : 'Background') : (propagationPolicy ?? defaultPolicy)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]

@@ -11,6 +11,7 @@ import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, nonNegative, validateEnum } from './container-validation.ts'
 import { scheduleProblem } from './cron-schedule.ts'
+import { generatedSelectorErrors, selectorErrors, withGeneratedSelector } from './job-selector.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validateTimeZone } from './time-zone.ts'
 import { validateJobSpec } from './job-validation.ts'
@@ -42,45 +43,9 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   return changeObjectField(defaultFailurePolicy(sized), 'template', defaultPodTemplate)
 }
 
-/** Copies the labels of the Pod template to a Job without labels. */
-function labelledAsTemplate(job: JsonObject): JsonObject {
-  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
-  if (sizeAt(job, 'metadata', 'labels') > 0 || !isObject(labels)) return job
-  return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
-}
-
-/**
- * Adds a selector for the Job's uid to the Job, and the matching labels to its Pod template. If the Job has `manualSelector: true` or a
- * selector, its selector and its Pod template stay unchanged. A Job without labels gets the labels of its Pod template.
- */
-function withOwnSelector(job: JsonObject): JsonObject {
-  const uid = textAt(job, 'metadata', 'uid')
-  const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
-  if (!isObject(spec) || spec.manualSelector === true || isObject(spec.selector)) return labelledAsTemplate(job)
-  const labels = {
-    'batch.kubernetes.io/controller-uid': uid,
-    'batch.kubernetes.io/job-name': name,
-    'controller-uid': uid,
-    'job-name': name,
-  }
-  const template = isObject(spec.template) ? spec.template : {}
-  const metadata = isObject(template.metadata) ? template.metadata : {}
-  const own = { ...(isObject(metadata.labels) ? metadata.labels : {}), ...labels }
-  return {
-    ...job,
-    metadata: withDefaults(isObject(job.metadata) ? job.metadata : {}, { labels: own }),
-    spec: {
-      ...spec,
-      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
-      template: { ...template, metadata: { ...metadata, labels: own } },
-    },
-  }
-}
-
 function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = isObject(job.spec) ? job.spec : {}
-  const errors = validateJobSpec(spec, 'spec')
-  if (!isObject(spec.selector)) errors.push(required('spec.selector'))
+  const errors = [...generatedSelectorErrors(job), ...validateJobSpec(spec, 'spec'), ...selectorErrors(spec)]
   if (old === undefined) return errors
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
@@ -165,7 +130,7 @@ const jobs = builtinResource({
   strategy: {
     generation: true,
     default: (job) => changeObjectField(job, 'spec', defaultJobSpec),
-    prepareForCreate: withOwnSelector,
+    prepareForCreate: withGeneratedSelector,
     validate: (job, old, subresource) => (subresource === 'status' ? [] : validateJob(job, old)),
     orphansDependents: true,
     deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
