@@ -13,7 +13,7 @@ const node = 'system:node:one'
 function requestOf(username: string, spec: object = {}): certificates.CertificateSigningRequest {
   return {
     ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
-    metadata: { name: 'a' },
+    metadata: { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
     spec: {
       request: requestField(certificateRequests.node),
       signerName: 'kubernetes.io/kube-apiserver-client-kubelet',

@@ -33,7 +33,7 @@ t.test('a certificate is valid for ten minutes to a year, and never longer than 
     }
     const request: certificates.CertificateSigningRequest = {
       ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
-      metadata: { name: 'a' },
+      metadata: { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
       spec: {
         request: requestField(certificateRequests.jane),
         signerName: 'kubernetes.io/kube-apiserver-client',
