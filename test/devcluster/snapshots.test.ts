@@ -103,8 +103,9 @@ t.test('writes that are not committed yet are in a snapshot, and are set back by
   const create = (name: string) => store.put('/configmaps', { name }, { metadata: { name } }, undefined)
   void create('a')
   const snapshot = await snapshots.take()
-  void create('b')
+  const created = create('b')
   await snapshots.restore(snapshot)
+  await created
   t.strictSame(store.snapshot('/configmaps').keys, ['a'])
 })
 
