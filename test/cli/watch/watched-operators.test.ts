@@ -32,7 +32,12 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   const stop = new AbortController()
   const running = runWatchedOperators(
     {
-      ...{ selection: {}, log: { logLevel: 'info', logFormat: 'json' }, certDir: folder, connection: { server: 'https://127.0.0.1:1', describe: 'a test' } },
+      ...{
+        selection: {},
+        log: { logLevel: 'info', logFormat: 'json' },
+        certDir: folder,
+        connection: { server: 'https://127.0.0.1:1', describe: 'a test' },
+      },
       ...{ clock, logger: recordingLogger().logger, signal: stop.signal },
       done: (step) => void steps.push(step),
       ready: () => Promise.resolve(),
