@@ -97,7 +97,8 @@ export class RequestMetrics {
 
   /** Returns all metrics, including the metrics of the process, in the text format of Prometheus. */
   async text(): Promise<string> {
-    this.#objects.reset()
+    // As in kube-apiserver, a type that is no longer served has no series (k8s.io/apiserver/pkg/storage/etcd3/metrics: DeleteStoreStats).
+    this.#objects.clear()
     for (const [resource, count] of this.#countObjects()) this.#objects.with({ resource }).value = count
     return (await Promise.all([this.#registry.metrics(), metricsOf(process).metrics()])).join('\n')
   }
