@@ -346,7 +346,7 @@ t.test('a Job selects its Pods by its uid, unless manualSelector is true', async
   t.strictSame(await created('z', { manualSelector: true, selector }), [{ a: 'b' }, selector, { a: 'b' }])
   const problem = async (more: JsonObject): Promise<string> => {
     const { message } = await refusal(() => f.create('jobs', { metadata: { name: 'none' }, spec: { ...spec, ...more } }))
-    return message.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
+    return message!.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
   }
   t.equal(
     await problem({ selector }),
