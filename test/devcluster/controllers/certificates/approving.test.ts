@@ -1,6 +1,6 @@
 /** Tests of which client certificates of kubelets are approved. */
 import t from 'tap'
-import { certificates } from '../../../../src/api/kubernetes/certificates.ts'
+import type { certificates } from '../../../../src/api/kubernetes/certificates.ts'
 import type { Client } from '../../../../src/client/client.ts'
 import { approvingController } from '../../../../src/devcluster/controllers/certificates/approving.ts'
 import { certificateRequests, requestField } from '../../../support/certs/certificate-requests.ts'
