@@ -1,8 +1,11 @@
 /** Tests of CertificateSigningRequests: who may approve and sign them, the built-in signers, and clients with the signed certificates. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import type forge from 'node-forge'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { certificates } from '../../src/api/kubernetes/certificates.ts'
+import { asn1 } from '../../src/certs/asn1.ts'
+import { utf8String } from '../../src/certs/der.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import { createClient } from '../../src/client/client.ts'
 import { core } from '../../src/api/kubernetes/core.ts'
@@ -71,6 +74,29 @@ t.test('an approved request is signed, and its certificate authenticates', needs
   await api('POST', bindings, { body: { metadata: { name: 'conformance-jane' }, roleRef, subjects } })
   t.teardown(() => api('DELETE', `${bindings}/conformance-jane`))
   await t.resolves(until('the group may view', () => jane.list(core.pod, { namespace: 'default' })))
+})
+
+t.test('the group system:masters is recognized in every type of string, and what is not a string is not issued', async (t) => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { UNIVERSAL } = asn1.Class
+  const masters = 'system:masters'
+  const of = (organization: forge.asn1.Asn1): string => certificateRequest({ commonName: 'root', organization, ...keys })
+  for (const organization of [
+    asn1.create(UNIVERSAL, asn1.Type.PRINTABLESTRING, false, masters),
+    asn1.create(UNIVERSAL, 22 as forge.asn1.Type, false, masters), // IA5String
+    asn1.create(UNIVERSAL, 20 as forge.asn1.Type, false, masters), // T61String
+    asn1.create(UNIVERSAL, asn1.Type.BMPSTRING, false, masters), // node-forge encodes each character in two octets
+  ])
+    await t.rejects(request('conformance-masters', of(organization)), /use of .* signer with system:masters group is not allowed/)
+  for (const [name, organization] of [
+    ['conformance-universal', asn1.create(UNIVERSAL, 28 as forge.asn1.Type, false, masters.replace(/./g, '\0\0\0$&'))], // UniversalString
+    ['conformance-visible', asn1.create(UNIVERSAL, 26 as forge.asn1.Type, false, masters)], // VisibleString
+    ['conformance-constructed', asn1.create(UNIVERSAL, asn1.Type.UTF8, true, [utf8String(masters)])],
+  ] as const) {
+    await request(name, of(organization))
+    await decide(name, 'Approved')
+    t.equal((await signed(name)).subject, 'CN=root', name)
+  }
 })
 
 t.test('a certificate of another CA is refused', needsOwnControlPlane, async (t) => {
