@@ -7,6 +7,7 @@ import type { PinoPretty } from 'pino-pretty'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isBoolean, isFunction, isText, refuseOptions } from '../api/option-checks.ts'
 import { redact } from './redact.ts'
+import { shortenErrors } from './terminal-errors.ts'
 
 /** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
 export type { Logger }
@@ -116,11 +117,12 @@ function withRedactedBindings(logger: Logger): Logger {
 /** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   let format: ReturnType<typeof PinoPretty.prettyFactory> | undefined
+  const shorten = shortenErrors()
   return {
     write(line) {
       // pino-pretty is loaded with the first line, because most processes that start a control plane for tests log nothing.
       format ??= prettyFormatter(colorize)
-      destination.write(format(line))
+      destination.write(format(shorten(JSON.parse(line) as Record<string, unknown>)))
     },
   }
 }
