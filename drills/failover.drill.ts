@@ -99,7 +99,8 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
   }
   const { transitions } = await holderOf(client)
   const sent = new Map(replicas.flatMap((replica) => [...replica.sent]))
-  const { writes, illegal, late } = historyOf(await controlPlane.requests(), sent, names)
+  const releases = new Map(replicas.map((replica) => [replica.name, replica.releases]))
+  const { writes, illegal, late } = historyOf(await controlPlane.requests(), { sent, releases })
   for (const write of illegal) failures.push(`sent without the Lease: ${write}`)
   return { takeovers, transitions, writes: writes.length, late }
 }

@@ -23,6 +23,15 @@ export interface ReceivedWrite {
 interface LeaseWrite {
   readonly user: string
   readonly at: number
+  readonly isRelease: boolean
+}
+
+/** The requests that the replicas have reported. */
+export interface Reported {
+  /** The writes, by their id. */
+  readonly sent: ReadonlyMap<string, SentWrite>
+  /** The times at which each replica has sent releases of the Lease, by the name of the replica. */
+  readonly releases: ReadonlyMap<string, readonly number[]>
 }
 
 export interface History {
@@ -41,26 +50,36 @@ export interface History {
  * Compares the requests that the API server has recorded with the writes that the replicas have reported. A request and a reported write
  * match when they have the same id.
  */
-export function historyOf(requests: readonly RequestRecord[], sent: ReadonlyMap<string, SentWrite>, users: readonly string[]): History {
-  const ofUsers = requests.filter(({ user }) => users.includes(user)).sort((a, b) => a.at - b.at)
-  const leases = ofUsers
-    .filter(({ verb, path, code }) => ['create', 'update'].includes(verb) && path.includes('/leases') && code < 300)
-    .map(({ user, at }): LeaseWrite => ({ user, at }))
+export function historyOf(requests: readonly RequestRecord[], { sent, releases }: Reported): History {
+  const ofUsers = requests.filter(({ user }) => releases.has(user))
+  const leaseRequests = ofUsers.filter(({ verb, path }) => ['create', 'update'].includes(verb) && path.includes('/leases'))
+  // When a replica sends a release, none of its other writes of the Lease is in flight. So the next one that arrives is the release.
+  const arrived = [...releases].flatMap(([user, times]) =>
+    times.map((releasedAt) => leaseRequests.find((request) => request.user === user && request.at >= releasedAt)),
+  )
+  const leases = leaseRequests
+    .filter(({ code }) => code < 300)
+    .map((request): LeaseWrite => ({ user: request.user, at: request.at, isRelease: arrived.includes(request) }))
   const writes = ofUsers
     .filter(({ verb, path }) => verb === 'patch' && path.includes(`/${gadget.plural}/`))
     .map(({ user, path, query, code, at }): ReceivedWrite => {
       const id = writeIdOf(query) ?? ''
       return { user, id, path, code, receivedAt: at, sent: sent.get(id) }
     })
-  const illegal = writes.filter(({ user, sent }) => sent === undefined || !holdsLease(leases, user, sent.checkedAt))
+  const illegal = writes.filter(({ user, sent }) => sent === undefined || !holdsLease(leases, releases.get(user)!, user, sent.checkedAt))
   const late = writes.filter((write) => !illegal.includes(write) && isLate(write, writes))
   return { writes, illegal: illegal.map((write) => describe(write, leases)), late: late.map((write) => describe(write, leases)) }
 }
 
-/** Returns true when `user` made the latest write of the Lease before `at`, and the Lease had not expired at `at`. */
-function holdsLease(leases: readonly LeaseWrite[], user: string, at: number): boolean {
+/**
+ * Returns true when `user` made the latest write of the Lease before `at`, the Lease had not expired at `at`, and `user` had not sent a
+ * release after this write.
+ */
+function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], user: string, at: number): boolean {
   const latest = leases.findLast((write) => write.at <= at)
-  return latest?.user === user && at - latest.at < lease.leaseDurationMs
+  if (latest === undefined || latest.user !== user || latest.isRelease) return false
+  const hasReleased = releases.some((releasedAt) => releasedAt > latest.at && releasedAt <= at)
+  return !hasReleased && at - latest.at < lease.leaseDurationMs
 }
 
 /** Returns true when a write of another replica arrived between the call of the guard for this write and the arrival of this write. */
@@ -74,6 +93,6 @@ function describe({ user, id, path, code, receivedAt, sent }: ReceivedWrite, lea
   if (sent === undefined) return `${write}, but ${user} has not reported it`
   const { checkedAt, sentAt, port } = sent
   const around = [...leases.filter(({ at }) => at <= checkedAt).slice(-2), ...leases.filter(({ at }) => at > checkedAt).slice(0, 3)]
-  const writers = around.map(({ user: writer, at }) => `${writer} ${time(at)}`).join(', ')
+  const writers = around.map(({ user: writer, at, isRelease }) => `${writer} ${time(at)}${isRelease ? ' (release)' : ''}`).join(', ')
   return `${write}, guard called ${time(checkedAt)}, sent ${time(sentAt)} on the connection ${port}; the Lease was written by ${writers}`
 }

@@ -5,13 +5,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FaultProxy } from '../../src/testing/index.ts'
-import type { SentWrite } from './sent-writes.ts'
+import type { SentRelease, SentWrite } from './sent-writes.ts'
 
 export class Replica {
   readonly name: string
   readonly proxy: FaultProxy
   /** The writes that the processes of this replica have sent. The key is the id of the write. */
   readonly sent = new Map<string, SentWrite>()
+  /** The times at which the processes of this replica have sent a release of the Lease. */
+  readonly releases: number[] = []
   #child: ChildProcess
 
   constructor(name: string, proxy: FaultProxy) {
@@ -51,8 +53,9 @@ export class Replica {
       env: { ...process.env, KUBECONFIG: this.proxy.kubeconfig },
     })
     child.on('message', (message) => {
-      const write = message as SentWrite
-      this.sent.set(write.id, write)
+      const sent = message as SentWrite | SentRelease
+      if ('releasedAt' in sent) this.releases.push(sent.releasedAt)
+      else this.sent.set(sent.id, sent)
     })
     return child
   }

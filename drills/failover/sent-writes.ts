@@ -1,7 +1,7 @@
-/** `reportSentWrites`: reports each write of a replica to the drill, with the time at which it was sent. */
+/** `reportSentWrites`: reports the writes and the releases of a replica to the drill, with the time at which each was sent. */
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
-import type { Clock } from '../../src/index.ts'
+import type { Clock, coordination } from '../../src/index.ts'
 import { systemClock } from '../../src/index.ts'
 
 /** A write request that a replica has written to a connection. The times are milliseconds since 1970. */
@@ -16,23 +16,29 @@ export interface SentWrite {
   readonly port: number
 }
 
+/** A request that releases the Lease. After `releasedAt`, the replica does not hold the Lease until it acquires the Lease again. */
+export interface SentRelease {
+  readonly releasedAt: number
+}
+
 /** A message that undici publishes immediately before it writes a request. The type contains only the fields that this file uses. */
 interface SendHeaders {
-  readonly request: { readonly method: string; readonly path: string }
+  readonly request: { readonly method: string; readonly path: string; readonly body: unknown }
   readonly socket: Socket
 }
 
 /**
- * Calls `report` for each PATCH request of this process that has a field manager. Returns the clock for `run`. The guard of leader election
- * reads the time from this clock. If undici writes a request synchronously after the guard, `checkedAt` is the time that the guard has
+ * Calls `report` for each PATCH request of this process that has a field manager, and for each release of the Lease. Returns the clock for
+ * `run`. The guard of leader election reads the time from this clock. If undici writes a request synchronously after the guard, `checkedAt` is the time that the guard has
  * read. Otherwise, `checkedAt` is the time of sending.
  */
-export function reportSentWrites(report: (write: SentWrite) => void): Clock {
+export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined
   subscribe('undici:client:sendHeaders', (message) => {
     const { request, socket } = message as SendHeaders
     const id = request.method === 'PATCH' ? writeIdOf(request.path.split('?')[1] ?? '') : undefined
     const sentAt = Date.now()
+    if (isRelease(request)) report({ releasedAt: sentAt })
     if (id !== undefined) report({ id, checkedAt: checkedAt ?? sentAt, sentAt, port: socket.localPort ?? 0 })
   })
   return {
@@ -42,6 +48,13 @@ export function reportSentWrites(report: (write: SentWrite) => void): Clock {
       return (checkedAt = systemClock.now())
     },
   }
+}
+
+/** Returns true for a request that removes the holder of a Lease. */
+function isRelease({ method, path, body }: SendHeaders['request']): boolean {
+  if (method !== 'PUT' || !path.includes('/leases/')) return false
+  const { spec } = JSON.parse(String(body)) as coordination.Lease
+  return spec?.holderIdentity === ''
 }
 
 /** Returns the id of a write; undefined for a request without a field manager. */

@@ -1,4 +1,5 @@
 /** `WorkQueue`: the work queue of a controller. It contains the keys to reconcile, with priorities and delays. */
+import { ProreusError } from '../api/errors.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -143,6 +144,8 @@ export class WorkQueue<Key extends string> {
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return
     const delayMs = this.#rateLimiter.delayMs(key)
+    if (Number.isNaN(delayMs))
+      throw new ProreusError('PRO_INPUT', `The rate limiter returned NaN as the delay of ${key}: expected milliseconds.`)
     const priority = options.priority ?? this.priorityOf(key)
     const now = this.#clock.monotonicNow()
     if (delayMs > 0) this.#addRetry(key, priority, now + delayMs)

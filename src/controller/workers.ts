@@ -20,6 +20,9 @@ import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
  */
 const sliceMs = 2
 
+/** The delay of a retry in milliseconds when the rate limiter throws. */
+const withoutRateLimiterMs = 5000
+
 /** All workers of all controllers share the time slices, because they share the event loop. */
 const slices = new TimeSlices(sliceMs)
 
@@ -186,6 +189,17 @@ export class Workers {
     }
   }
 
+  /** Adds a retry with the delay of the rate limiter. If a custom rate limiter throws, the retry follows after a fixed delay. */
+  #retry(key: string, priority?: number): void {
+    const { queue } = this.#options
+    try {
+      queue.addRateLimited(key, { priority })
+    } catch (error) {
+      queue.add(key, { after: withoutRateLimiterMs, priority })
+      throw error
+    }
+  }
+
   #settle(key: string, outcome: Outcome, context: RunningReconcile, seconds: number): void {
     const { queue, metrics } = this.#options
     const debug = (fields: object, message: string): void => {
@@ -206,7 +220,7 @@ export class Workers {
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
         return
       case 'requeue':
-        queue.addRateLimited(key, { priority: outcome.priority })
+        this.#retry(key, outcome.priority)
         metrics.reconciled('requeue', seconds)
         debug({ seconds }, 'reconciled, again with back-off')
         return
@@ -220,7 +234,7 @@ export class Workers {
         )
         return
       case 'error':
-        queue.addRateLimited(key)
+        this.#retry(key)
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
         context.logger.error(

@@ -2,6 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 
+/** Sorts requests by the time at which the server received them. Requests with the same time keep their order. */
+export function inOrderOfReceipt(requests: readonly RequestRecord[]): readonly RequestRecord[] {
+  return requests.toSorted((a, b) => a.at - b.at)
+}
+
 /** An audit policy that records all requests without their bodies. kube-apiserver reads YAML; JSON is valid YAML. */
 export const auditPolicy: string = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
@@ -22,8 +27,8 @@ interface AuditEvent {
 }
 
 /**
- * Reads an audit log, which has one JSON object per line. Resolves with the requests in the order of the log. kube-apiserver logs a watch
- * when its response begins, and any other request when its response is complete.
+ * Reads an audit log, which has one JSON object per line. Resolves with the requests in the order in which kube-apiserver received them.
+ * The log has another order: kube-apiserver logs a watch when its response begins, and any other request when its response is complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')
@@ -43,5 +48,5 @@ export async function readAuditLog(path: string): Promise<readonly RequestRecord
       ...(event.annotations === undefined ? {} : { annotations: event.annotations }),
     })
   }
-  return [...records.values()]
+  return inOrderOfReceipt([...records.values()])
 }

@@ -23,6 +23,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
+import { inOrderOfReceipt } from './audit.ts'
 import { startFaultProxy } from './faults/fault-proxy.ts'
 import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
@@ -177,7 +178,7 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
         ? cluster.connectionFor(identity)
         : withToken(client, cluster.connection, identity.serviceAccount, clock),
     kubeconfig,
-    requests: () => Promise.resolve([...cluster.requests]),
+    requests: () => Promise.resolve(inOrderOfReceipt(cluster.requests)),
     compact: () => Promise.resolve(cluster.compact()),
     snapshot: () => cluster.snapshot(),
     restore: (snapshot) => cluster.restore(snapshot),
@@ -185,7 +186,7 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
   }
 }
 
-/** Time limit in milliseconds for the deletion of the objects in an existing cluster. Namespaces take longest. */
+/** Time limit in milliseconds for the deletion of each object in an existing cluster. Namespaces take longest. */
 const leavingMs = 60_000
 
 async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {

@@ -6,6 +6,7 @@ import { createClient } from '../../src/client/client.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
+import { watchesOf } from '../support/conformance/watch-events.ts'
 
 t.test('two control planes are independent', needsOwnControlPlane, async (t) => {
   const [one, two] = await Promise.all(
@@ -35,6 +36,28 @@ t.test('without controllers, Pods can be created and stay Pending', needsOwnCont
   const { status, spec } = await client.get(pod, { namespace: 'default', name: 'a' })
   t.equal(status?.phase, 'Pending')
   t.equal(spec?.nodeName, undefined)
+})
+
+t.test('requests are recorded in the order of their arrival', needsOwnControlPlane, async (t) => {
+  const controlPlane = await conformanceControlPlane(t, { controllers: false })
+  const path = '/api/v1/namespaces/default/configmaps'
+  const watch = await watchesOf(t, controlPlane.connection)(path)
+  await controlPlane.client.create(configMap, { metadata: { namespace: 'default', name: 'later' } })
+  await watch.take(1)
+  watch.close()
+  const requests = await until('the watch is recorded', async () => {
+    const all = await controlPlane.requests()
+    return all.some((request) => request.verb === 'watch' && request.path === path) && all
+  })
+  const own = requests.filter((request) => request.path === path && ['watch', 'create'].includes(request.verb))
+  t.strictSame(
+    own.map(({ verb }) => verb),
+    ['watch', 'create'],
+  )
+  t.strictSame(
+    requests.map(({ at }) => at),
+    requests.map(({ at }) => at).sort((a, b) => a - b),
+  )
 })
 
 t.test('users have the rights of their rules, and their requests are recorded', needsOwnControlPlane, async (t) => {

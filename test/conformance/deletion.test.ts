@@ -119,6 +119,16 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     }
   })
 
+  t.test(`${kind}: orphanDependents false removes the finalizers of the garbage collector`, needsQuiet, async (t) => {
+    for (const finalizer of ['orphan', 'foregroundDeletion']) {
+      await created(path, bodyOf({ name: finalizer.toLowerCase(), finalizers: ['example.com/stay', finalizer] }))
+      const one = `${path}/${finalizer.toLowerCase()}`
+      await api('DELETE', one, { body: { orphanDependents: false } })
+      t.strictSame(metadataOf((await api('GET', one)).body).finalizers, ['example.com/stay'], finalizer)
+      await patch(one, { metadata: { finalizers: null } })
+    }
+  })
+
   t.test(`${kind}: a collection is deleted by selectors`, async (t) => {
     for (const [name, set] of [
       ['c1', 'yes'],

@@ -7,6 +7,7 @@ import { Workers, type WorkersOptions } from '../../src/controller/workers.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
 import { RunningReconciles } from '../../src/controller/running-reconciles.ts'
 import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { controllerWorld, thing, type ControllerWorld } from '../support/controller/fakes.ts'
 
 interface World extends ControllerWorld {
@@ -395,6 +396,32 @@ t.test('an error that cannot be logged affects neither its object nor others', a
     t.match(world.log, [{ level: 'error', msg: /^the outcome of the reconcile of ns\/bad could not be reported: / }, {}])
     await world.clock.advance(100)
     t.strictSame(seen, ['bad', 'good', 'bad'], `${name}: retried`)
+    await world.end()
+  }
+})
+
+t.test('a key whose rate limiter fails is retried after five seconds', async (t) => {
+  const failing: Record<string, () => number> = {
+    throws: () => {
+      throw new Error('no delay')
+    },
+    'returns NaN': () => Number.NaN,
+  }
+  for (const [name, delayMs] of Object.entries(failing)) {
+    let reconciles = 0
+    const reconcile: Reconciler = async () => {
+      reconciles += 1
+      return reconciles === 1 ? { requeue: true } : undefined
+    }
+    const clock = new FakeClock()
+    const queue = new WorkQueue<string>({ clock, rateLimiter: { delayMs, forget: () => undefined } })
+    const world = run(reconcile, { queue, clock })
+    queue.add('ns/a')
+    await clock.advance(4999)
+    t.equal(reconciles, 1, name)
+    await clock.advance(1)
+    t.equal(reconciles, 2, name)
+    t.match(world.log, [{ level: 'error', msg: /^the outcome of the reconcile of ns\/a could not be reported: / }])
     await world.end()
   }
 })

@@ -27,6 +27,24 @@ t.test('each request is read once, at its first line, and an incomplete line is 
   ])
 })
 
+t.test('requests are in the order in which the server received them', async (t) => {
+  const logged = [
+    ['slow', '2026-01-01T00:00:03.000001Z'],
+    ['first', '2026-01-01T00:00:01.000000Z'],
+    ['at-the-same-time', '2026-01-01T00:00:03.000002Z'],
+    ['second', '2026-01-01T00:00:02.000000Z'],
+  ]
+  const lines = logged.map(([requestURI, requestReceivedTimestamp]) =>
+    JSON.stringify({ auditID: requestURI, requestURI, requestReceivedTimestamp, verb: 'get', user: {} }),
+  )
+  const folder = t.testdir({ 'audit.log': `${lines.join('\n')}\n` })
+  const requests = await readAuditLog(join(folder, 'audit.log'))
+  t.strictSame(
+    requests.map(({ path }) => path),
+    ['first', 'second', 'slow', 'at-the-same-time'],
+  )
+})
+
 t.test('all requests are audited once, without their bodies', (t) => {
   t.strictSame(JSON.parse(auditPolicy), {
     apiVersion: 'audit.k8s.io/v1',

@@ -53,8 +53,8 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
  * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed fields.
  *
  * @param live the object before the update; undefined for a create request.
- * @param view converts objects to other versions, because the fields of each entry are compared in the entry's version; undefined if every
- * field has the same path in all versions.
+ * @param view converts objects to other versions: the fields of each entry are compared in the entry's version. Undefined if every field
+ * has the same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -83,22 +83,39 @@ export function managersAfterUpdate(
 /** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** If there are more than `maxUpdateManagers` Update entries, merges the oldest of them with the second-oldest of the same apiVersion. */
+/** The manager of merged entries. */
+const ancientChanges = 'ancient-changes'
+
+/**
+ * Merges the oldest Update entries until at most `maxUpdateManagers` are left. Entries with the same apiVersion are merged into one, whose
+ * manager is `ancient-changes`.
+ */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
-  if (updaters.length <= maxUpdateManagers) return [...managers]
-  const oldest = updaters.sort((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
-  const [first, second] = oldest.filter(({ apiVersion }) => apiVersion === oldest[0]!.apiVersion) as [ManagerEntry, ManagerEntry?]
-  if (second === undefined) return [...managers]
-  const ancient: ManagerEntry = {
-    manager: 'ancient-changes',
-    operation: 'Update',
-    apiVersion: first.apiVersion,
-    subresource: '',
-    time: second.time,
-    fields: union(first.fields, second.fields),
+  let surplus = updaters.length - maxUpdateManagers
+  /** By apiVersion, the entry with which the next entry is merged. */
+  const targets = new Map<string, ManagerEntry>()
+  const merged = new Set<ManagerEntry>()
+  for (const entry of updaters.sort((a, b) => (ageOrder(a) < ageOrder(b) ? -1 : 1))) {
+    if (surplus <= 0) break
+    const target = targets.get(entry.apiVersion)
+    targets.set(entry.apiVersion, target === undefined ? entry : mergedEntry(target, entry))
+    if (target === undefined) continue
+    merged.add(target).add(entry)
+    surplus -= 1
   }
-  return [...managers.filter((entry) => entry !== first && entry !== second), ancient]
+  const created = [...targets.values()].filter((target) => !managers.includes(target))
+  return [...managers.filter((entry) => !merged.has(entry)), ...created]
+}
+
+function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
+  const { operation, apiVersion, time } = newer
+  return { manager: ancientChanges, operation, apiVersion, subresource: '', time, fields: union(older.fields, newer.fields) }
+}
+
+/** Oldest first. Of two entries with the same time, an earlier result of `mergedEntry` comes first, so that there is only one. */
+function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
+  return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')
 }
 
 /**

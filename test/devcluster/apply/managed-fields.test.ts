@@ -212,3 +212,36 @@ t.test('with more than ten updaters the two oldest are merged', async (t) => {
     { 'f:spec': { 'f:extra': { 'f:8': {}, 'f:9': {} } } },
   ])
 })
+
+t.test('entries of the same apiVersion are merged, although the oldest entry has another one', async (t) => {
+  const managers = Array.from({ length: 10 }, (_, index) =>
+    entry(
+      { manager: `m${index}`, apiVersion: index === 0 ? 'ex.com/v0' : 'ex.com/v1', time: `2025-01-${10 + index}T00:00:00Z` },
+      { 'f:spec': { 'f:extra': { [`f:${index}`]: {} } } },
+    ),
+  )
+  const extra = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [String(index), 'x']))
+  const rows = after(object({ extra }, writeManagers(managers)), object({ extra, size: 1 })) as unknown[][]
+  t.equal(rows.length, 10)
+  t.strictSame(
+    rows.filter(([name]) => name === 'm0' || name === 'ancient-changes').map(([name, , apiVersion, , time]) => [name, apiVersion, time]),
+    [
+      ['m0', 'ex.com/v0', '2025-01-10T00:00:00Z'],
+      ['ancient-changes', 'ex.com/v1', '2025-01-12T00:00:00Z'],
+    ],
+  )
+})
+
+t.test('there is one merged entry of an apiVersion, also among entries of the same second', async (t) => {
+  const time = '2025-01-01T00:00:00Z'
+  const fields = (name: string): JsonObject => ({ 'f:spec': { 'f:extra': { [`f:${name}`]: {} } } })
+  const names = ['aa', 'ancient-changes', ...'bcdefghi']
+  const extra = Object.fromEntries(names.map((name) => [name, 'x']))
+  const live = object({ extra }, writeManagers(names.map((manager) => entry({ manager, time }, fields(manager)))))
+  const rows = after(live, object({ extra, size: 1 })) as unknown[][]
+  t.equal(rows.length, 10)
+  t.strictSame(
+    rows.filter(([name]) => name === 'ancient-changes').map((row) => row[5]),
+    [{ 'f:spec': { 'f:extra': { 'f:aa': {}, 'f:ancient-changes': {} } } }],
+  )
+})

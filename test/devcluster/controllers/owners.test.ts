@@ -184,7 +184,7 @@ t.test('nodes are registered as ready, and existing ones are updated', async (t)
     patchStatus: { key: { name: 'old' }, status: status('old', '10.0.0.1') },
   })
   await t.rejects(registerNodes(client, [{ name: 'bad' }], options), { message: 'boom' })
-  t.strictSame([nodeAddress(0), nodeAddress(254), nodeAddress(256), nodeAddress(513)], ['10.0.0.1', '10.0.0.255', '10.0.1.1', '10.0.2.2'])
+  t.strictSame([nodeAddress(0), nodeAddress(254), nodeAddress(255), nodeAddress(513)], ['10.0.0.1', '10.0.0.255', '10.0.1.0', '10.0.2.2'])
   const region = { project: 'test', 'topology.kubernetes.io/region': 'local' }
   const zoned = (zone: string): object => ({ ...region, 'topology.kubernetes.io/zone': zone })
   t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: { project: 'test' } }])

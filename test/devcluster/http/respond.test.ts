@@ -29,6 +29,10 @@ function exchangeOf(
       set[name] = value
       return response
     },
+    appendHeader(name: string, value: unknown) {
+      set[name] = set[name] === undefined ? value : [set[name], value].flat()
+      return response
+    },
     writeHead: (code: number, more: Record<string, unknown>) => (answer = { code, headers: { ...set, ...more } }),
     end: (body?: Buffer | string) => sent.push({ ...answer, body: body && Buffer.from(body as string).toString('latin1') }),
   }
@@ -111,6 +115,19 @@ t.test('a response of more than 128 KiB is compressed when the client accepts gz
   const { headers, body } = await sentBy(answer(limit + 1), { 'accept-encoding': 'br, gzip;q=0.5' })
   t.strictSame(headers, { ...noCache, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', 'Content-Length': body!.length })
   t.equal(gunzipSync(Buffer.from(body!, 'latin1')).length, limit + 1)
+})
+
+t.test('a compressed response keeps its own Vary header, and an unsent body is not compressed', async (t) => {
+  const body = 'x'.repeat(129 * 1024)
+  for (const [code, headers] of [
+    [200, { Vary: ['Accept', 'Accept-Encoding'], 'Content-Encoding': 'gzip' }],
+    [304, { Vary: 'Accept', 'Content-Encoding': undefined }],
+  ] as const) {
+    const { exchange, sent } = exchangeOf({ 'accept-encoding': 'gzip' })
+    exchange.response.setHeader('Vary', 'Accept')
+    await respond(exchange, { code, body })
+    t.match(sent[0]?.headers, headers, String(code))
+  }
 })
 
 t.test('JSON is indented for pretty=true and for browsers, curl and wget', async (t) => {

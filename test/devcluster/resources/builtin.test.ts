@@ -275,10 +275,10 @@ t.test('limits, volumes and ingresses have the table columns of kubectl get', as
     [
       'ingresses',
       {
-        spec: { ingressClassName: 'c', tls: [{}], rules: ['a', 'b', 'c', 'd'].map((host) => ({ host })) },
+        spec: { ingressClassName: 'c', tls: [{}], rules: [{ host: 'a' }, {}, { host: 'b' }, { host: 'c' }, {}] },
         status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }, { hostname: 'h' }] } },
       },
-      ['x', 'c', 'a,b,c + 1 more...', '1.1.1.1,h', '80, 443', age],
+      ['x', 'c', 'a,b,c + 2 more...', '1.1.1.1,h', '80, 443', age],
     ],
     [
       'endpointslices',
@@ -329,7 +329,7 @@ t.test('the deletion of a Job without a propagation policy warns that its Pods a
   }
 })
 
-t.test('a Job selects its Pods by its uid, unless it has a selector of its own', async (t) => {
+t.test('a Job selects its Pods by its uid, unless manualSelector is true', async (t) => {
   const f = await fixture()
   const spec = { template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container], restartPolicy: 'Never' } } }
   const created = async (name: string, more: JsonObject, labels?: JsonObject): Promise<unknown[]> => {
@@ -344,10 +344,17 @@ t.test('a Job selects its Pods by its uid, unless it has a selector of its own',
   t.strictSame((await created('y', {}, { c: 'd' }))[0], { c: 'd' }, 'a Job keeps its own labels')
   const selector = { matchLabels: { a: 'b' } }
   t.strictSame(await created('z', { manualSelector: true, selector }), [{ a: 'b' }, selector, { a: 'b' }])
-  t.strictSame(await created('given', { selector }), [{ a: 'b' }, selector, { a: 'b' }])
+  const problem = async (more: JsonObject): Promise<string> => {
+    const { message } = await refusal(() => f.create('jobs', { metadata: { name: 'none' }, spec: { ...spec, ...more } }))
+    return message!.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
+  }
   t.equal(
-    (await refusal(() => f.create('jobs', { metadata: { name: 'none' }, spec: { ...spec, manualSelector: true } }))).message,
-    'Job.batch "none" is invalid: spec.selector: Required value',
+    await problem({ selector }),
+    'Job.batch "none" is invalid: spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"UID"}}: `selector` not auto-generated',
+  )
+  t.equal(
+    await problem({ manualSelector: true }),
+    'Job.batch "none" is invalid: [spec.selector: Required value, spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`]',
   )
 })
 

@@ -1,6 +1,7 @@
 /** Watches without a client library: every event is recorded as the server sends it. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
+import { messageOf } from '../../../src/api/errors.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Connection } from '../../../src/client/connection.ts'
 import { LineSplitter } from '../../../src/client/line-splitter.ts'
@@ -17,8 +18,11 @@ export interface RawWatch {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The events that were received so far. */
   readonly events: readonly RawEvent[]
-  /** Waits until `count` events were received since the start, and returns all events so far. */
-  take(count: number): Promise<readonly RawEvent[]>
+  /**
+   * Waits until `count` events were received since the start, and returns all events so far. Rejects after `timeoutMs` milliseconds
+   * (default 20,000) with an error that lists the events so far.
+   */
+  take(count: number, timeoutMs?: number): Promise<readonly RawEvent[]>
   /** Resolves with all events when the server has ended the watch. */
   readonly ended: Promise<readonly RawEvent[]>
   close(): void
@@ -57,11 +61,13 @@ export function watchesOf(t: Test, connection: Connection): OpenWatch {
       events,
       ended,
       close: () => abort.abort(),
-      take: (count) =>
-        until(
-          `${count} events of ${path}, of which there are ${JSON.stringify(events.map(brief))}`,
-          () => events.length >= count && events,
-        ),
+      async take(count, timeoutMs) {
+        try {
+          return await until(`${count} events of ${path}`, () => events.length >= count && events, timeoutMs)
+        } catch (error) {
+          throw new Error(`${messageOf(error)}; received: ${JSON.stringify(events.map(brief))}`, { cause: error })
+        }
+      },
     }
   }
 }

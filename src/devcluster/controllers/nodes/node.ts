@@ -51,7 +51,8 @@ export function hasKubelet({ metadata }: ReadonlyNode): boolean {
 
 /** Returns the IP address of the simulated node with index `index`. Nothing listens at this address. */
 export function nodeAddress(index: number): string {
-  return `10.0.${index >> 8}.${(index & 0xff) + 1}`
+  const number = index + 1
+  return `10.0.${number >> 8}.${number & 0xff}`
 }
 
 /** Returns the internal IP address in the status of a node. Empty when the status has none. */

@@ -15,7 +15,7 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** A `Status`; or the object, if it still exists or the type returns deleted objects. */
+  /** The object, if it still exists or if the type returns deleted objects. Otherwise a `Status`. */
   readonly object: JsonObject
   /** True when the object still exists. */
   readonly accepted: boolean
@@ -115,15 +115,16 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /**
- * Returns the finalizers of the object. The finalizer of the propagation policy replaces the finalizers of other policies
- * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
+ * Returns the finalizers of the object after a DELETE with these options. If a propagation policy applies, the finalizers of the other
+ * policies are removed, and the finalizer of this policy is added (k8s.io/apiserver/pkg/registry/generic/registry:
+ * deletionFinalizersForGarbageCollection).
  */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
   const finalizers = finalizersOf(object)
   const { orphanDependents, propagationPolicy } = options
-  const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
-  const defaultPolicy = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
-  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? defaultPolicy)
+  const isDecided = finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
+  const defaultPolicy = info.strategy.orphansDependents === true && !isDecided ? 'Orphan' : undefined
+  const policy = typeof orphanDependents === 'boolean' ? (orphanDependents ? 'Orphan' : 'Background') : (propagationPolicy ?? defaultPolicy)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]

@@ -11,6 +11,7 @@ import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, nonNegative, validateEnum } from './container-validation.ts'
 import { scheduleProblem } from './cron-schedule.ts'
+import { generatedSelectorErrors, selectorErrors, withGeneratedSelector } from './job-selector.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validateTimeZone } from './time-zone.ts'
 import { validateJobSpec } from './job-validation.ts'
@@ -42,45 +43,9 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   return changeObjectField(defaultFailurePolicy(sized), 'template', defaultPodTemplate)
 }
 
-/** Copies the labels of the Pod template to a Job without labels. */
-function labelledAsTemplate(job: JsonObject): JsonObject {
-  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
-  if (sizeAt(job, 'metadata', 'labels') > 0 || !isObject(labels)) return job
-  return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
-}
-
-/**
- * Adds a selector for the Job's uid to a Job, and the matching labels to its Pod template. A Job with `manualSelector: true` or with its
- * own selector keeps both unchanged.
- */
-function withOwnSelector(job: JsonObject): JsonObject {
-  const uid = textAt(job, 'metadata', 'uid')
-  const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
-  if (!isObject(spec) || spec.manualSelector === true || isObject(spec.selector)) return labelledAsTemplate(job)
-  const labels = {
-    'batch.kubernetes.io/controller-uid': uid,
-    'batch.kubernetes.io/job-name': name,
-    'controller-uid': uid,
-    'job-name': name,
-  }
-  const template = isObject(spec.template) ? spec.template : {}
-  const metadata = isObject(template.metadata) ? template.metadata : {}
-  const own = { ...(isObject(metadata.labels) ? metadata.labels : {}), ...labels }
-  return {
-    ...job,
-    metadata: withDefaults(isObject(job.metadata) ? job.metadata : {}, { labels: own }),
-    spec: {
-      ...spec,
-      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
-      template: { ...template, metadata: { ...metadata, labels: own } },
-    },
-  }
-}
-
 function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = isObject(job.spec) ? job.spec : {}
-  const errors = validateJobSpec(spec, 'spec')
-  if (!isObject(spec.selector)) errors.push(required('spec.selector'))
+  const errors = [...generatedSelectorErrors(job), ...validateJobSpec(spec, 'spec'), ...selectorErrors(spec)]
   if (old === undefined) return errors
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
@@ -114,7 +79,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The name of a Job is the name of its CronJob and a suffix of 11 characters, and has at most 63 characters.
+  // A Job of the CronJob has the name of the CronJob with a suffix of 11 characters. The name of a Job has at most 63 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }
@@ -165,7 +130,7 @@ const jobs = builtinResource({
   strategy: {
     generation: true,
     default: (job) => changeObjectField(job, 'spec', defaultJobSpec),
-    prepareForCreate: withOwnSelector,
+    prepareForCreate: withGeneratedSelector,
     validate: (job, old, subresource) => (subresource === 'status' ? [] : validateJob(job, old)),
     orphansDependents: true,
     deletionWarnings: ({ propagationPolicy, orphanDependents }) =>

@@ -19,12 +19,16 @@ const group = 'networking.k8s.io'
 /** Maximum number of hosts in a table cell. */
 const shownHosts = 3
 
+/** Returns the first hosts, and a number if further rules follow them (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts). */
 function hosts(ingress: JsonObject): string {
   const rules = listAt(ingress, 'spec', 'rules')
-  const list = rules.map((rule) => textAt(rule, 'host')).filter((host) => host !== '')
-  if (list.length === 0) return '*'
-  const text = list.slice(0, shownHosts).join(',')
-  return list.length > shownHosts ? `${text} + ${rules.length - shownHosts} more...` : text
+  const shown: string[] = []
+  for (const rule of rules) {
+    if (shown.length === shownHosts) return `${shown.join(',')} + ${rules.length - shownHosts} more...`
+    const host = textAt(rule, 'host')
+    if (host !== '') shown.push(host)
+  }
+  return shown.length === 0 ? '*' : shown.join(',')
 }
 
 function address(ingress: JsonObject): string {

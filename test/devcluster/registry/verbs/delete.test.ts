@@ -105,7 +105,7 @@ t.test('the finalizer of a propagation policy replaces that of another policy an
   t.strictSame(await finalizersAfter(['foregroundDeletion'], { propagationPolicy: 'Orphan' }), ['x.io/a', 'orphan'])
   t.strictSame(await finalizersAfter(['foregroundDeletion'], { propagationPolicy: 'Background' }), ['x.io/a'])
   t.strictSame(await finalizersAfter([], { orphanDependents: true }), ['x.io/a', 'orphan'])
-  t.strictSame(await finalizersAfter(['orphan'], { orphanDependents: false }), ['x.io/a', 'orphan'])
+  t.strictSame(await finalizersAfter(['orphan'], { orphanDependents: false }), ['x.io/a'])
 })
 
 t.test('a Job orphans its dependents by default', async (t) => {
