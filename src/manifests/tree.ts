@@ -12,7 +12,7 @@ import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole,
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** This folder contains only generated files. A YAML file in it that belongs to no kind is removed. */
+/** The folder of the CRD files. It contains only generated files, so a YAML file that belongs to no kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**
@@ -50,7 +50,7 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
   ])
 }
 
-/** Returns the sorted paths of files that are missing, differ from `files`, or are CRD files that belong to no kind. */
+/** Returns the sorted paths of the files that are missing or differ from `files`, and of the CRD files that belong to no kind. */
 export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale: string[] = []
   for (const [path, text] of files) {

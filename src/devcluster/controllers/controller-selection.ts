@@ -1,5 +1,5 @@
 /**
- * Selects the controllers that run. The names and the notation are those of the flag `--controllers` of kube-controller-manager. The scheduler
+ * Selects the controllers that run. The names and the notation are those of kube-controller-manager's flag `--controllers`. The scheduler
  * and the kubelets cannot be selected, because they are not part of kube-controller-manager.
  */
 import type { OptionCheck } from '../../api/option-checks.ts'
@@ -41,14 +41,14 @@ export type ControllerName = (typeof controllerNames)[number]
 export type ControllerSelector = ControllerName | `-${ControllerName}` | '*'
 
 /**
- * True: the scheduler, the nodes and all controllers run. False: none of them runs. A list: the scheduler, the nodes and the selected controllers
- * run.
+ * With `true`, the scheduler, the nodes and all controllers run. With `false`, none of them runs. With a list, the scheduler, the nodes and
+ * the selected controllers run.
  */
 export type ControllerSelection = boolean | readonly ControllerSelector[]
 
 /**
- * Returns true when the selection contains a controller. The first item that names the controller decides. If no item names it, it is selected
- * if the list contains `*` (k8s.io/controller-manager/app: IsControllerEnabled).
+ * Returns true when a controller is selected. In a list, the first item that names the controller decides. If no item names the controller,
+ * the item `*` selects it (k8s.io/controller-manager/app: IsControllerEnabled).
  */
 export function isSelected(selection: ControllerSelection, name: ControllerName): boolean {
   if (typeof selection === 'boolean') return selection

@@ -37,7 +37,7 @@ interface WatchedType {
 
 const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
-/** Time in milliseconds that an informer continues after its type is no longer served, to receive the deletions of the last objects. */
+/** Time in milliseconds before an informer stops when its type is no longer served. The informer receives the last deletions meanwhile. */
 const leaveAfterMs = 1_000
 
 export class DependencyGraph {

@@ -64,7 +64,7 @@ const handlers: Readonly<Record<Verb, Handler>> = {
   deletecollection: deleteObjects,
 }
 
-/** Handles a request, and returns its record. Never rejects, because it responds to an error with a `Status`. */
+/** Handles a request, and returns its record. Does not reject: the response to a request that fails is a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   let verb = exchange.method.toLowerCase()
   let user = ''
@@ -98,7 +98,7 @@ function started({ request, query }: Exchange, target: RequestInfo, { catalog, m
   return metrics.started(target, served, { isDryRun: query.has('dryRun'), isApply })
 }
 
-/** Returns a copy of the beginning of a text. V8 implements a slice as a reference to the whole text, which would then stay in memory. */
+/** Returns the beginning of a text as a copy. A slice refers to the whole text in V8, and would keep the whole text in memory. */
 function recorded(text: string): string {
   return Buffer.from(text.slice(0, maxRecordedLength)).toString()
 }

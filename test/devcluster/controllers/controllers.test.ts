@@ -3,13 +3,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { configMap, namespace as namespaceType, node as nodeType, pod as podType, serviceAccount } from '../../../src/api/builtin.ts'
 import { formatTime } from '../../../src/api/conditions.ts'
-import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
-import { deepFreeze } from '../../../src/api/json.ts'
-import { failure } from '../../../src/api/status.ts'
-import { ApiError } from '../../../src/client/api-error.ts'
-import { runController } from '../../../src/controller/run-controller.ts'
 import type { ControllerDefinition } from '../../../src/controller/builder.ts'
 import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
 import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
@@ -18,99 +13,29 @@ import { scheduler } from '../../../src/devcluster/controllers/scheduler/schedul
 import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
 import type { ControllerWorld } from '../../support/controller/fakes.ts'
-import { controllerWorld } from '../../support/controller/fakes.ts'
+import type { Answer, ScriptedController } from '../../support/devcluster/scripted-controller.ts'
+import {
+  apiError,
+  conflict,
+  exists,
+  forbidden,
+  notFound,
+  objectOf,
+  podOf,
+  quiet,
+  runScripted,
+  time,
+} from '../../support/devcluster/scripted-controller.ts'
 import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
 import { until } from '../../../src/testing/until.ts'
 
-const time = '2026-01-01T00:00:00Z'
-const apiError = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, reason))
-const [notFound, conflict, exists, forbidden] = [
-  apiError(404, 'NotFound'),
-  apiError(409, 'Conflict'),
-  apiError(409, 'AlreadyExists'),
-  apiError(403, 'Forbidden'),
-]
-
-let version = 0
-function objectOf(name: string, fields: object = {}, metadata: object = {}): KubernetesObject {
-  const own = { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(++version), ...metadata }
-  return deepFreeze({ metadata: own, ...fields }) as unknown as KubernetesObject
-}
 const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '10' } } }
 const nodeOf = (name: string, fields: object = ready): KubernetesObject => objectOf(name, fields, { namespace: undefined })
 
-type Answer = (method: string, ...given: never[]) => unknown
-
-interface Running extends ControllerWorld {
-  /** The requests to the API server, each as the method of `Client` and its arguments without the signal. */
-  readonly asked: unknown[][]
-  readonly events: string[]
-  /** Adds objects of a type to the controllers' cache. */
-  set(type: ResourceType, ...objects: KubernetesObject[]): void
-  /** Waits until there are `count` requests, removes them from the list, and returns them. */
-  take(count: number): Promise<unknown[][]>
-}
-
-/** Runs a controller. `answer` returns the response of the API server to each request. */
-function run(t: Test, make: (world: ControllerWorld, events: EventRecorder) => ControllerDefinition, answer: Answer = () => ({})): Running {
-  const asked: unknown[][] = []
-  const events: string[] = []
-  const methods = ['create', 'patch', 'patchStatus', 'delete', 'raw', 'list', 'get']
-  const client = Object.fromEntries(
-    methods.map((method) => [
-      method,
-      async (...given: unknown[]) => {
-        t.ok((given.at(-1) as { signal?: unknown }).signal instanceof AbortSignal, `${method} ends with the controller`)
-        asked.push([method, ...given.map(withoutSignal)])
-        return await Promise.resolve(answer(method, ...(given as never[])))
-      },
-    ]),
-  )
-  const world = controllerWorld(client)
-  const environment = {
-    ...world.environment,
-    events: {
-      event: (object: { metadata: { name: string } }, type: string, reason: string, message: string) =>
-        void events.push(`${object.metadata.name} ${type} ${reason}: ${message}`),
-    },
-  }
-  const definition = make(world, environment.events)
-  for (const type of definition.types) world.cache.of(type).sync()
-  const running = runController(definition, environment as never, world.stop.signal)
-  t.teardown(async () => {
-    world.stop.abort()
-    await running
-  })
-  return {
-    ...world,
-    asked,
-    events,
-    set: (type, ...objects) => objects.forEach((object) => world.cache.of(type).set(object)),
-    take: async (count) => {
-      await until(`${count} requests`, () => asked.length >= count)
-      await new Promise((resolve) => setImmediate(resolve))
-      return asked.splice(0)
-    },
-  }
-}
-
-function withoutSignal(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given
-  if ('plural' in given) return (given as ResourceType).plural
-  const { signal: _signal, ...rest } = given as { signal?: AbortSignal }
-  return rest
-}
-
-/** Waits until the controller has done all work that needs no timer. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
-const podOf = (name: string, spec: object = {}, fields: object = {}, metadata: object = {}): KubernetesObject =>
-  objectOf(name, { spec: { containers: [{ name: 'main', image: 'x:1' }], ...spec }, ...fields }, metadata)
 const schedule = (): ControllerDefinition => scheduler()
 
 t.test('the scheduler binds a pending Pod to the node with the fewest Pods', async (t) => {
-  const world = run(t, schedule)
+  const world = runScripted(t, schedule)
   world.set(nodeType, nodeOf('n1'), nodeOf('n2'))
   world.set(podType, podOf('there', { nodeName: 'n1' }), podOf('a'))
   t.strictSame(await world.take(1), [
@@ -133,7 +58,7 @@ t.test('the scheduler binds a pending Pod to the node with the fewest Pods', asy
 })
 
 t.test('the scheduler ignores Pods that are bound, deleted, gated, finished or for another scheduler', async (t) => {
-  const world = run(t, schedule)
+  const world = runScripted(t, schedule)
   world.set(nodeType, nodeOf('n1'))
   world.set(
     podType,
@@ -152,14 +77,14 @@ t.test('the scheduler ignores Pods that are bound, deleted, gated, finished or f
 
 t.test('the scheduler ignores that a Pod was deleted or bound meanwhile', async (t) => {
   for (const error of [notFound, conflict]) {
-    const world = run(t, schedule, () => Promise.reject(error))
+    const world = runScripted(t, schedule, () => Promise.reject(error))
     world.set(nodeType, nodeOf('n1'))
     world.set(podType, podOf('a'))
     await world.take(1)
     await quiet()
     t.strictSame([world.events, world.log.filter(({ level }) => level === 'error')], [[], []])
   }
-  const world = run(t, schedule, () => Promise.reject(apiError(500, 'InternalError')))
+  const world = runScripted(t, schedule, () => Promise.reject(apiError(500, 'InternalError')))
   world.set(nodeType, nodeOf('n1'))
   world.set(podType, podOf('a'))
   await world.take(1)
@@ -172,7 +97,7 @@ t.test('the scheduler ignores that a Pod was deleted or bound meanwhile', async 
 t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
   const message =
     '0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
-  const world = run(t, schedule)
+  const world = runScripted(t, schedule)
   world.set(nodeType, nodeOf('n1', { spec: { unschedulable: true }, ...ready }))
   const other = { type: 'Other', status: 'True' }
   const scheduled = {
@@ -212,8 +137,8 @@ const addressed = (address: string): object => ({ status: { addresses: [{ type: 
 const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
   method === 'patchStatus' ? { ...(patch as object), metadata } : {}
 /** Runs the kubelets of two nodes. */
-function runKubelets(t: Test, answer: Answer = patched): Running {
-  const world = run(t, kubelets, answer)
+function runKubelets(t: Test, answer: Answer = patched): ScriptedController {
+  const world = runScripted(t, kubelets, answer)
   world.set(nodeType, nodeOf('n0', addressed('10.0.0.1')), nodeOf('n1', addressed('10.0.0.2')))
   return world
 }
@@ -360,7 +285,7 @@ t.test('a terminating namespace is emptied after a delay and finalized when it i
     [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }, { metadata: { name: 'b' } }],
   ]
   const latest = { metadata: { name: 'n', resourceVersion: '9' }, spec: { finalizers: ['kubernetes', 'x.io/mine'], other: 1 } }
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: lists.shift() ?? [] } : method === 'get' ? latest : {}),
@@ -413,7 +338,7 @@ t.test('a terminating namespace is emptied after a delay and finalized when it i
 })
 
 t.test('a namespace that is active, or lacks the finalizer kubernetes, is not emptied', async (t) => {
-  const world = run(t, () => namespaceController(types))
+  const world = runScripted(t, () => namespaceController(types))
   world.set(namespaceType, objectOf('n', { spec: { finalizers: ['kubernetes'] } }, { namespace: undefined }))
   world.set(
     namespaceType,
@@ -425,7 +350,7 @@ t.test('a namespace that is active, or lacks the finalizer kubernetes, is not em
 
 t.test('a type that is no longer served, or cannot be deleted, does not block a namespace', async (t) => {
   for (const error of [notFound, apiError(405, 'MethodNotAllowed')]) {
-    const world = run(
+    const world = runScripted(
       t,
       () => namespaceController(types),
       (method) => (method === 'list' ? Promise.reject(error) : method === 'get' ? { metadata: { name: 'n' } } : {}),
@@ -439,7 +364,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
     const [, path, { body }] = asked[3] as [string, string, { body: { spec: object } }]
     t.strictSame([path, body.spec], ['/api/v1/namespaces/n/finalize', { finalizers: [] }])
   }
-  const gone = run(
+  const gone = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: [] } : Promise.reject(notFound)),
@@ -451,7 +376,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
     gone.log.filter(({ level }) => level === 'error'),
     [],
   )
-  const failing = run(
+  const failing = runScripted(
     t,
     () => namespaceController(types),
     () => Promise.reject(apiError(500, 'InternalError')),
@@ -469,7 +394,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
 })
 
 t.test('a namespace whose finalizer cannot be removed is tried again', async (t) => {
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) =>
@@ -491,7 +416,7 @@ t.test('a namespace whose finalizer cannot be removed is tried again', async (t)
 })
 
 t.test('the status of a namespace is written only when it changes', async (t) => {
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: [{ metadata: { name: 'a' } }] } : {}),
@@ -518,7 +443,7 @@ t.test('a condition of a namespace keeps its transition time until its status ch
     return Object.fromEntries(status.conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
   }
   let items = [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }]
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items } : method === 'get' ? { metadata: { name: 'n' } } : {}),
@@ -546,7 +471,7 @@ const inNamespace = (name: string): KubernetesObject => objectOf(name, {}, { nam
 const plain = (metadata: object = {}): KubernetesObject => objectOf('ns', {}, { namespace: undefined, ...metadata })
 
 t.test('a namespace gets the default ServiceAccount, which is created again after its deletion', async (t) => {
-  const world = run(t, serviceAccountController)
+  const world = runScripted(t, serviceAccountController)
   world.set(namespaceType, plain())
   const created = ['create', 'serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } }, {}]
   t.strictSame(await world.take(1), [created])
@@ -559,7 +484,7 @@ t.test('a namespace gets the default ServiceAccount, which is created again afte
 })
 
 t.test('a namespace gets the root CA, which is restored after changes', async (t) => {
-  const world = run(t, () => rootCaPublisher('CA'))
+  const world = runScripted(t, () => rootCaPublisher('CA'))
   world.set(namespaceType, plain())
   t.strictSame(await world.take(1), [
     [
@@ -594,12 +519,12 @@ for (const [plural, make] of [
   ['configmaps', () => rootCaPublisher('CA')],
 ] as const)
   t.test(`a terminating namespace gets no ${plural}, errors of races are ignored, and other errors are retried`, async (t) => {
-    const away = run(t, make)
+    const away = runScripted(t, make)
     away.set(namespaceType, plain({ deletionTimestamp: time }))
     await quiet()
     t.strictSame(away.asked, [])
     for (const error of [exists, notFound, forbidden]) {
-      const world = run(t, make, () => Promise.reject(error))
+      const world = runScripted(t, make, () => Promise.reject(error))
       world.set(namespaceType, plain())
       t.match(await world.take(1), [['create', plural]])
       if (plural === 'configmaps') {
@@ -609,7 +534,7 @@ for (const [plural, make] of [
       await quiet()
       t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
     }
-    const failing = run(t, make, () => Promise.reject(apiError(500, 'InternalError')))
+    const failing = runScripted(t, make, () => Promise.reject(apiError(500, 'InternalError')))
     failing.set(namespaceType, plain())
     t.match(await failing.take(1), [['create', plural]])
     await until('it is tried again', async () => {

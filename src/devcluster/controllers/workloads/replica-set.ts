@@ -76,8 +76,8 @@ export function replicationController(): ControllerDefinition {
 }
 
 /**
- * Returns a ReplicationController whose `spec.selector` is a label selector, as in a ReplicaSet. The kind is not changed, because the owner
- * references of the Pods contain it.
+ * Converts `spec.selector` of a ReplicationController to a label selector, as in a ReplicaSet. The kind is not changed, because the owner
+ * references of the Pods contain the kind ReplicationController.
  */
 function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
   const { spec } = object
@@ -101,8 +101,9 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
     const { status: after } = stored as ReplicaSet
     return after === undefined ? current : { ...current, status: after }
   }
-  // kube-controller-manager counts the Pods with which its reconcile began, and the new ones in the next reconcile. A client can therefore
-  // see that a Pod is missing (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  // The status is written twice. The first write counts the Pods from before this reconcile, and the second write counts the Pods after it.
+  // In kube-controller-manager, the next reconcile makes the second write. Clients can therefore see that Pods are missing
+  // (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
   const counted = await write(replicaSet, before)
   const pods = controlledBy(podsByController, replicaSet, context)
   await write(counted, pods)
@@ -142,7 +143,10 @@ async function scale(
   }
 }
 
-/** Returns the active Pods of all objects of this kind with the same owner, e.g. of all ReplicaSets of a Deployment. */
+/**
+ * Returns the active Pods of all objects of `kind` with the same controller, e.g. of all ReplicaSets of a Deployment. If `replicaSet` has
+ * no controller, returns only the active Pods of `replicaSet`.
+ */
 function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid
   const replicaSets = uid === undefined ? [replicaSet] : kind.ofController(uid, replicaSet.metadata.namespace, context)
@@ -169,8 +173,8 @@ function statusOf(
 }
 
 /**
- * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the ReplicaSet already has this condition,
- * the condition is not changed.
+ * Returns the conditions. If the reconcile has failed, the conditions contain `ReplicaFailure`. An existing condition `ReplicaFailure` is
+ * then not changed. If the reconcile has not failed, `ReplicaFailure` is removed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')

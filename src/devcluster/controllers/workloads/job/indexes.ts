@@ -29,7 +29,7 @@ export function parseIndexes(text: string | undefined, completions: number): Rea
   return indexes
 }
 
-/** Formats indexes as intervals, e.g. `"0-2,5"`. Two consecutive indexes are formatted as a list: `"0,1"`. */
+/** Formats indexes as intervals, e.g. `"0-2,5"`. An interval of only two indexes is formatted as a list, e.g. `"0,1"`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const intervals: [number, number][] = []
   for (const index of [...indexes].toSorted((a, b) => a - b)) {
