@@ -95,6 +95,11 @@ export class DependencyGraph {
     return object?.metadata.uid === uid ? object : undefined
   }
 
+  /** Forgets the deletions that `isGone` reports, because a restore of a snapshot may bring back the objects. */
+  forgetDeletions(): void {
+    this.#deletedOwners.clear()
+  }
+
   /** Returns the object with this UID, in any namespace; undefined if the type has no such object. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
     return this.#watched.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]

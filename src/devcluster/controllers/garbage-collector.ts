@@ -124,6 +124,7 @@ class Collector {
     this.#signal = signal
     onRestore?.(() => {
       this.#absent = new AbsentOwners()
+      graph.forgetDeletions()
     })
   }
 
