@@ -1,6 +1,6 @@
 /** Tests of the validity of signed certificates. */
 import t from 'tap'
-import type { certificates } from '../../../../src/api/kubernetes/certificates.ts'
+import { certificates } from '../../../../src/api/kubernetes/certificates.ts'
 import { readCertificate } from '../../../../src/certs/certificate.ts'
 import { authorityLifeMs, issueAuthority } from '../../../../src/certs/issue.ts'
 import { signingController } from '../../../../src/devcluster/controllers/certificates/signing.ts'
