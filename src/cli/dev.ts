@@ -122,7 +122,8 @@ async function dev(options: Options): Promise<void> {
     else {
       const selection = { operators: options.operators, name: options.name }
       const log = { logLevel, logFormat }
-      await runWatchedOperators({ ...running, selection, log, clock: systemClock, say: sayOn(progress, logger) })
+      const { setUnreachable } = cluster
+      await runWatchedOperators({ ...running, selection, log, clock: systemClock, setUnreachable, say: sayOn(progress, logger) })
     }
   } catch (error) {
     if (!signal.aborted) throw error

@@ -117,6 +117,11 @@ export interface DevCluster {
   writeKubeconfig(path: string): Promise<void>
   /** Adds an entry to the option `services`: calls to the Service `name` (`namespace/name`) go to the base URL `address`. */
   addService(name: string, address: string): void
+  /**
+   * Sets the reason why nothing can be reached at an origin such as `https://127.0.0.1:9443`; undefined when it can be reached again. When a
+   * call of a webhook fails there, the message contains the reason in place of the network error.
+   */
+  setUnreachable(origin: string, reason: string | undefined): void
   /** Ends all watches, closes all connections, and stops the controllers. Resolves within a second. */
   close(): Promise<void>
   /**
@@ -199,7 +204,8 @@ async function serve(
     ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
     (service) => endpointOf(store, service),
   )
-  const caller = createWebhookCaller({ services: mapped, clock })
+  const unreachable = new Map<string, string>()
+  const caller = createWebhookCaller({ services: mapped, unreachable, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withCertificateChecks(withPodSecurity(webhooks, storedPods(store)), authorizer)
   const registry = new Registry({
@@ -299,6 +305,10 @@ async function serve(
     writeKubeconfig: (path) => writeKubeconfig(path, kubeconfig),
     addService(name, address) {
       services[name] = address
+    },
+    setUnreachable(origin, reason) {
+      if (reason === undefined) unreachable.delete(origin)
+      else unreachable.set(origin, reason)
     },
     close,
     compact: () => store.compact(),

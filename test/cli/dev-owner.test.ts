@@ -1,13 +1,24 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ownStateFolder } from '../../src/cli/dev-owner.ts'
+import { until } from '../../src/testing/until.ts'
+
+const needsProc = existsSync('/proc/self/stat') ? {} : { skip: 'there is no /proc' }
+
+/** Returns the fields of /proc/PID/stat after the name of the program, the third field first. */
+function statOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+}
 
 t.test('a state folder has one owner until it is released', async (t) => {
   const folder = join(t.testdir(), 'new/.proreus')
   const disown = await ownStateFolder(folder)
-  t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`)
+  t.match(readFileSync(join(folder, 'dev.pid'), 'utf8'), new RegExp(`^${process.pid}\\n`))
   t.equal(readFileSync(join(folder, '.gitignore'), 'utf8'), '*\n', 'keys must not get into git')
   t.equal(statSync(folder).mode & 0o777, 0o700)
   await disown()
@@ -29,10 +40,36 @@ t.test('the lock of a dead owner, or a damaged one, is replaced', async (t) => {
   for (const leftover of [String(pid), '', 'garbage', '-1', String(process.pid)]) {
     writeFileSync(join(folder, 'dev.pid'), leftover)
     const disown = await ownStateFolder(folder)
-    t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`, JSON.stringify(leftover))
+    t.match(readFileSync(join(folder, 'dev.pid'), 'utf8'), new RegExp(`^${process.pid}\\n`), JSON.stringify(leftover))
     await disown()
   }
   t.notOk(existsSync(join(folder, '.gitignore')), 'the folder existed before')
+})
+
+t.test('an owner is recognized by the start of its process', needsProc, async (t) => {
+  const started = statOf(process.ppid)[19]
+  for (const line of [`started=${started}`, 'started=', 'garbage']) {
+    const folder = t.testdir({ 'dev.pid': `${process.ppid}\n${line}\n` })
+    await t.rejects(ownStateFolder(folder), { code: 'PRO_STATE_FILE' }, line)
+  }
+  const folder = t.testdir({ 'dev.pid': `${process.ppid}\nstarted=${Number(started) - 1}\n` })
+  await ownStateFolder(folder)
+  const own = `${process.pid}\nstarted=${statOf(process.pid)[19]}\n`
+  t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), own, 'another process had the id of the dead owner')
+})
+
+t.test('a killed owner whose parent has not read its exit code yet is replaced', needsProc, async (t) => {
+  // The program that replaces the shell does not wait for the child of the shell.
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => parent.kill())
+  const [output] = (await once(parent.stdout, 'data')) as [Buffer]
+  const zombie = Number(output.toString())
+  await until('it has ended', () => statOf(zombie)[0] === 'Z')
+  for (const rest of ['', `started=${statOf(zombie)[19]}\n`]) {
+    const folder = t.testdir({ 'dev.pid': `${zombie}\n${rest}` })
+    await ownStateFolder(folder)
+    t.match(readFileSync(join(folder, 'dev.pid'), 'utf8'), new RegExp(`^${process.pid}\\n`))
+  }
 })
 
 t.test('a folder that cannot be created is reported in one sentence', async (t) => {

@@ -56,7 +56,7 @@ Ctrl-C ends it; its objects are kept in state.
 `,
   )
   t.ok(existsSync(join(cwd, 'mine/tls.crt')))
-  t.equal(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), `${dev.child.pid}\n`)
+  t.match(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), new RegExp(`^${dev.child.pid}\\n`))
   const second = await proreus(args, { cwd })
   t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
   t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'the first one is not affected')

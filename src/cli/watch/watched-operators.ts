@@ -27,6 +27,8 @@ export interface WatchedOperatorsOptions {
   done(step: string, detail: string): void
   /** Called when the operators run for the first time. */
   ready(next: NextSteps): Promise<void>
+  /** Sets the reason why the webhooks at this URL cannot be reached; undefined when they can. */
+  setUnreachable(url: string, reason: string | undefined): void
   /** Prints one line, e.g. when the operators were restarted or have ended. */
   say(line: string, level: 'info' | 'error'): void
 }
@@ -89,6 +91,10 @@ class WatchedOperators {
     this.#startChild = startChild
   }
 
+  get #webhookUrl(): string {
+    return `https://${this.#webhooks.address}`
+  }
+
   async run(): Promise<never> {
     const start = await this.#startMessage()
     let change: Change | undefined
@@ -99,7 +105,7 @@ class WatchedOperators {
     const { selection, log, certDir, connection } = this.#options
     const { server, ca } = connection
     const authorization = await connection.authorization?.()
-    const urls = { webhook: `https://${this.#webhooks.address}`, metrics: `http://${this.#metrics.address}/metrics` }
+    const urls = { webhook: this.#webhookUrl, metrics: `http://${this.#metrics.address}/metrics` }
     return { type: 'start', selection, log, certDir, connection: { server, ...(ca !== undefined && { ca }), authorization }, urls }
   }
 
@@ -119,7 +125,7 @@ class WatchedOperators {
       return life.isReported || cause === undefined ? change : { ...cause, paths: [...new Set([...cause.paths, ...change.paths])] }
     } finally {
       life.isStopping = true
-      this.#lead('wait')
+      this.#lead('wait', { reason: 'the operators are being restarted' })
       await child.stop()
     }
   }
@@ -131,11 +137,14 @@ class WatchedOperators {
       case 'done':
         return this.#wereReady ? undefined : this.#options.done(message.step, message.detail)
       case 'serving':
-        return this.#lead(message.webhook ?? 'close', message.metrics ?? 'close')
+        return this.#lead(message.webhook ?? 'close', { metrics: message.metrics ?? 'close' })
     }
   }
 
-  #lead(webhooks: Destination, metrics = webhooks): void {
+  /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached. */
+  #lead(webhooks: Destination, { metrics = webhooks, reason }: { metrics?: Destination; reason?: string }): void {
+    // The reason is set first, because a reset of the waiting connections ends calls whose messages need it.
+    this.#options.setUnreachable(this.#webhookUrl, reason)
     this.#webhooks.lead(webhooks)
     this.#metrics.lead(metrics)
   }
@@ -152,9 +161,10 @@ class WatchedOperators {
     const end = await child.ended
     if (!life.isStopping) {
       life.isReported = true
-      this.#lead('close')
       const why = cause === undefined ? '' : `${changesOf(cause)}: `
-      say(`${why}the operators do not run (${end}); the next change starts them again`, 'error')
+      const problem = `the operators do not run (${end})`
+      this.#lead('close', { reason: `${problem}: see the output of proreus dev; the next change starts them again` })
+      say(`${why}${problem}; the next change starts them again`, 'error')
     }
     return new Promise(() => undefined)
   }

@@ -39,7 +39,14 @@ const maxAgents = 200
 /** Time in milliseconds after which an idle connection is closed, as in Go's HTTP transport. */
 const keepAliveMs = 90_000
 
-export function createWebhookCaller(options: { readonly services: ServiceResolver; readonly clock: Clock }): WebhookCaller {
+export interface WebhookCallerOptions {
+  readonly services: ServiceResolver
+  /** For origins at which nothing can be reached: the reason, for the messages of failed calls. Default none. */
+  readonly unreachable?: ReadonlyMap<string, string>
+  readonly clock: Clock
+}
+
+export function createWebhookCaller(options: WebhookCallerOptions): WebhookCaller {
   const agents = new Map<string, Agent>()
 
   function agentFor(url: URL, serverName: string, caBundle: string | undefined): Agent {
@@ -75,7 +82,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     return agent
   }
 
-  const context: ExchangeContext = { agentFor, clock: options.clock }
+  const context: ExchangeContext = { agentFor, unreachable: options.unreachable ?? new Map(), clock: options.clock }
 
   return {
     async call(config, body, { timeoutSeconds, deadline = Infinity, signal }) {

@@ -22,6 +22,8 @@ export interface Target {
 
 export interface ExchangeContext {
   agentFor(url: URL, serverName: string, caBundle: string | undefined): Dispatcher
+  /** For origins at which nothing can be reached: the reason, which replaces the message of the network error. */
+  readonly unreachable: ReadonlyMap<string, string>
   readonly clock: Clock
 }
 
@@ -119,7 +121,9 @@ async function exchange(
     })
   } catch (error) {
     const verb = body === undefined ? 'Get' : 'Post'
-    throw failed(`${verb} "${target.shownUrl}": ${describeNetworkError(problemOf(error), target.serverName)}`)
+    const reason = context.unreachable.get(URL.parse(target.url)?.origin ?? '')
+    const problem = reason ?? describeNetworkError(problemOf(error), target.serverName)
+    throw failed(`${verb} "${target.shownUrl}": ${problem}`)
   }
   const { statusCode, headers, body: stream } = response
   try {

@@ -16,6 +16,8 @@ type Message = Exclude<OperatorMessage, ReadyMessage>
 
 interface ScriptedChild {
   readonly start: StartMessage
+  /** The process ends by itself. */
+  end(how: string): void
   send(message: Message): void
   /** The operators run. */
   ready(): void
@@ -29,6 +31,7 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   const children: ScriptedChild[] = []
   const said: string[] = []
   const steps: string[] = []
+  const reasons: (string | undefined)[] = []
   const stop = new AbortController()
   const running = runWatchedOperators(
     {
@@ -41,12 +44,14 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
       ...{ clock, logger: recordingLogger().logger, signal: stop.signal },
       done: (step) => void steps.push(step),
       ready: () => Promise.resolve(),
+      setUnreachable: (url, reason) => void reasons.push(reason && `${url}: ${reason}`),
       say: (line) => void said.push(line),
     },
     (start, _clock, send) => {
       const ready = Promise.withResolvers<object | undefined>()
       const ended = Promise.withResolvers<string>()
-      const child = { start, send, ready: () => ready.resolve({}) }
+      const child = { start, send, ready: () => ready.resolve({}), end: ended.resolve }
+      void ended.promise.then(() => ready.resolve(undefined))
       children.push(child)
       for (const path of Object.values(files)) send({ type: 'loading', file: sourceFile(path) })
       return {
@@ -70,7 +75,7 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
     return children[number - 1]!
   }
   return {
-    ...{ files, clock, said, steps, child },
+    ...{ files, clock, said, steps, reasons, child },
     /** Lets the process load the file in another state than its current one, and lets the burst of changes end. */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })
@@ -122,4 +127,20 @@ t.test('messages of a process that stops are ignored', async (t) => {
   second.send({ type: 'serving', webhook: successor, metrics: successor })
   t.strictSame(await Promise.all(answers), ['successor', 'successor'], 'the connections have waited')
   t.strictSame(steps, ['early'])
+})
+
+t.test('the reason why the webhooks cannot be reached is reported', async (t) => {
+  const { files, reasons, child, change } = watched(t)
+  const first = await child(1)
+  const { webhook } = first.start.urls
+  first.send({ type: 'serving', webhook: 1 })
+  t.strictSame(reasons.splice(0), [undefined])
+  await change(first, files.a)
+  const second = await child(2)
+  t.strictSame(reasons.splice(0), [`${webhook}: the operators are being restarted`])
+  second.end('exit code 1')
+  await eventually(() => reasons.length === 1)
+  t.strictSame(reasons, [
+    `${webhook}: the operators do not run (exit code 1): see the output of proreus dev; the next change starts them again`,
+  ])
 })

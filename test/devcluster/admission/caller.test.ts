@@ -191,6 +191,27 @@ t.test('refused, closed and plain-text connections are failed calls with the mes
   await t.rejects(caller.call({ url: `${closing.url}/x`, caBundle }, {}, options), { message: `${post(`${closing.url}/x`)}EOF` })
 })
 
+t.test('the message of a failed call has the reason why nothing can be reached at the origin', async (t) => {
+  const server = await serve(t, (request) => request.resume().socket.destroy())
+  const unreachable = new Map([[server.url, 'it does not run']])
+  const caller = createWebhookCaller({
+    services: mappedServices(() => ({ 'a/b': server.url, 'a/c': 'c' })),
+    unreachable,
+    clock: systemClock,
+  })
+  t.teardown(() => caller.close())
+  const post = (url: string): string => `failed to call webhook: Post "${url}?timeout=10s": `
+  await t.rejects(caller.call({ url: `${server.url}/x`, caBundle }, {}, options), { message: `${post(`${server.url}/x`)}it does not run` })
+  const service = { namespace: 'a', name: 'b' }
+  await t.rejects(caller.call({ service, caBundle }, {}, options), { message: `${post('https://b.a.svc:443/')}it does not run` })
+  await t.rejects(caller.call({ service: { namespace: 'a', name: 'c' } }, {}, options), { message: /Invalid URL$/ })
+  unreachable.clear()
+  await t.rejects(caller.call({ url: `${server.url}/x`, caBundle }, {}, options), { message: `${post(`${server.url}/x`)}EOF` })
+  const working = await serve(t, echo)
+  unreachable.set(working.url, 'it does not run')
+  t.match(await caller.call({ url: `${working.url}/x`, caBundle }, {}, options), { method: 'POST' }, 'only a failed call has a reason')
+})
+
 t.test('a call that takes longer than its timeout is given up', async (t) => {
   const arrived = Promise.withResolvers<void>()
   const server = await serve(t, () => arrived.resolve())
