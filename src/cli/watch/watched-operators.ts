@@ -68,6 +68,8 @@ class WatchedOperators {
   readonly #metrics: Relay
   /** True when the operators have run at least once. */
   #wereReady = false
+  /** True when a message of an operator's module has been reported. */
+  #isForeignReported = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics }: Parts) {
     this.#options = options
@@ -111,7 +113,8 @@ class WatchedOperators {
     }
   }
 
-  #receive(message: Exclude<OperatorMessage, ReadyMessage>): void {
+  #receive(message: Exclude<OperatorMessage, ReadyMessage> | undefined): void {
+    if (message === undefined) return this.#reportForeign()
     switch (message.type) {
       case 'loading':
         return this.#files.add(message.file)
@@ -120,6 +123,12 @@ class WatchedOperators {
       case 'serving':
         return this.#lead(message.webhook ?? 'close', message.metrics ?? 'close')
     }
+  }
+
+  #reportForeign(): void {
+    if (!this.#isForeignReported)
+      this.#options.logger.warn('messages that operators send with process.send are ignored: proreus dev --watch uses this channel itself')
+    this.#isForeignReported = true
   }
 
   #lead(webhooks: Destination, metrics = webhooks): void {
