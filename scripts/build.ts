@@ -61,6 +61,9 @@ const bundle = await rollup({
   // is loaded.
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
+  // Rollup replaces a parameter by its value if all calls that it finds pass the same value. It does not find the calls of functions that
+  // come from an `import()`. The whole package is used, so there is next to nothing to remove.
+  treeshake: false,
   onLog: (_level, log) => {
     // A cycle of imports is harmless if the modules use each other only in functions that run later. Any other message of rollup is an
     // error in this package.

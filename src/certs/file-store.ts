@@ -8,6 +8,7 @@ import type { AuthorityState } from './authority.ts'
 import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from './authority.ts'
 import type { NamedTexts } from './authority-data.ts'
 import { authorityFiles, readAuthority, writeAuthority } from './authority-data.ts'
+import type { Certificate } from './certificate.ts'
 import { isTrusted, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
 import type { KeyPair } from './issue.ts'
 import { issueAuthority, issueLeaf } from './issue.ts'
@@ -71,6 +72,21 @@ export function isForeignPair(files: NamedTexts): boolean {
   return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
 }
 
+/**
+ * Returns the trust bundle for clients of a certificate that was issued elsewhere: the certificates of `ca.crt`, or the last certificate of
+ * the chain if `ca.crt` is missing or empty. `source` describes the trust bundle in messages.
+ */
+export function trustBundleOf(
+  directory: string,
+  files: NamedTexts,
+  chain: readonly Certificate[],
+): { readonly trusted: readonly Certificate[]; readonly source: string } {
+  const path = join(directory, authorityFiles.cert)
+  const text = files[authorityFiles.cert]
+  if (text) return { trusted: readBundle(text), source: path }
+  return { trusted: chain.slice(-1), source: `the last certificate of ${leafFiles.cert} (${path} is missing or empty)` }
+}
+
 async function bringUpToDate(options: FileCertificatesOptions, current: ServingCertificate | undefined): Promise<ServingCertificate> {
   const files = await readCertificateFiles(options.directory)
   if (isForeignPair(files)) return servingCertificate(foreignPair(options, files, current), current)
@@ -89,11 +105,8 @@ function foreignPair(
   const key = files[leafFiles.key]!
   const path = join(directory, leafFiles.cert)
   const chain = readBundle(cert)
-  const authority = files[authorityFiles.cert]
-  const trusted = authority ? readBundle(authority) : chain.slice(-1)
-  const problem =
-    pairProblem(cert, key, clock.now()) ??
-    (isTrusted(chain, trusted) ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
+  const { trusted, source } = trustBundleOf(directory, files, chain)
+  const problem = pairProblem(cert, key, clock.now()) ?? (isTrusted(chain, trusted) ? undefined : `it is not signed by ${source}`)
   if (problem !== undefined) {
     throw new ProreusError(
       'PRO_CERTIFICATE',

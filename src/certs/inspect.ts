@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { authorityFiles } from './authority-data.ts'
 import type { Certificate } from './certificate.ts'
 import { isTrusted, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
-import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
+import { isForeignPair, leafFiles, readCertificateFiles, trustBundleOf } from './file-store.ts'
 
 /** Returns the output of `proreus certs show`: subject, issuer, names, validity and fingerprint of each certificate. */
 export async function describeCertificates(directory: string, now: number): Promise<string> {
@@ -47,7 +47,8 @@ export async function verifyCertificates(
   now: number,
 ): Promise<string[]> {
   const files = await readCertificateFiles(directory)
-  const missing = [leafFiles.cert, leafFiles.key].filter((name) => !files[name])
+  const needed = [leafFiles.cert, leafFiles.key, ...(files[authorityFiles.key] ? [authorityFiles.cert] : [])]
+  const missing = needed.filter((name) => !files[name])
   if (missing.length > 0) return missing.map((name) => `${join(directory, name)} is missing: \`proreus certs issue\` makes it.`)
   const path = join(directory, leafFiles.cert)
   const authorities = readBundle(files[authorityFiles.cert] ?? '')
@@ -56,12 +57,11 @@ export async function verifyCertificates(
   const problems = pair === undefined ? [] : [`${path}: ${pair}.`]
   const [leaf, ...intermediates] = chain
   if (leaf === undefined) return problems
-  // Without `ca.crt`, the trust bundle for clients is the last certificate of the chain (file-store.ts: `foreignPair`).
-  const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
+  const { trusted, source } = trustBundleOf(directory, files, chain)
   const authorityPath = join(directory, authorityFiles.cert)
   const timely = (certificates: readonly Certificate[]): Certificate[] =>
     certificates.filter((each) => timeProblem(each, now) === undefined)
-  if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
+  if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${source}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
     // `isTrusted` ignores validity times, so the second call gets only CAs that are valid now. The call returns false in three cases: a
     // CA in `ca.crt` is not valid now, an intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The

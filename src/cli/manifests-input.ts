@@ -30,6 +30,8 @@ export class UnreadableInput {
   }
 }
 
+const notAnObject = 'not a Kubernetes object: apiVersion and kind are needed'
+
 /**
  * Yields every object in the given files and folders, in order. For a file or document that cannot be read, yields an `UnreadableInput` and
  * continues.
@@ -61,9 +63,9 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Exact parsing is slower, so it is used only if the content may contain a decimal integer beyond 2^53. Such an integer has at least
-  // 16 digits.
-  const exact = /\d{16}/.test(content)
+  // Exact parsing is slower, so it is used only if the content may contain an integer beyond 2^53. Such an integer has at least 16 decimal or
+  // octal digits, or 14 hexadecimal digits.
+  const exact = /\d{16}|0x[\da-f]{14}/i.test(content)
   const lines = new LineCounter()
   const options = { merge: true, intAsBigInt: exact, customTags: goNumberTags, uniqueKeys: false, lineCounter: lines }
   const documents = parseAllDocuments(content, options)
@@ -90,9 +92,12 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
     }
     if (value === null || value === undefined) continue
     if (!isObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') {
-      yield new UnreadableInput(source, 'not a Kubernetes object: apiVersion and kind are needed')
+      yield new UnreadableInput(source, notAnObject)
     } else if (Array.isArray(value.items)) {
-      yield* value.items.filter(isObject).map((object, item) => ({ source: `${source}, item ${item + 1}`, object }))
+      for (const [index, item] of value.items.entries()) {
+        const place = `${source}, item ${index + 1}`
+        yield isObject(item) ? { source: place, object: item } : new UnreadableInput(place, notAnObject)
+      }
     } else {
       yield { source, object: value }
     }

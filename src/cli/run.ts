@@ -21,6 +21,7 @@ import {
 } from './configuration.ts'
 import type { TlsVersion } from '../webhook/http/tls.ts'
 import { tlsCipherSuites, tlsVersions } from '../webhook/http/tls.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 
@@ -60,8 +61,11 @@ interface Options extends LogOptions {
   forceConflicts?: boolean
 }
 
-/** @param start the function that runs the operators. Tests replace it. */
-export function runCommand(start: typeof run = run): Command {
+/**
+ * @param start the function that runs the operators. Tests replace it.
+ * @param createLogger the function that creates the logger. Tests replace it.
+ */
+export function runCommand(start: typeof run = run, createLogger: (options: LogOptions) => Logger = loggerOf): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
     .addOption(operatorsOption())
@@ -131,7 +135,9 @@ export function runCommand(start: typeof run = run): Command {
       new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'),
     )
     .addOption(
-      new Option('--cert-secret <name>', 'keep the certificates in this Secret (default in a cluster: NAME-webhook-ca)').env('CERT_SECRET'),
+      new Option('--cert-secret <name>', 'in a cluster, keep the certificates in this Secret (default: NAME-webhook-ca)').env(
+        'CERT_SECRET',
+      ),
     )
     .addOption(
       new Option(
@@ -235,14 +241,15 @@ export function runCommand(start: typeof run = run): Command {
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
     })
-    const running: RunOptions = { ...runOptions(connection, name, options), logger: loggerOf(options) }
+    const logger = createLogger(options)
+    const running: RunOptions = { ...runOptions(connection, name, options, logger), logger }
     const { install = false, forceConflicts = false } = options
     await start(operators, install ? { ...running, onServing: installOnServing(operators, running, { forceConflicts }) } : running)
   })
 }
 
-function runOptions(connection: Connection, name: string, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
-  const certificates = certificatesOf(connection, name, options)
+function runOptions(connection: Connection, name: string, options: Options, logger: Logger): Omit<RunOptions, 'signal' | 'logger'> {
+  const certificates = certificatesOf(connection, name, options, logger)
   return {
     connection,
     name,
@@ -288,8 +295,16 @@ function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> 
 }
 
 /** Returns where the certificates are stored. If the result is undefined, `run` uses a Secret in a cluster and files elsewhere. */
-function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
+function certificatesOf(
+  { inCluster, namespace: own }: Connection,
+  name: string,
+  options: Options,
+  logger: Logger,
+): CertificateOptions | undefined {
   if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
-  if (options.certSecret === undefined || inCluster !== true) return undefined
-  return { kind: 'secret', namespace: options.namespace ?? own ?? namesOf(name).namespace, name: options.certSecret }
+  if (options.certSecret === undefined) return undefined
+  if (inCluster === true)
+    return { kind: 'secret', namespace: options.namespace ?? own ?? namesOf(name).namespace, name: options.certSecret }
+  logger.warn('--cert-secret is ignored outside a cluster: the certificates are kept in the folder certs, or in that of --cert-dir.')
+  return undefined
 }

@@ -1,11 +1,11 @@
 /** `Dispatchers`: the undici agents of one connection. Each agent has a pool of TLS sockets. */
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { buildConnector as Connectors, Dispatcher } from 'undici'
+import type { buildConnector as Connectors, Dispatcher, Pool as Pools } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 import type { Connection, TlsFiles } from './connection.ts'
 import { trust } from './trust.ts'
-import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
+import { Agent, buildConnector, Pool, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
 
 /**
  * Maximum number of connections for requests. It is sufficient for all workers and webhooks together. By default, the API server handles
@@ -30,16 +30,16 @@ export class Dispatchers {
   readonly watches: Dispatcher
   readonly #tls: TlsFiles
   /**
-   * Sockets that are still connecting, except those to a proxy. `destroy` closes them explicitly, because undici would wait until they are
-   * connected or time out.
+   * The sockets to the API server or to the proxy that are not closed. `destroy` closes them explicitly, because undici would wait until
+   * those that are still connecting, also through a proxy, are connected or time out.
    */
-  readonly #connecting = new Set<Socket>()
+  readonly #sockets = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
 
   constructor(connection: Connection, tls: TlsFiles) {
     this.#tls = tls
-    this.requests = dispatcher(connection, tls, maxConnections, this.#connecting)
-    this.watches = dispatcher(connection, tls, null, this.#connecting)
+    this.requests = dispatcher(connection, tls, maxConnections, this.#sockets)
+    this.watches = dispatcher(connection, tls, null, this.#sockets)
   }
 
   /** Returns whether these connections use the client certificate and the trusted certificates of `tls`. */
@@ -54,7 +54,7 @@ export class Dispatchers {
 
   /** Closes all connections immediately. */
   destroy(): void {
-    for (const socket of this.#connecting) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
     void Promise.all([this.requests.destroy(), this.watches.destroy()])
   }
 
@@ -70,7 +70,7 @@ export class Dispatchers {
   }
 }
 
-function dispatcher(connection: Connection, tls: TlsFiles, connections: number | null, connecting: Set<Socket>): Dispatcher {
+function dispatcher(connection: Connection, tls: TlsFiles, connections: number | null, sockets: Set<Socket>): Dispatcher {
   const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
   if (connection.dial !== undefined) return new Agent({ ...pool, connect: dialed(connection.dial) })
   const secure = {
@@ -86,12 +86,24 @@ function dispatcher(connection: Connection, tls: TlsFiles, connections: number |
     timeout: connectTimeoutMs,
   }
   const { proxyUrl } = connection
-  if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
+  if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), sockets) })
   if (/^https?:/.test(proxyUrl) && URL.canParse(proxyUrl))
-    return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, proxyTls: trust(undefined), connectTimeout: connectTimeoutMs })
+    return new ProxyAgent({
+      ...pool,
+      uri: proxyUrl,
+      requestTls: secure,
+      proxyTls: trust(undefined),
+      connectTimeout: connectTimeoutMs,
+      factory: trackedPools(sockets),
+      clientFactory: trackedPools(sockets),
+    })
   // For socks5 and for socks5h, undici sends the host name to the proxy, and the proxy resolves the name. Go's client does the same.
   if (/^socks(5h?)?:/.test(proxyUrl) && URL.canParse(proxyUrl))
-    return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h:/, 'socks5:'), { ...pool, requestTls: secure })
+    return new Socks5ProxyAgent(proxyUrl.replace(/^socks5h:/, 'socks5:'), {
+      ...pool,
+      requestTls: secure,
+      connect: tracked(buildConnector({ timeout: connectTimeoutMs }), sockets),
+    })
   // The URL may contain a password, which must not be in the message.
   const shown = URL.canParse(proxyUrl) ? `${new URL(proxyUrl).protocol}//${new URL(proxyUrl).host}` : 'URL'
   throw new ProreusError(
@@ -108,13 +120,20 @@ function dialed(dial: () => Duplex): Connectors.connector {
   }
 }
 
-/** Wraps a connector, so `connecting` contains each socket while the socket is connecting. */
-function tracked(connector: Connectors.connector, connecting: Set<Socket>): Connectors.connector {
+/** Returns a function that makes the pools of a `ProxyAgent`. Its pools of tunnels have a connector that returns no socket. */
+function trackedPools(sockets: Set<Socket>): (origin: URL | string, options: Pools.Options) => Dispatcher {
+  return (origin, options) => {
+    const { connect } = options
+    return new Pool(origin, typeof connect === 'function' ? { ...options, connect: tracked(connect, sockets) } : options)
+  }
+}
+
+/** Wraps a connector, so `sockets` contains each socket until the socket is closed. */
+function tracked(connector: Connectors.connector, sockets: Set<Socket>): Connectors.connector {
   return (options, callback) => {
-    const socket: unknown = connector(options, (...result) => {
-      if (socket instanceof Socket) connecting.delete(socket)
-      callback(...result)
-    })
-    if (socket instanceof Socket) connecting.add(socket)
+    const socket: unknown = connector(options, callback)
+    if (!(socket instanceof Socket)) return
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
   }
 }

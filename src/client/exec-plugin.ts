@@ -162,7 +162,7 @@ export class ExecPlugin {
 
 function endOf(code: number | null, signal: NodeJS.Signals | null, output: string): string {
   if (code !== null) return `it failed with exit code ${code}`
-  if (output.length > maxOutput) return `its output exceeds ${maxOutput} bytes`
+  if (output.length > maxOutput) return `its output exceeds ${maxOutput} characters`
   return signal === 'SIGKILL' ? `it was killed, or did not end within ${limitMs / 1000} s` : `it was ended by ${signal}`
 }
 

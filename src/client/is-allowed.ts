@@ -57,11 +57,11 @@ const checkPath = hasOptions({ verb: isText, path: isText } satisfies Record<key
  * `user.groups` contains the group. The `userInfo` of a TokenReview and the `context.user` of a webhook contain all groups. In a webhook,
  * `context.requesterCan` checks the requester.
  *
- * The controller or webhook needs `accessReviewRule` in its `rbac`.
+ * The controller or webhook needs `accessReviewRule` in its `rbac`. Rejects with the signal's reason when the signal aborts.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews; `PRO_API` when the request fails for
- * another reason; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. When the user lacks the permission, the result is
- * false.
+ * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews; `PRO_ABORTED` when the client is closed;
+ * `PRO_API` when the request fails for another reason; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. When the user lacks
+ * the permission, the result is false.
  *
  * @example
  * const user = { username: `system:serviceaccount:${namespace}:${name}`, groups: ['system:serviceaccounts', 'system:authenticated'] }
@@ -87,6 +87,8 @@ export async function isAllowed(
     const { status } = await client.create(subjectAccessReview, { metadata: {}, spec }, options)
     return status?.allowed === true
   } catch (cause) {
+    // A value that is not a `ProreusError` is the reason of a signal: of `signal`, or of the one that the client has.
+    if (!(cause instanceof ProreusError) || cause === options.signal?.reason || cause.code === 'PRO_ABORTED') throw cause
     const target = 'path' in access ? access.path : groupResourceOf(access.type)
     const question = `whether the user ${quote(username)} may ${access.verb} ${target}`
     if (isForbidden(cause)) {

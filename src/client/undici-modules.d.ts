@@ -13,6 +13,9 @@ declare module 'undici/lib/dispatcher/agent.js' {
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   export { Dispatcher as default } from 'undici'
 }
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici'
+}
 declare module 'undici/lib/dispatcher/proxy-agent.js' {
   export { ProxyAgent as default } from 'undici'
 }

@@ -6,10 +6,11 @@ import methods from 'undici/lib/api/index.js'
 import buildConnector from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import Socks5ProxyAgent from 'undici/lib/dispatcher/socks5-proxy-agent.js'
 
 // The methods are added to `Dispatcher` as in undici's main module. The client needs `request`, and proxies need `connect`.
 Object.assign(Dispatcher.prototype, methods)
 
-export { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent }
+export { Agent, buildConnector, Pool, ProxyAgent, Socks5ProxyAgent }

@@ -1,5 +1,5 @@
 /**
- * Keeps an APIService for each served version of a group, as kube-apiserver does for its own groups and for those of CRDs
+ * Keeps an APIService for each served version of each group, as kube-apiserver does for its built-in groups and for the groups of CRDs
  * (k8s.io/kube-aggregator/pkg/controllers/autoregister, k8s.io/kubernetes/pkg/controlplane/controller/crdregistration).
  */
 import { messageOf } from '../api/errors.ts'
@@ -25,7 +25,10 @@ export interface ApiServicesOptions {
   readonly logger: Logger
 }
 
-/** Writes the APIServices until the signal aborts. Resolves when those of the types that are served now exist. */
+/**
+ * Keeps the APIServices up to date until the signal is aborted. Resolves after the first attempt to write the APIServices of the currently
+ * served types. A failed attempt is logged, and repeated after `retryMs`.
+ */
 export async function keepApiServices(options: ApiServicesOptions, signal: AbortSignal): Promise<void> {
   const { registry, catalog, clock, logger } = options
   let running: Promise<void> | undefined
@@ -66,7 +69,7 @@ export async function keepApiServices(options: ApiServicesOptions, signal: Abort
   await sync()
 }
 
-/** Creates the missing APIServices, and deletes those of groups and versions that are no longer served. */
+/** Creates the missing APIServices. Deletes the managed APIServices whose group or version is no longer served. */
 async function synchronize({ registry, catalog }: ApiServicesOptions, signal: AbortSignal): Promise<void> {
   const context = systemContext(signal)
   const wanted = wantedServices(catalog)

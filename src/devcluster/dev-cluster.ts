@@ -77,16 +77,16 @@ export interface DevClusterOptions {
    */
   readonly directory?: string
   /**
-   * True to keep the objects in `directory`, too. Writes survive the end of the process, however it ends. A second cluster cannot use the
-   * directory at the same time. Default false.
+   * True to keep the objects in `directory`, too. Writes survive even a crash of the process. A second cluster cannot use the directory at
+   * the same time. Default false.
    */
   readonly keepObjects?: boolean
   /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */
   readonly reset?: boolean
   /**
-   * True to run the controllers of a cluster, such as those for workloads, namespace deletion and garbage collection, with the scheduler and
-   * the simulated nodes. A list selects controllers by their names, in the notation of kube-controller-manager's flag `--controllers`: with
-   * `['*', '-deployment-controller']` all but one run, with `['job-controller']` only this one. Default true.
+   * True to run the scheduler, the simulated nodes, and the controllers of a cluster, e.g. for workloads, namespace deletion and garbage
+   * collection. A list selects controllers by their names, in the notation of kube-controller-manager's flag `--controllers`:
+   * `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller. Default true.
    */
   readonly controllers?: ControllerSelection
   /** The simulated nodes. Default: one node with the label `project=test`. */
@@ -129,15 +129,16 @@ export interface DevCluster {
   /** Returns a snapshot of all objects for `restore`. It stays in memory. */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion goes on: watches receive an event for each
-   * object that has changed, been deleted or been created since. Resolves when the types of restored CRDs are served.
+   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion continues to increase. All watches end, and
+   * clients must list again, because a watch cannot show that a deleted object is back with the same uid. Resolves when the types of restored
+   * CRDs are served.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
+   * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**
-   * The latest requests that the server has responded to, in the order of the responses: at most 10,000. Each string in a record has at most 2048
-   * characters.
+   * The records of the latest requests to which the server has responded, oldest first. The server keeps up to 10,000 records. Each string
+   * in a record has up to 2048 characters.
    */
   readonly requests: readonly RequestRecord[]
 }
@@ -154,8 +155,8 @@ const adminName = 'admin'
 /**
  * Starts the embedded API server on the loopback interface. Resolves when the server accepts requests and the built-in objects exist.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use, `PRO_STATE_FILE` when the state or the objects in `directory` cannot be
- * read or written, or when another process uses the objects; `PRO_CONFIG_INVALID` when a controller is unknown.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when all ports that the options allow are in use. `PRO_STATE_FILE` when the state or the objects
+ * in `directory` cannot be read or written, or when another process uses the objects. `PRO_CONFIG_INVALID` when a controller is unknown.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
   const { clock = systemClock, logger, controllers = true } = options
@@ -216,7 +217,7 @@ async function serve(
     if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
   }
   const stop = new AbortController()
-  // The controller starts before the server, so that the server serves the custom resources from its first request on.
+  // The controller for CRDs starts before the server. The server then serves custom resources from the first request on.
   const definitions = startDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)
   const running = [definitions.ended]
   const stopControllers = async (): Promise<void> => {
@@ -247,7 +248,7 @@ async function serve(
     { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' },
   )
   const close = async (): Promise<void> => {
-    // The controllers end first. Otherwise, their running reconciles would fail and be logged.
+    // The controllers end first. Otherwise, running reconciles would fail, and the errors would be logged.
     await stopControllers()
     await Promise.all([server.close(), client.close()])
     await closeStore()
@@ -264,7 +265,17 @@ async function serve(
       await createStandardClass(client)
       running.push(
         runControllers(
-          { client, source: catalogTypes(catalog), authority, version, simulation, selection: controllers, logger, clock },
+          {
+            client,
+            source: catalogTypes(catalog),
+            onRestore: (listener) => snapshots.onRestore(listener),
+            authority,
+            version,
+            simulation,
+            selection: controllers,
+            logger,
+            clock,
+          },
           stop.signal,
         ),
       )
@@ -295,6 +306,9 @@ async function serve(
     snapshot: () => snapshots.take(),
     async restore(snapshot) {
       await snapshots.restore(snapshot)
+      // As after a restore of etcd (`etcdutl snapshot restore --mark-compacted`), a watch from an earlier revision fails with 410.
+      store.compact()
+      registry.dropWatches()
       await definitions.settled()
     },
     requests,

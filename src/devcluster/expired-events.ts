@@ -1,4 +1,4 @@
-/** The Events that kube-apiserver would have deleted. */
+/** Deletes expired Events, as kube-apiserver does. */
 import { messageOf } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { Clock, Timer } from '../runtime/clock.ts'
@@ -7,7 +7,7 @@ import { textAt } from './apimachinery/unstructured.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 
 const eventsKey = '/events'
-/** Time in milliseconds after which kube-apiserver deletes an Event (its flag `--event-ttl`). */
+/** Age in milliseconds at which an Event expires: the default of kube-apiserver's flag `--event-ttl`. */
 const lifeMs = 3_600_000
 /** Interval in milliseconds at which a running cluster deletes expired Events. */
 const sweepMs = 300_000

@@ -24,8 +24,9 @@ export interface FoundObjects {
 }
 
 /**
- * Opens the store. Its first revision is the current time in milliseconds, which increases faster than revisions do. After a restart, every
- * resourceVersion of a client is therefore too old. The client's watches fail with 410, and the client lists again.
+ * Opens the store. The first revision is the current time in milliseconds, or the last revision of the kept objects if this revision is
+ * higher. The time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore too old. The
+ * client's watches fail with 410, and the client lists again.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */
@@ -45,7 +46,7 @@ export async function openStore({ directory, keepObjects = false, reset = false 
     store,
     found: { objects: sizes.reduce((sum, size) => sum + size, 0), types: sizes.length },
     async close() {
-      // The request that wrote has already reported this error.
+      // If a write was not committed, the request of this write has already reported the error.
       await store.committed().catch(() => undefined)
       database.close()
     },

@@ -20,9 +20,15 @@ type Objects = ReadonlyMap<string, JsonObject>
 export class Snapshots {
   readonly #store: ObjectStore
   readonly #contents = new WeakMap<ClusterSnapshot, ReadonlyMap<string, Objects>>()
+  readonly #listeners: (() => void)[] = []
 
   constructor(store: ObjectStore) {
     this.#store = store
+  }
+
+  /** Calls `listener` before the writes of each restore. */
+  onRestore(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   async take(): Promise<ClusterSnapshot> {
@@ -33,17 +39,18 @@ export class Snapshots {
   }
 
   /**
-   * Sets all objects back, without admission. Objects that have not changed keep their resourceVersion; the others get a new one, and
-   * watches receive an event for each of them. Resolves when all changes are committed.
+   * Restores all objects, without admission. An object that is not in the snapshot is deleted. An unchanged object keeps its
+   * resourceVersion. Any other object gets a new resourceVersion. Resolves when all writes are committed.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the snapshot is one of another cluster.
+   * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const wanted = this.#contents.get(snapshot)
     if (wanted === undefined) throw new ProreusError('PRO_INPUT', 'The snapshot is one of another cluster: restore it there.')
     await this.#store.committed()
+    for (const listener of this.#listeners) listener()
     const found = contentsOf(this.#store)
-    // Types are created before their objects, and deleted after them.
+    // A CRD is created before its custom resources. Custom resources are deleted before their CRD.
     const types = [...new Set([definitionsKey, ...wanted.keys(), ...found.keys()])]
     const deletions = types.toReversed().flatMap((type) => this.#deleteOthers(type, found.get(type), wanted.get(type)))
     const writes = types.flatMap((type) => this.#putBack(type, found.get(type), wanted.get(type)))
@@ -70,7 +77,7 @@ function contentsOf(store: ObjectStore): ReadonlyMap<string, Objects> {
   )
 }
 
-/** Returns true when two objects differ in their resourceVersion only: an object that was restored before has another one. */
+/** True when two objects are equal except for the resourceVersion. An earlier restore may have changed the resourceVersion. */
 function isSame(wanted: JsonObject, found: JsonObject | undefined): boolean {
   return found === wanted || (found !== undefined && jsonEqual(withRevision(found, 0), withRevision(wanted, 0)))
 }

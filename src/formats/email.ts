@@ -14,12 +14,11 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// Each repetition matches one character, quoted string or comment. A display name can be matched in only one way, so matching takes linear
-// time.
+// Each alternative begins with different characters, so a display name can be matched in only one way. Matching takes linear time.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 
-/** Maximum length of an address. It limits the time that the patterns take, and exceeds what any mail system accepts. */
+/** Maximum length of an address. It limits the time that the patterns take. No mail system accepts longer addresses. */
 const maxLength = 1024
 
 export function isEmail(text: string): boolean {

@@ -39,7 +39,7 @@ export function readGoDuration(text: string): GoDuration {
     const significant = whole.replace(/^0+/, '')
     if (significant.length > 19) return invalid
     const used = fraction.slice(0, 18)
-    // Go multiplies the fraction as a float64.
+    // Go calculates the fraction in float64. The calculation here has the same rounding.
     sum += BigInt(significant) * length + BigInt(Math.trunc(Number(used) * (Number(length) / 10 ** used.length)))
   }
   const nanos = text.startsWith('-') ? -sum : sum

@@ -1,14 +1,14 @@
 /** Functions that check IP addresses, host names and URIs. They accept the same strings as Go's `net` and `net/url`. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** Returns true when Go's `net.ParseIP` accepts the string. Unlike Node.js, it accepts no zone (`fe80::1%eth0`). */
+/** Returns true when Go's `net.ParseIP` accepts the string. `net.ParseIP` rejects a zone (`fe80::1%eth0`), which Node.js accepts. */
 export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
 /**
- * Accepts IPv4 addresses, even in IPv6 notation (`::ffff:1.2.3.4`). Decimal numbers may have leading zeros (`k8s.io/utils/net:
- * ParseIPSloppy`).
+ * Accepts IPv4 addresses, and IPv6 addresses that end with an IPv4 address (`::ffff:1.2.3.4`). Decimal numbers may have leading zeros
+ * (`k8s.io/utils/net: ParseIPSloppy`).
  */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))

@@ -1,4 +1,4 @@
-/** `pattern`: regular expressions with the semantics of Go's RE2, in time that is linear in the length of the string. */
+/** `pattern`: regular expressions with the semantics of Go's RE2. Matching takes time that is linear in the length of the string. */
 import { RE2JS } from 're2js'
 
 export interface Pattern {
@@ -38,10 +38,11 @@ interface Effort {
 }
 
 /**
- * Maximum number of steps of the JavaScript engine at each position of the string. An anchored pattern without unbounded repetition is
- * tried at only one position, so its limit is `maxSteps`.
+ * Maximum number of steps (`ways` × `width`) of a pattern that is not anchored, or has an unbounded repetition. The JavaScript engine may
+ * take this number of steps at each position of the string.
  */
 const maxStepsPerPlace = 256
+/** Maximum number of steps of an anchored pattern without unbounded repetition. The JavaScript engine tries it at only one position. */
 const maxSteps = 16_384
 
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
@@ -90,8 +91,7 @@ function parseSequence(parser: Parser): Effort | undefined {
     const atom = group ? parseGroup(parser) : parseCharacter(parser)
     if (atom === undefined) return undefined
     const repeated = repeat(atom, group, take(parser, quantifier))
-    // A second quantifier, as in `a*?` or `a*+`, is not a valid character, so `parseCharacter` returns undefined for it in the next
-    // iteration.
+    // A second quantifier, as in `a*?` or `a*+`, is rejected in the next iteration, because `parseCharacter` accepts no quantifiers.
     if (repeated === undefined) return undefined
     total = { ways: total.ways * repeated.ways, width: total.width + repeated.width, unbounded: total.unbounded + repeated.unbounded }
   }

@@ -15,9 +15,9 @@ import { durationMs, heldBy, released } from './lease-record.ts'
 
 /** The durations of leader election, in milliseconds. */
 export interface LeaseTimes {
-  /** Time for which the other replicas wait after the leader's last renewal before they take the lease. */
+  /** When the leader has not renewed the lease for this time, another replica may take the lease. */
   readonly leaseDurationMs: number
-  /** Time after the last renewal at which the leader ends its term. It is shorter than `leaseDurationMs`. */
+  /** When the leader has not renewed the lease for this time, the leader ends its term. It is shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
   /** Time between two attempts to renew or to acquire the lease. */
   readonly retryPeriodMs: number
@@ -60,12 +60,12 @@ interface Observed {
 
 interface CurrentTerm extends Term {
   readonly abort: AbortController
-  /** The time at which the request that last renewed the lease was sent. */
+  /** The time at which the leader sent its last successful renewal. */
   renewedAt: Instant
   timer: Timer
 }
 
-/** Maximum random part of a candidate's pauses, as a multiple of `retryPeriodMs`, so that candidates do not all try at the same time. */
+/** Maximum random part of a candidate's pause, as a multiple of `retryPeriodMs`. So candidates do not all try at the same time. */
 const jitter = 0.2
 /** Time limit of a candidate's watch in seconds. The candidate then watches again. */
 const watchSeconds = 300
@@ -96,7 +96,7 @@ export class LeaderElector {
   #term: CurrentTerm | undefined
   /** True while a watch of the Lease is open. */
   #followed = false
-  /** True when the candidate shall try again at once, because the watch has shown a free lease. */
+  /** True when the watch has shown a free lease. The current or next pause of the candidate then ends at once. */
   #isDue = false
   /** Ends the current pause of the candidate. */
   #endPause: () => void = () => undefined
@@ -244,16 +244,16 @@ export class LeaderElector {
       }
       silence.cancel()
       this.#followed = false
-      // With an open watch, a pause lasts until the lease expires. This watch has ended, so the current pause ends, and the next pause
-      // lasts only `retryPeriodMs`.
+      // With an open watch, a pause lasts until the lease expires. Without a watch, it lasts at most `retryPeriodMs`, plus the random part.
+      // This watch has ended, so the current pause is too long.
       this.#endPause()
       await sleep(clock, retryPeriodMs * (1 + this.#random()), signal).catch(() => undefined)
     }
   }
 
   /**
-   * Tries once to acquire or to renew the lease. A failure is logged. The time limit includes the pauses that a Retry-After causes, so that
-   * there is time for another attempt before the term ends.
+   * Tries once to acquire or to renew the lease. A failure is logged. The attempt has a time limit, so that there is time for another
+   * attempt before the term ends. The limit includes the pauses after responses with a `Retry-After` header.
    */
   async #attempt(signal: AbortSignal): Promise<void> {
     const { clock, renewDeadlineMs } = this.#options
@@ -304,7 +304,7 @@ export class LeaderElector {
     }
   }
 
-  /** Gets the Lease; undefined when it does not exist. A candidate then waits until the Lease in `#observed` would have expired. */
+  /** Gets the Lease. When the Lease does not exist, records this with `#deleted`, and returns undefined. */
   async #read(signal: AbortSignal): Promise<coordination.Lease | undefined> {
     const { client, lease } = this.#options
     try {
@@ -319,8 +319,9 @@ export class LeaderElector {
   }
 
   /**
-   * Records that the Lease has been deleted. A candidate then waits at most `leaseDurationMs`, even if the duration in the deleted Lease is
-   * longer: after this time, a leader with the same options has ended its term.
+   * Records that the Lease has been deleted. The leader may still lead, so a candidate waits until the deleted Lease would have expired. If
+   * the duration in the deleted Lease is longer than `leaseDurationMs`, the candidate waits only for `leaseDurationMs`. After this time, a
+   * leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true
@@ -371,7 +372,7 @@ export class LeaderElector {
     for (const begin of waiting) begin(this.#term)
   }
 
-  /** Returns true while the term is valid, and ends an expired term. The timer may be late, e.g. after the machine was suspended. */
+  /** Returns true while the term is valid. Ends an expired term whose timer is late, e.g. after the machine was suspended. */
   #isValid({ renewedAt }: CurrentTerm): boolean {
     const now = this.#now()
     // The monotonic clock of Linux stops while the machine is suspended, and the wall clock may be set back. So the longer time counts.

@@ -29,7 +29,7 @@ export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: 
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (renews ? previous.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
-    // The API server rejects a number that exceeds an int32. Without the maximum, no replica could acquire the lease any more.
+    // The API server rejects a Lease whose number exceeds an int32. If the number grew further, no replica could acquire the lease.
     leaseTransitions: Math.min(maxInt32, transitions + (renews || previous.holderIdentity === undefined ? 0 : 1)),
   }
 }

@@ -20,12 +20,12 @@ import { ExpiringCache } from './expiring-cache.ts'
 const tokenMs = 60_000
 const allowedMs = 300_000
 const deniedMs = 30_000
-/** Maximum number of entries of each cache. An entry consists of a digest and a user; 1000 entries take about 1 MiB. */
+/** Maximum number of entries of each cache. In the cache of users, 1000 entries take about 1 MiB. */
 const maxEntries = 1000
 /**
- * Maximum number of cached decisions about one user. A user whose tokens all have the same `extra` needs at most 27 decisions: one for each
- * of 9 paths and each of the verbs `get`, `head` and `put`. Without this limit, one user with many tokens that differ in `extra` could
- * cause any number of decisions.
+ * Maximum number of cached decisions about one user. The tokens of a user may differ in the field `extra`. If they do not differ, 27
+ * decisions are sufficient: one for each of 9 paths and each of the verbs `get`, `head` and `put`. If they differ, one user could cause any
+ * number of decisions without this limit.
  */
 const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
@@ -35,9 +35,7 @@ const reviewMs = 8_000
  * reviews.
  */
 const maxReviews = 8
-/**
- * Maximum number of reviews at the same time for requests of one remote address. The other reviews remain available for other addresses.
- */
+/** Maximum number of reviews at the same time for one remote address. The other half of `maxReviews` is reserved for other addresses. */
 const maxReviewsOfAddress = maxReviews / 2
 /**
  * Maximum number of rejected tokens from one remote address within `tokenMs`. Further unknown tokens from this address are refused without
@@ -57,7 +55,7 @@ interface Pending {
 
 type User = NonNullable<NonNullable<authentication.TokenReview['status']>['user']>
 
-/** A refusal that ends the checks of a request. */
+/** An error that ends the checks of a request. `answer` is the response to the request. */
 class Refusal extends Error {
   readonly answer: Answer
 
@@ -209,7 +207,7 @@ function tooMany(): Refusal {
   return new Refusal(429, 'too many requests are being reviewed', { 'retry-after': '60' })
 }
 
-/** Returns the bearer token of a request; undefined without one. Its characters are those of RFC 6750. */
+/** Returns the bearer token of a request. Returns undefined when the request has no token with the syntax of RFC 6750. */
 function tokenOf({ headers: { authorization: header = '' } }: IncomingMessage): string | undefined {
   return /^bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1]
 }

@@ -1,7 +1,4 @@
-/**
- * Logs the `Warning` headers of API responses, for example about a deprecated version or an unknown field. For each controller, the same
- * warning is logged once an hour, not once for each request.
- */
+/** Logs the `Warning` headers of API responses, for example about a deprecated version or an unknown field. */
 import type { Clock } from '../runtime/clock.ts'
 import type { WarnedRequest } from '../client/transport.ts'
 import type { Logger } from '../telemetry/logger.ts'

@@ -50,8 +50,9 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names that the certificate must have for the Service in front of the webhooks. The API server uses only
- * `name.namespace.svc`. For certificates in files, no other name is required, because cert-manager may have issued them for this name only.
+ * Returns the DNS names of the Service in front of the webhooks that the certificate must have. The API server uses only
+ * `name.namespace.svc`. A certificate in files needs no other name, because cert-manager may have issued it for this name only. Outside the
+ * cluster, such a certificate needs a name of the Service only if `webhook.service` is set.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`
@@ -70,7 +71,10 @@ export interface OpenOptions {
   readonly signal: AbortSignal
 }
 
-/** Opens the store of the certificates. A certificate and key that are missing, expired or damaged are replaced. */
+/**
+ * Opens the store of the certificates. A certificate and key that are missing, expired or damaged are replaced. In a folder, a certificate
+ * that was issued elsewhere is never replaced.
+ */
 export function openCertificates({ certificates, ...options }: OpenOptions): Promise<CertificateSource> {
   if (certificates.kind === 'files') return openFileCertificates({ ...options, directory: certificates.directory })
   return openSecretCertificates({ ...options, namespace: certificates.namespace, secretName: certificates.name })

@@ -46,7 +46,7 @@ const index = `/debug/heap                        heap snapshot; blocks the proc
 /debug/log-level                   the log level; PUT /debug/log-level?level=debug changes it
 `
 
-/** Returns the handlers. A method other than GET is answered with 405, except PUT of the log level. */
+/** Returns the handlers. PUT changes the log level. A PUT request for any other path is answered with 405. */
 export function debugHandlers({ queues, cache, memoryLimitBytes, clock, logger }: DebugSources): Handler[] {
   const routes: readonly Handler[] = [
     ...profileHandlers({ clock, memoryLimitBytes }),
@@ -90,9 +90,9 @@ function json(content: object): Answer {
 }
 
 /**
- * Permits requests whose Host header is an IP address or `localhost`, unless a web page sends them. This is the filter of a server without
- * authentication on a loopback address. Without it, a web page that the user of this machine visits could read responses through DNS
- * rebinding, or cause expensive requests.
+ * Permits requests whose Host header is an IP address or `localhost`, unless a web page sends them. A server on a loopback address uses
+ * this filter instead of authentication. Without the filter, a web page that the user of this machine visits could read responses through
+ * DNS rebinding, or cause expensive requests.
  */
 export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = headers

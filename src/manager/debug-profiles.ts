@@ -18,8 +18,8 @@ const defaultSeconds = 10
 const snapshotBytesPerHeapByte = 14
 /**
  * Additional memory that V8 needs for a snapshot, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the
- * longest array (`v8::internal::StringsStorage`), and each item of the array takes 8 bytes. An array or hash table that is long enough to
- * matter is a large object.
+ * longest array (`v8::internal::StringsStorage`), and each item of the array takes 8 bytes. Only long arrays and hash tables need much
+ * additional memory, and these are large objects.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 
@@ -35,8 +35,8 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start, the large objects in use are the sources of the modules. They are strings, which have no indexes, so their size is
-  // subtracted later.
+  // At the start, the large objects are the source texts of the modules. Strings need no additional memory for array indexes, so the size
+  // of these texts is subtracted later.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 
@@ -80,7 +80,7 @@ interface SnapshotOptions {
  * snapshot is refused when the memory for it is not available. Otherwise, the kernel would kill the process.
  */
 function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
-  // V8 collects garbage before it takes a snapshot, so only live objects count.
+  // V8 collects garbage before it takes a snapshot. So garbage must not count in the size of the heap.
   collectGarbage()
   const { used_heap_size: heap } = getHeapStatistics()
   const needed = heap * snapshotBytesPerHeapByte + Math.max(0, largeObjectBytes() - sourceBytes) * snapshotBytesPerLargeByte
@@ -114,7 +114,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // A session with its own thread runs the command before `post` returns.
+  // The session is connected to its own thread, so the command has been executed when `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

@@ -1,4 +1,4 @@
-/** The graceful shutdown: requests and reconciles in flight may finish until their time limits. */
+/** The graceful shutdown. It waits for requests and reconciles in flight, up to a time limit. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { BackgroundTask } from './background.ts'
@@ -8,7 +8,7 @@ import { sleep, timedOut, within } from '../runtime/waiting.ts'
 export interface DrainOptions {
   /** Milliseconds for which the webhook server still accepts connections after the shutdown has begun. */
   readonly delayMs: number
-  /** Time limit in milliseconds for requests in flight, after `delayMs`. */
+  /** Time limit in milliseconds for requests and reconciles in flight. The time begins when `delayMs` has passed. */
   readonly deadlineMs: number
   readonly clock: Clock
   readonly logger: Logger
@@ -17,9 +17,9 @@ export interface DrainOptions {
 /** Milliseconds in which requests and reconciles must end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for the release of the lease. The same limit applies to the cache, the leader election, the `caBundle`
- * injection, the certificates and the events, which stop concurrently afterwards. An API server that does not respond must not delay the
- * end of the process.
+ * Time limit in milliseconds for the release of the lease. Afterwards, the cache, the leader election, the `caBundle` injection, the
+ * certificates and the events stop concurrently, each with the same limit. An API server that does not respond must not delay the end of
+ * the process.
  */
 const restMs = 3_000
 /**

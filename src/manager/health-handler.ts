@@ -5,7 +5,7 @@ import { redactText } from '../telemetry/secret-text.ts'
 
 export interface Check {
   readonly name: string
-  /** Default true. When false, `?verbose` shows the check, but a failed check does not change the status code. */
+  /** Default: true. When false, the probe succeeds even if this check fails. `?verbose` shows the failure. */
   readonly decides?: boolean
   /** Returns undefined when the check succeeds, otherwise the problem. A thrown error counts as a failed check. */
   problem(): Promise<string | undefined> | string | undefined

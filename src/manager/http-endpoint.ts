@@ -49,9 +49,9 @@ export interface HttpEndpointOptions {
   readonly methods?: readonly string[]
   /** The certificates with which the server serves TLS. A renewed certificate is used without a restart. Default: no TLS. */
   readonly tls?: { readonly certificates: Pick<CertificateSource, 'current' | 'onChange'>; readonly limits: TlsLimits } | undefined
-  /** Decides for each request whether it is permitted. Default: all requests are. */
+  /** Decides which requests are permitted. Default: all requests are permitted. */
   readonly access?: AccessFilter | undefined
-  /** Time limit in milliseconds of a request, until the client has read the response. Default 30,000. */
+  /** Time limit of a request in milliseconds. It includes the time in which the client reads the response. Default: 30,000. */
   readonly requestMs?: number
 }
 
@@ -66,7 +66,7 @@ export interface HttpEndpoint {
  * probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** Maximum size in bytes of the headers where a token is expected. It is the default of Node.js. */
+/** Maximum size in bytes of the headers when `access` is set, because the headers may contain a token. It is the default of Node.js. */
 const maxHeaderSizeWithToken = 16_384
 /**
  * Limits on connections. Few connections are needed, because the kubelet opens one for each probe, and each Prometheus replica opens one.

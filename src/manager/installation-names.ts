@@ -26,8 +26,8 @@ export interface InstallationNames {
   /** The field manager of installed objects. The running process owns the field `caBundle`, and has a different field manager. */
   readonly installer: string
   /**
-   * The field manager that applies `spec.conversion` of CRDs separately, once the webhooks are served. Because it differs from `installer`,
-   * applying the CRDs again never removes `spec.conversion`. Without a conversion webhook, objects of other versions would lose fields when
+   * The field manager that applies `spec.conversion` of CRDs separately, once the webhooks are served. It differs from `installer`, so
+   * applying the CRDs again does not remove `spec.conversion`. Without `spec.conversion`, objects of other versions would lose fields when
    * they are written.
    */
   readonly conversionInstaller: string

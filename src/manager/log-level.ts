@@ -1,12 +1,12 @@
-/** The log level of the process, which can be changed while it runs. */
+/** Changes the log level while the process runs. */
 import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Sets the level of a logger. Child loggers without a level of their own have the same level from then on: pino's child loggers have their
- * parent as their prototype.
+ * Sets the level of a logger. Its child loggers have the new level, too, unless they have a level of their own: in pino, the parent is the
+ * prototype of a child logger.
  *
  * @throws {ProreusError} `PRO_INPUT` for an unknown level.
  */
@@ -20,7 +20,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   const before = logger.level
   if (before === level) return
   const report = (): void => logger.warn(`the log level is ${level} now; it was ${before}`)
-  // The line has the level `warn`. If the new level drops such lines, the line is logged before the level changes.
+  // The report has the level `warn`. If the new level drops this report, it is logged before the level changes.
   const isDropped = ['error', 'fatal', 'silent'].includes(level)
   if (isDropped) report()
   logger.level = level

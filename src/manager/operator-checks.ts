@@ -23,7 +23,7 @@ export const areChecks: OptionCheck = hasOptions({ healthz: isListOf(isCheck), r
   OptionCheck
 >)
 
-/** Names of the checks of the process itself. Names with a slash, such as `controller/NAME`, are not possible for operators. */
+/** Names of the checks of the process itself, without names such as `controller/NAME`: operators cannot use names with a slash. */
 const ownNames: readonly string[] = [
   'ping',
   'shutdown',
@@ -35,7 +35,7 @@ const ownNames: readonly string[] = [
   'metrics-certificate',
 ]
 
-/** Returns the problems of the names of checks: a name is a DNS label, and the process itself has no check of this name. */
+/** Returns the problems of the names of checks. A name must be a DNS label, and differ from the names in `ownNames`. */
 export function checkNameProblems(checks: HealthChecks): string[] {
   return [...(checks.healthz ?? []), ...(checks.readyz ?? [])].flatMap(({ name }) => [
     ...dns1123Label(name).map((message) => `checks: "${name}": ${message}`),

@@ -61,7 +61,7 @@ function refuseOperator(name: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is invalid: ${problems.join('; ')}.`)
 }
 
-/** An operator with all defaults; immutable. */
+/** An operator to which the defaults have been applied. It is immutable. */
 export interface Operator {
   readonly name: string
   readonly version?: string
@@ -85,8 +85,9 @@ export interface Operator {
  *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, two controllers of a type
- * have the same finalizer, webhooks conflict, or the versions of a kind have different fields and no conversion.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when an option is invalid, a kind is listed twice, or webhooks conflict. Two controllers,
+ * runnables or health checks with the same name are also invalid, and two controllers of a type with the same finalizer, and a kind whose
+ * versions have different fields, but no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
@@ -160,8 +161,8 @@ export function checkOperators(operators: readonly Operator[]): void {
 }
 
 /**
- * Returns the problems of controllers of one type that have the same finalizer. The controller that finalizes an object first removes the
- * finalizer, so `finalize` of the other controller would not be called.
+ * Returns the problems of controllers of one type that have the same finalizer. When one of the controllers has finalized an object, it
+ * removes the finalizer. So `finalize` of the other controller would not be called.
  */
 function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
   const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)

@@ -22,7 +22,7 @@ export interface PermissionOptions {
 
 const verbs = ['list', 'watch'] as const
 
-/** Maximum number of SelfSubjectAccessReviews at the same time. With many types and namespaces, thousands of them are needed. */
+/** Maximum number of concurrent SelfSubjectAccessReviews. A process with many types and namespaces sends thousands of reviews. */
 const maxReviews = 20
 
 interface Need {
@@ -31,7 +31,10 @@ interface Need {
   readonly namespaced: boolean
   /** The namespaces of the list and watch requests; undefined stands for all namespaces. */
   readonly scopes: readonly (string | undefined)[]
-  /** The name of the only object of a view. A rule with `resourceNames` may allow only this name. */
+  /**
+   * The name that the field selector of a view requires (`metadata.name=NAME`); undefined when there is no such requirement. The user may
+   * have permission for this name only, by a rule with `resourceNames`.
+   */
   readonly name: string | undefined
   /**
    * True for the primary type of a controller. Without permission for a primary type, the process does not start. Without permission for

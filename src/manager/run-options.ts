@@ -39,7 +39,7 @@ export interface WebhookOptions extends TlsOptions {
   readonly service?: string
   /**
    * The fraction of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request
-   * decides whether it is logged. Denied and failed requests are always logged.
+   * decides whether the request is logged. Denied and failed requests are always logged.
    */
   readonly reviewLogSampling?: number
 }
@@ -48,13 +48,13 @@ export interface WebhookOptions extends TlsOptions {
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
-  /** CustomResourceDefinitions with a conversion webhook. Default: those of the operators' kinds that have conversions. */
+  /** CustomResourceDefinitions with a conversion webhook. Default: the CRDs of all kinds for which the operators define conversions. */
   readonly definitions?: readonly string[]
 }
 
 /** The addresses that the process serves. */
 export interface Endpoints {
-  /** The port, URL and trust bundle of the webhook server; undefined when no operator has webhooks or conversions. */
+  /** The port, URL and trust bundle of the webhook server; undefined when the process serves neither webhooks nor conversions. */
   readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
   /** The address on which probes are served; undefined when they are disabled. */
   readonly probes: ListenAddress | undefined
@@ -88,7 +88,10 @@ export interface RunOptions {
    */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
-  /** False serves neither the webhooks nor the conversions of the operators, for example in a run outside the cluster. Default true. */
+  /**
+   * False: the process serves neither the webhooks nor the conversions of the operators, for example because it runs outside the cluster.
+   * Default true.
+   */
   readonly enableWebhooks?: boolean
   /**
    * The webhook configurations in which this process sets `caBundle`. Default: `NAME-mutating` and `NAME-validating`, where `NAME` is the
@@ -112,8 +115,8 @@ export interface RunOptions {
    */
   readonly metricsSecure?: boolean
   /**
-   * A folder with the certificate for metrics and `/debug`: `tls.crt` and `tls.key`. Default: the certificates of the webhook server, or
-   * else a certificate in memory.
+   * A folder with the certificate for metrics and `/debug`: `tls.crt` and `tls.key`. Default: the certificates of the webhook server. When
+   * the process has no webhook server, the default is a certificate in memory.
    */
   readonly metricsCertDir?: string
   /**
@@ -135,8 +138,8 @@ export interface RunOptions {
   /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
   readonly namespaces?: readonly string[]
   /**
-   * Milliseconds for which the webhook server still accepts connections after the shutdown has begun, because clients may still have the
-   * old endpoints. Default in a cluster: 10,000, because removing endpoints takes time. Default outside: 0.
+   * Milliseconds for which the webhook server still accepts connections after the shutdown has begun. In a cluster, clients still connect
+   * to this process until its endpoint is removed. Default in a cluster: 10,000. Default outside: 0.
    */
   readonly drainDelayMs?: number
   /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */

@@ -52,11 +52,11 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, renews the certificates and reconciles. It ends when `signal` aborts; without `signal`, when the
- * process receives SIGTERM or SIGINT. Resolves after a graceful shutdown.
+ * Runs operators: serves their webhooks, renews the certificates and reconciles. The graceful shutdown begins when `signal` aborts. Without
+ * `signal`, the shutdown begins when the process receives SIGTERM or SIGINT. Resolves after the shutdown.
  *
- * After the start, the process keeps running when a CRD is missing or the API server is unreachable, and retries. When a controller fails,
- * the error is logged and the liveness probe fails, because the controller can be restarted only by restarting the process.
+ * After the start, the process keeps running and retries when a CRD is missing or the API server is unreachable. When a controller fails,
+ * the error is logged and the liveness probe fails, because only a restart of the process starts the controller again.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
@@ -95,7 +95,7 @@ export const realParts: Parts = {
   createElector: (options) => new LeaderElector(options),
 }
 
-/** The options with a signal that is always present: the caller's, or one that aborts on SIGTERM and SIGINT. */
+/** The options with `signal`: the signal of the caller, or else a signal that aborts on SIGTERM and SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
 /** Time limit in milliseconds for requests in flight after a failed start. A longer wait would only delay the error. */
@@ -214,8 +214,9 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it. The webhooks need the cache, because they read from it, but the webhooks are served before the
- * cache starts. Every replica watches the types that webhooks read, even a replica that does not reconcile.
+ * Creates the cache without starting it. Webhooks read from the cache, so the cache must exist before the webhook server starts. The cache
+ * itself starts after the webhook server. Every replica watches the types that webhooks and runnables read, even a replica that does not
+ * reconcile. Returns undefined when the operators have no controllers, no runnables and no webhooks that read from the cache.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, random, namespaces = [] } = options
@@ -269,8 +270,8 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. It must be called after `onServing`, because `onServing` may install the webhook configurations that
- * the injection patches.
+ * Starts the injection of `caBundle`. `startInjection` must be called after `onServing`, because `onServing` may install the webhook
+ * configurations that the injection patches.
  */
 function startInjection(
   operators: readonly Operator[],

@@ -23,7 +23,10 @@ export interface RunnableEnvironment {
   readonly terms: Terms | undefined
 }
 
-/** Calls `run` when the types in `reads` have synced. Without `everyReplica`, this replica must also be the leader. */
+/**
+ * Starts a task that calls `run` when the types in `reads` have synced. With leader election and without `everyReplica`, `run` is called
+ * only while this replica is the leader.
+ */
 export function startRunnable(runnable: Runnable, environment: RunnableEnvironment): BackgroundTask {
   const { name, run, everyReplica = false, mayEnd = false, reads = [] } = runnable
   const { client, cache, clock, metrics, terms } = environment

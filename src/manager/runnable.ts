@@ -1,4 +1,4 @@
-/** `Runnable`: a background task of an operator, for example an importer or a periodic job. It runs as long as the process. */
+/** `Runnable`: a background task of an operator, for example an importer or a periodic job. */
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isFunction, isListOf, isResourceType, isText } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -27,7 +27,8 @@ export interface Runnable {
   readonly name: string
   /**
    * Runs until `signal` aborts. When `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the
-   * container. Until then, everything else goes on. The same applies when `run` returns before `signal` aborts, unless `mayEnd` is true.
+   * container. The rest of the process continues until the restart. A return before `signal` aborts is an error too, unless `mayEnd` is
+   * true.
    */
   readonly run: (context: RunnableContext) => Promise<void> | void
   /** True: `run` is called on every replica. Default false: `run` is called on the leader only. */

@@ -8,21 +8,26 @@ const idleMs = 500
 const idleShare = 0.1
 /** Maximum number of attempts, one every 500 ms. A process that is still busy after a minute uses the memory for its work. */
 const maxAttempts = 120
-/** A collection blocks the event loop: 90 ms for a heap of 20 MiB, 150 ms for 60 MiB. Larger heaps are left to V8. */
+/**
+ * Maximum heap size in bytes for a collection. A collection blocks the event loop: 90 ms for a heap of 20 MiB, 150 ms for 60 MiB. Larger
+ * heaps are left to V8.
+ */
 const maxHeapBytes = 64 * 2 ** 20
 
 export interface StartMemoryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Tests replace the process. */
+  /** Default: this process. Tests replace `usage` and `collect`. */
   readonly usage?: Pick<NodeJS.Process, 'cpuUsage' | 'memoryUsage'>
   readonly collect?: () => Promise<void>
 }
 
 /**
- * Collects garbage once, as soon as the process is idle. This frees a tenth of the memory of an idle operator. V8's memory reducer would do
- * the same, but never starts in Node.js. The memory reducer waits for a low allocation rate of Oilpan, V8's collector for C++ objects.
- * Without allocations in Oilpan, V8 assumes a high rate (`node --trace-memory-reducer` shows "high alloc").
+ * Collects garbage once, as soon as the process is idle. The collection frees a tenth of the memory of an idle operator.
+ *
+ * V8's memory reducer would also collect this garbage, but it never starts in Node.js. The memory reducer waits until the allocation rate
+ * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate
+ * (`node --trace-memory-reducer` shows "high alloc").
  *
  * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */

@@ -37,10 +37,7 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   }
 }
 
-/**
- * Returns `spec.conversion` with the conversion webhook. The result has no `caBundle`, because the running process sets this field, as in
- * webhook configurations.
- */
+/** Returns `spec.conversion` with the conversion webhook. The result has no `caBundle`, because the running process sets this field. */
 export function webhookConversion(target: WebhookTarget) {
   return {
     strategy: 'Webhook',

@@ -25,15 +25,16 @@ export interface InstallOptions {
   /** The name of the installation. Default: the name of the only operator; the name is required when there are several operators. */
   readonly name?: string | undefined
   /**
-   * True to take ownership of fields of a CRD that another installation has defined differently. Default false: the installation fails
-   * because of such fields.
+   * True: this installation takes over the fields of a CRD that another installation has defined differently, and replaces the conversion
+   * webhook of another installation. Default false: `PRO_CONFIG_INVALID` reports such fields, and the conversion webhook remains.
    */
   readonly forceConflicts?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Time limit in milliseconds until a new CRD is served. Usually this takes less than a second; a CRD whose names conflict is never served.
+ * Time limit in milliseconds until a new CRD is served. Usually a new CRD is served within a second. A CRD whose names conflict is never
+ * served.
  */
 const establishedDeadlineMs = 10_000
 /** Time limit in milliseconds for the running process to inject the `caBundle`. */
@@ -60,8 +61,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and takes ownership of conflicting fields of other field managers. A field that the installer of another installation owns
- * is taken only with `forceConflicts`, because the schema of this installation would then also validate the objects of the other one.
+ * Applies a CRD, and takes ownership of conflicting fields of other field managers. Fields that the installer of another installation owns
+ * are taken only with `forceConflicts`: the installations share the CRD, so a changed schema also validates the objects of the other
+ * installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -146,8 +148,8 @@ export async function installWebhooks(
 }
 
 /**
- * Removes the webhook configurations of an installation, and the conversion webhooks of its CRDs, when its operators have no webhooks and
- * conversions any more. Otherwise, the API server would call webhooks that nothing serves.
+ * Removes the webhook configurations of an installation, and the conversion webhooks of its CRDs. Callers use it for operators without
+ * webhooks and conversions. The API server would otherwise still call the webhooks of an earlier version, which no process serves.
  */
 export async function removeWebhooks(client: Client, operators: readonly Operator[], options: InstallOptions = {}): Promise<void> {
   const names = namesOf(installationName(operators, options.name))
@@ -219,8 +221,8 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
 }
 
 /**
- * Installs the conversion webhooks of CRDs. If a kind has several versions, but needs no conversion webhook, an existing conversion webhook
- * is removed from its CRD.
+ * Sets the conversion webhook in the CRD of each kind that needs conversions. For any other kind with several versions, an existing
+ * conversion webhook is removed from the CRD.
  */
 async function installConversions(
   client: Client,
@@ -269,8 +271,8 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A `clientConfig` has either `url` or `service`. When another field manager owns the field that is now obsolete, a server-side apply
-    // request does not remove this field. A merge patch therefore removes it first.
+    // A `clientConfig` must not have both `url` and `service`. A merge patch removes the field `other` first, because server-side apply
+    // does not remove a field that another field manager owns.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -293,8 +295,10 @@ function isConvertedByOthers({ metadata, spec: { conversion } }: CustomResourceD
 }
 
 /**
- * Waits for a write request of the installation. Installing operators requires more permissions than running them. The error for a missing
- * permission therefore names the alternative: an administrator applies the manifests.
+ * Waits for a write request of the installation.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when the user lacks the permission. Installing operators requires more permissions than running
+ * them, so the message names the alternative: an administrator applies the manifests.
  */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {
@@ -307,8 +311,8 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when every installed admission and conversion webhook has a `caBundle`. Without it, the API server cannot verify the serving
- * certificate of the webhooks.
+ * Resolves when every installed admission and conversion webhook has a `caBundle`. Without a `caBundle`, the API server cannot verify the
+ * serving certificate of the webhook.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a `caBundle` is still missing after the time limit.
  */

@@ -8,11 +8,11 @@ import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
 import { checkSharedKinds, kindsOf } from '../manager/shared-kinds.ts'
 import { crdOf } from './crd.ts'
-import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles } from './rbac.ts'
+import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles, webhookCaRole } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** This folder contains only generated files. A YAML file in it that belongs to no kind is removed. */
+/** The folder of the CRD files. It contains only generated files, so a YAML file that belongs to no kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**
@@ -46,11 +46,12 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
     ['rbac/leader_election_role.yaml', manifestText(...leaderElectionRole(names))],
     ['rbac/metrics_reader_role.yaml', manifestText(metricsReaderRole(names))],
     ['rbac/user_roles.yaml', manifestText(...userRoles(operators, names.installation))],
+    ['rbac/webhook_ca_role.yaml', manifestText(...webhookCaRole(names))],
     ['webhook/manifests.yaml', manifestText(...webhookConfigurations(operators, { service }, names))],
   ])
 }
 
-/** Returns the sorted paths of files that are missing, differ from `files`, or are CRD files that belong to no kind. */
+/** Returns the sorted paths of the files that are missing or differ from `files`, and of the CRD files that belong to no kind. */
 export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale: string[] = []
   for (const [path, text] of files) {

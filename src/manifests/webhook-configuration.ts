@@ -13,10 +13,13 @@ export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks. A webhook for a kind of the
- * operators has one entry for each served version. A webhook for any other type, or for a subresource, has one entry. The entries have no
- * `caBundle`: the running process or cert-manager sets this field, and a `caBundle` in the manifest would overwrite it. A configuration
- * without entries is returned as well, because applying it removes the entries of an earlier installation.
+ * Returns a mutating and a validating webhook configuration. Returns an empty list when the operators have no webhooks. If the operators
+ * have only mutating or only validating webhooks, the other configuration has no entries. A configuration without entries is needed,
+ * because applying it removes the entries of an earlier installation.
+ *
+ * A webhook for a kind of the operators has one entry for each served version. A webhook for any other type, or for a subresource, has one
+ * entry. The entries have no `caBundle`. The running process or cert-manager sets this field, and a `caBundle` in the manifest would
+ * overwrite the value.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))

@@ -1,7 +1,10 @@
 /** Works around a bug of Node.js with a request that arrives before the previous response has been sent completely. */
 import type { Socket } from 'node:net'
 
-/** A response of at most 16 Ki UTF-16 units has at most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket. */
+/**
+ * Callers use `expectEarlyRequest` for responses that are longer than this number of UTF-16 code units or bytes. A shorter response has at
+ * most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket.
+ */
 export const longAnswer = 16 * 1024
 
 /**

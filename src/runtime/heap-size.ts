@@ -12,8 +12,9 @@ const halfMb = 8
 const megabyte = 1024 * 1024
 
 /**
- * Growth of the old generation until V8 collects its garbage, in percent of the live objects. By default, V8 lets a small heap grow two- to
- * fourfold. With 50 %, a controller with 2,000 objects took the same CPU time, and its peak memory was 137 MB instead of 170 MB.
+ * V8 collects the garbage of the old generation when the old generation has grown by this percentage of its live objects. By default, V8
+ * lets a small heap grow two- to fourfold. With 50 %, a controller with 2,000 objects took the same CPU time as with the default, and its
+ * peak memory was 137 MB instead of 170 MB.
  */
 const growthPercent = 50
 
@@ -39,10 +40,10 @@ function limitGarbage(): () => void {
 }
 
 /**
- * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process. Later,
- * only the growth factor has an effect: V8 multiplies the size by this factor when many objects survive a collection. The factor is 2 while
- * the young generation has at most 4 MB, and 1 when it is larger. The factor is set after a turn of the event loop, so two collections in
- * one turn may exceed the limit.
+ * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process, so this
+ * function changes the growth factor instead. When many objects survive a collection, V8 multiplies the size of the young generation by the
+ * growth factor. The factor is 2 while the young generation has at most 4 MB, and 1 when the young generation is larger. The factor is set
+ * after a turn of the event loop, so two collections in one turn may exceed the limit.
  */
 function limitYoungGeneration(): () => void {
   let mayGrow = true
@@ -52,7 +53,8 @@ function limitYoungGeneration(): () => void {
   }
   // One garbage collection may double the size twice, so growth stops at a quarter of the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
-  // The growth factor applies to all threads. With factor 1, the young generation of a thread cannot grow, so new threads start with 8 MB.
+  // The growth factor applies to all threads. With factor 1, the young generation of a new thread could not grow, so each half starts with
+  // 8 MB.
   setFlagsFromString(`--min-semi-space-size=${halfMb}`)
   const observer = new PerformanceObserver(check)
   observer.observe({ entryTypes: ['gc'] })

@@ -19,8 +19,8 @@ export interface WantedAddress {
 const backlog = 65_535
 
 /**
- * Makes a server listen on `host`. Without `host`, it listens on all addresses of the machine, with both IPv6 and IPv4 if the machine has
- * both. Returns the port. For port 0, the operating system selects a free port.
+ * Makes a server listen on `host`. Without `host`, the server listens on all IPv4 and IPv6 addresses of the machine. Returns the port. For
+ * port 0, the operating system selects a free port.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` or `PRO_PERMISSION`, and `PRO_CONFIG_INVALID` for any other error.
  */

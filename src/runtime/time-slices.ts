@@ -52,8 +52,8 @@ export class LoopTurns {
 }
 
 /**
- * The time slices of one task. The first slice starts immediately, however many other tasks are waiting. A short task needs only this
- * slice, so long tasks never delay it. For each further slice, the task waits for its turn.
+ * The time slices of one task. The first slice starts immediately, even if other tasks are waiting. For each further slice, the task waits
+ * for its turn. A short task needs only the first slice, so it never waits for long tasks.
  */
 export class TaskSlices {
   readonly #turns: LoopTurns

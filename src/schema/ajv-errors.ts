@@ -9,8 +9,8 @@ import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /**
- * Returns the errors that `explain` finds. If `explain` finds no error, the object is rejected with ajv's own error, unless ajv has
- * rejected only unchanged values, or the value contains a bigint.
+ * Returns the errors that `explain` finds in a value that ajv has rejected. If `explain` finds no error, ajv's own error is returned, with
+ * two exceptions: if ajv has rejected only unchanged values, or if the value contains a bigint, the value is valid.
  */
 export function explainRefusal(
   root: SchemaNode,
@@ -23,8 +23,8 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old value, so ajv also rejects unchanged values. `explain` has found no error with the old value. If `explain`
-    // finds errors without the old value, all these errors are in unchanged values, and the update is valid.
+    // ajv does not know the old value, so ajv also rejects invalid values that are unchanged. If `explain` finds errors only without the
+    // old value, all errors are in unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints and has found no error, so the value is valid.
     if (holdsBigint(value)) return []
@@ -37,8 +37,8 @@ export function explainRefusal(
 }
 
 /**
- * Prepends the path of the value to the path of a schema error. As in kube-apiserver, the path in the message remains relative to the
- * value.
+ * Prepends `field`, the path of the value in the object, to the path of a schema error. The path in the message of the error remains
+ * relative to the value, as in kube-apiserver.
  */
 function within(field: string, error: FieldError): FieldError {
   if (field === '') return error

@@ -45,7 +45,8 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // A null item is rejected: Go decodes null as an empty object, and in most types an empty object lacks required fields.
+        // A null item of a built-in type is rejected. Go decodes the null as an empty object, and an empty object of most built-in types
+        // lacks required fields.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
       }

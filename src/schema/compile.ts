@@ -19,14 +19,15 @@ import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
-   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if no field was removed.
-   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`. The paths of unknown fields in the
-   * metadata of embedded resources come last. `malformed` is set if kube-apiserver could not decode an embedded resource of the object.
+   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Decodes the metadata of embedded resources.
+   * Returns the same object if nothing changed. `unknown` has the sorted paths of the removed fields, such as `spec.foo` and
+   * `spec.list[0].bar`. The paths of unknown fields in the metadata of embedded resources come last. `malformed` is set if kube-apiserver
+   * fails to decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
-   * Drops null fields that are not nullable and have no default, and applies defaults. Returns the same object if nothing changed. Default
-   * values that are objects are shared and frozen.
+   * Drops null fields that are not nullable and have no default, and applies defaults. Returns the same object if nothing changed. Objects
+   * share the default values, which are deeply frozen.
    */
   default(object: JsonObject): JsonObject
   /**
@@ -35,14 +36,14 @@ export interface CompiledSchema {
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
-   * Prunes an object that was converted from another version, and drops nulls, but applies no defaults. If fields were pruned, `dropped` is
-   * called with their paths, as `prune` returns them.
+   * Prunes an object that was converted from another version. Drops null fields that are not nullable and have no default. Applies no
+   * defaults. If the object has unknown fields, `dropped` is called with the paths that `prune` returns in `unknown`.
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
-   * Returns all errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
-   * validated (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated. Invalid lists of type set or map are
-   * tolerated if `oldObject` has an invalid list, too.
+   * Returns the errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
+   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. Errors of values that the update leaves unchanged are
+   * not returned; `Explanation` describes the exceptions.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure of the object. Rules are not evaluated. */
@@ -53,8 +54,9 @@ export interface CompiledSchema {
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If one of them has a reason in `blocking`,
-   * no rule is evaluated, and one error reports this. `warn` receives the errors of values that the update leaves unchanged.
+   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If an error in `found` has a reason in
+   * `blocking`, no rule is evaluated, and the only returned error states that rules were not checked. `warn` receives the errors of values
+   * that the update leaves unchanged, except errors of rules that use `oldSelf`.
    */
   validateRules(
     object: JsonObject,

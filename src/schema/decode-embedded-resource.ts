@@ -17,14 +17,14 @@ export interface Coerced<Value extends JsonValue> {
   readonly value: Value
   /** Sorted paths of unknown fields in the metadata of embedded resources. */
   readonly unknown: readonly string[]
-  /** The error if kube-apiserver could not decode the object. */
+  /** The first error of decoding; undefined if kube-apiserver can decode the value. */
   readonly error: FieldError | undefined
 }
 
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls true for objects, in which a null that the schema does not allow counts as absent; false for defaults.
+ * @param dropsNulls true for objects: a null that defaulting will drop counts as absent. False for defaults: their nulls are kept.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)
@@ -32,7 +32,7 @@ export function coerceResources<Value extends JsonValue>(node: Node, value: Valu
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
 }
 
-/** Returns true when the schema allows an embedded resource anywhere in a value. */
+/** Returns whether a value of the schema can contain an embedded resource. */
 export function holdsResources(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.embeddedResource || children.some((child) => typeof child === 'object' && holdsResources(child))

@@ -9,12 +9,12 @@ import type { SchemaNode } from './node.ts'
 type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'>
 
 /**
- * Applies defaults to a value. kube-apiserver first drops nulls in the whole object and then applies defaults. A dropped null never affects
- * the default of another field, so this function does both in one pass. Unchanged objects and lists inside the value are shared with the
- * input.
+ * Drops nulls in a value, and applies defaults. kube-apiserver first drops all nulls in the object, and then applies all defaults. This
+ * function does both in one pass, because a dropped null never affects the default of another field. The result shares unchanged objects
+ * and lists with `value`.
  *
- * @param dropsNulls false if the value is itself a default. The nulls in a default are kept; they are dropped later, when an object with
- * this default is decoded again.
+ * @param dropsNulls false if the value is itself a default. The nulls in a default are kept. When an object with this default is decoded
+ * again, the nulls are dropped.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 /**
  * Validates `enum`. Before kube-apiserver compares a value with an allowed value, it converts the value to the Go type of the allowed value
- * (kube-openapi `validate.Enum`). A float is truncated if the allowed value is an integer. An integer becomes the character with this code
- * point if the allowed value is a string.
+ * (kube-openapi `validate.Enum`). If the allowed value is an integer, a float is truncated. If the allowed value is a string, an integer is
+ * converted to the character whose code point is the integer.
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
@@ -11,7 +11,10 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
   return values.some((allowed) => jsonEqual(allowed, value) || (isNumber(value) && isConverted(value, allowed)))
 }
 
-/** Returns true when kube-apiserver's conversion may accept a value that differs from all allowed values. */
+/**
+ * Returns true if the conversion can let kube-apiserver accept a value that is not in `values`. `types` has the types that the schema
+ * allows; empty if any type is allowed.
+ */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true
   const takes = (type: string): boolean => types.length === 0 || types.includes(type)

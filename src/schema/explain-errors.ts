@@ -46,8 +46,8 @@ interface Place {
 }
 
 /**
- * Returns all errors in `value`, without the errors of values that are unchanged since `old`. `field` is the path of `value` in the object.
- * Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to `value`.
+ * Returns all errors in `value`, without the schema errors of values that are unchanged since `old`. `field` is the path of `value` in the
+ * object. Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to `value`.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -56,8 +56,9 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). If a
- * value matches no schema of anyOf or oneOf, the errors of the schema with the most successful checks are reported.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`). The
+ * number is needed for anyOf and oneOf. If a value matches none of their schemas, the errors of the schema with the most successful checks
+ * are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
@@ -67,7 +68,8 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 }
 
 /**
- * Like `explainValue`, but reports errors of the value itself even if it is unchanged. `old` is used only for the value's fields and items.
+ * Like `explainValue`, but reports errors of the value itself even if the value is unchanged. `old` is used only for the value's fields and
+ * items, and for the errors of a built-in type.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
@@ -94,7 +96,7 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   return matches
 }
 
-/** Adds the errors of a built-in type, except errors at paths where the schema of the CRD already has an error. */
+/** Adds the errors of a built-in type. If `found` already has an error at a path, the built-in type's errors at this path are omitted. */
 function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, found: Explanation, old: OldValue): void {
   if (old !== undefined && jsonEqual(value, old.value)) return
   const inside: Explanation = { errors: [], lists: [], resources: [] }
@@ -115,7 +117,7 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const isText = actual === 'string' || actual === 'array'
-  // The format that kube-openapi assigns to a number.
+  // kube-openapi assigns a format to every number, and no format to other values.
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
@@ -123,7 +125,8 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   // (`validate: typeValidator`). Here, only defaults (`anyFormat`) are validated this way. Objects are validated more strictly, because
   // operators rely on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // If the schema has a format, and the value is neither a string nor a list, kube-openapi reports a wrong format instead of a wrong type.
+  // If the schema has a format, and the value is a boolean, an object or a number with another format, kube-openapi reports a wrong format
+  // instead of a wrong type.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false
@@ -170,8 +173,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`, but still validates the defaults in its schema. `uniqueItems` is therefore true
-  // only while the default of such a CRD is validated.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`, but nevertheless validates the defaults in the CRD. Only defaults are therefore
+  // validated with `uniqueItems: true`.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
@@ -206,7 +209,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
     // Errors of the root's apiVersion and kind are never tolerated. kube-apiserver converts the old object to the version of the new object
-    // first, so these fields are equal in every update, even if the client has changed them.
+    // before it compares them. It therefore cannot detect a change of these fields (`ratchetingValueValidator.SubPropertyValidator`).
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

@@ -49,14 +49,15 @@ const slots = new Uint16Array(maxSlots)
  */
 const goldenRatio = 0x9e3779b1
 /**
- * Maximum average number of collisions per item. More collisions indicate strings that were chosen to collide; their list is checked with a
- * `Set` instead.
+ * Maximum average number of collisions per item. A list with more collisions probably contains strings that were chosen to collide. Such a
+ * list is checked with a `Set` instead.
  */
 const maxCollisions = 4
 
 /**
- * Returns whether all items, or their keys, are distinct strings; undefined after too many collisions. The hash code of a string is
- * computed from its length and four of its characters. This is faster than a `Set`, which hashes all characters.
+ * Returns whether all items are distinct strings, or with `key`, whether the values of this field are distinct strings. Returns undefined
+ * after too many collisions. The hash code of a string is computed from its length and four of its characters. This is faster than a `Set`,
+ * which hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots

@@ -18,13 +18,13 @@ export type SchemaType = NonNullable<StructuralSchema['type']>
 
 export interface SchemaNode {
   readonly schema: StructuralSchema
-  /** The allowed types; empty if any type is allowed. `x-kubernetes-int-or-string` has `integer` and `string`. */
+  /** The allowed types; empty if any type is allowed. `x-kubernetes-int-or-string` allows the types `integer` and `string`. */
   readonly types: readonly SchemaType[]
   readonly nullable: boolean
   /** The default value. It is pruned, and the defaults of its own fields are applied. It is deeply frozen, because objects share it. */
   readonly default: JsonValue | undefined
   readonly properties: ReadonlyMap<string, SchemaNode>
-  /** The properties that have a default, with the default value. */
+  /** The names and default values of the properties that have a default. */
   readonly defaulted: readonly { readonly key: string; readonly value: JsonValue }[]
   /** The schema of a map's values. `any` stands for `additionalProperties: true`, `none` for `additionalProperties: false`. */
   readonly additional: SchemaNode | 'any' | 'none' | undefined
@@ -40,8 +40,8 @@ export interface SchemaNode {
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True in schemas that validate defaults. kube-apiserver keeps unsupported formats in these schemas, and removes unsupported formats from
-   * all other schemas (`StripUnsupportedFormatsPostProcess`).
+   * True if the node validates defaults. kube-apiserver removes unsupported formats from schemas that validate objects
+   * (`StripUnsupportedFormatsPostProcess`), but not from schemas that validate defaults.
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -55,7 +55,7 @@ export interface SchemaNode {
    * built-in type. Pruning and defaulting ignore it.
    */
   readonly builtin: BuiltinTypeName | undefined
-  /** The name of the built-in type if this node is the shared node of a built-in type. */
+  /** The name of the built-in type if this node describes a built-in type. */
   readonly typeName: string | undefined
   /**
    * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an

@@ -7,7 +7,7 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** The type of the schema if this type is integer or number. Undefined for an int-or-string, whose range is not validated. */
+  /** The type of the schema if it is `integer` or `number`; otherwise undefined. The range of an int-or-string is not validated. */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -17,7 +17,7 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** 2^63. Go's decoder reads an integer of this magnitude or more as a float, except -2^63. */
+/** 2^63: one more than the greatest int64. Go's decoder reads an integer that does not fit into an int64 as a float. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** The midpoint between the greatest float32 and 2^128. Go's conversion to float32 rounds this value and all greater values to infinity. */
@@ -46,8 +46,8 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Returns true for a whole JSON number that fits into an int64, such as `1`, `1.0` and `1e3`. The minimum int64, -2^63, is always a bigint,
- * so a `number` of this magnitude is a float.
+ * Returns true for a whole JSON number that fits into an int64, such as `1`, `1.0` and `1e3`. The minimum int64, -2^63, is always a bigint.
+ * A `number` with the value -2^63 is therefore a float.
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)

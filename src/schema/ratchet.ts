@@ -10,7 +10,7 @@ import type { SchemaNode } from './node.ts'
 /** The old value that is correlated with a new value; undefined if the new value cannot be correlated. */
 export type OldValue = { readonly value: JsonValue } | undefined
 
-/** Returns the old value of a field; undefined if the schema does not specify the field. */
+/** Returns the old value of a field; undefined if the schema does not specify the field, or the old object does not have the field. */
 export function oldField(node: SchemaNode, old: OldValue, key: string): OldValue {
   if (old === undefined || !isObject(old.value) || fieldNode(node, key) === undefined) return undefined
   const value = getOwn(old.value, key)

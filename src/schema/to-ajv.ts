@@ -55,7 +55,7 @@ function createAjv(options: Options): Ajv {
 type Check = (value: unknown) => boolean
 
 interface BuiltinCheck {
-  /** Compiles the check on first use, because a Pod consists of many types, of which most Pods have few. */
+  /** Compiles the check on first use. The schema of a Pod contains many built-in types, but most Pods have values of only a few types. */
   readonly check: Check
   compiled: Check | undefined
 }
@@ -81,8 +81,8 @@ function compileBuiltin(name: string, check: BuiltinCheck): Check {
 }
 
 /**
- * Compiles the check of one built-in type in a schema of this process that no value has used yet. Returns false if there is none. A caller
- * that wants the first values to be checked fast calls this function until then.
+ * Compiles one check of a built-in type that is not compiled yet. Returns false if all checks are compiled. A webhook server calls this
+ * function until it returns false, so that later requests do not wait for the compilation.
  */
 export function compileNextBuiltinCheck(): boolean {
   for (const [name, check] of builtinChecks) {
@@ -128,15 +128,15 @@ function defined(keywords: Record<string, unknown>): AnySchemaObject {
 
 function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): AnySchemaObject {
   if (convertsForEnum(values, types)) return { valueCheck: (value: JsonValue) => isInEnum(values, value) }
-  // ajv reports an empty enum as a mistake in the schema. In kube-apiserver it is valid and allows no value.
+  // If the enum in the schema contains only null, `values` is empty, and no value is allowed. ajv does not accept an empty enum.
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }
 
 /** Returns the keyword `stringCheck`, whose function performs all checks of a string; an empty schema if there is nothing to check. */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
-  // The limits are in code points. A code point has one or two UTF-16 units, so `length` is at least the number of code points, and at most
-  // twice that number. Counting code points is slow, so they are counted only if `length` does not decide.
+  // The limits are in code points, and `length` is in UTF-16 units. A code point has one or two units, so the number of code points is
+  // between `length / 2` and `length`. Counting code points is slow. They are counted only if `length` does not decide.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)
@@ -253,7 +253,7 @@ function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
   return nodes.length === 0 ? undefined : nodes.map(translate)
 }
 
-/** Returns whether the schema has a field whose name is that of an inherited property of JavaScript objects, such as `constructor`. */
+/** Returns whether a field of the schema has the name of a property that JavaScript objects inherit, such as `constructor`. */
 function namesInheritedField(node: SchemaNode): boolean {
   const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
   const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]

@@ -6,14 +6,13 @@ export type ConversionResult = 'success' | 'failure'
 
 /** The metrics of the conversion webhook for one kind. */
 export interface KindConversionMetrics {
-  /** Counts the response to a ConversionReview, and observes its duration. */
+  /** Counts the response to a ConversionReview, and observes the duration of the request. */
   answered(result: ConversionResult, seconds: number): void
   /** Counts one object of a ConversionReview: `success` when it was converted, `failure` when its conversion failed. */
   converted(result: ConversionResult): void
   /**
-   * Counts an object that lost fields, because the version to which it was converted does not have them. The annotation
-   * `conversion.GROUP/VERSION` should preserve such fields. `reason` states why they could not be stored in the annotation, or why they
-   * could not be restored from it.
+   * Counts an object that lost fields, because a version does not have these fields. The annotation `conversion.GROUP/VERSION` should
+   * preserve such fields. `reason` states why the fields were not stored in the annotation, or why they were not restored.
    */
   unkept(reason: string): void
 }
@@ -72,7 +71,10 @@ export class ConversionMetrics {
     this.#panics.inc()
   }
 
-  /** Returns the metrics of one kind, and creates its series with the value zero. `kind` has the form `Kind.group`. */
+  /**
+   * Returns the metrics of one kind. Creates the time series of the kind's requests and objects with the value zero. `kind` has the form
+   * `Kind.group`.
+   */
   kind(kind: string): KindConversionMetrics {
     for (const result of ['success', 'failure'] as const) {
       this.#requests.inc({ kind, result }, 0)

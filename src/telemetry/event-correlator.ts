@@ -8,8 +8,8 @@ import type { Clock } from '../runtime/clock.ts'
 /** Maximum number of entries in each of the correlator's caches. */
 const maxRemembered = 4096
 /**
- * Events about one object that differ only in their messages are combined into one Event when they have this many messages. They are
- * distinct again when none of them has occurred for `similarMs`.
+ * Similar Events are Events about one object that differ only in their messages. If similar Events have this number of different messages,
+ * they are combined into one Event. After `similarMs` without a similar Event, the messages are counted from zero again.
  */
 const maxSimilar = 10
 const similarMs = 600_000
@@ -72,7 +72,7 @@ export class EventCorrelator<Own extends Series> {
     return this.#takeToken(object) ? series : undefined
   }
 
-  /** Returns whether the Events of this group have so many different messages that an Event is combined with the others. */
+  /** Adds a message to its group of similar Events. Returns true if the Event is combined with the other Events of the group. */
   #isSimilar(group: string, message: string): boolean {
     const now = this.#clock.monotonicNow()
     const known = this.#similar.get(group)
@@ -99,7 +99,7 @@ export class EventCorrelator<Own extends Series> {
   }
 }
 
-/** Makes the entry the most recent one, and removes the oldest one if there are too many. A `Map` keeps the order of insertion. */
+/** Sets the most recent entry. If the map then has too many entries, removes the oldest entry. A `Map` keeps the order of insertion. */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)

@@ -20,7 +20,7 @@ export interface EventOptions {
   readonly annotations?: Readonly<Record<string, string>>
   /** A second object that the Event is about, e.g. the object that was created. */
   readonly related?: DeepReadonly<KubernetesObject>
-  /** The action that was taken or has failed, in CamelCase and for programs, e.g. `CreateDatabase`. */
+  /** The action that was taken or has failed: a name in CamelCase that programs can read, e.g. `CreateDatabase`. */
   readonly action?: string
   /** The part of the object that the Event is about, e.g. `spec.containers{main}` of a Pod. */
   readonly fieldPath?: string
@@ -52,8 +52,8 @@ export interface EventRecorderOptions {
   readonly logger: Logger
   readonly clock: Clock
   /**
-   * Returns a different number at each call, for the names of Events. Recorders for the same objects must share it: Events of the same
-   * millisecond would otherwise have the same name. Default: a counter of this recorder.
+   * Returns a different number at each call. The number distinguishes the names of Events that are recorded about one object in the same
+   * millisecond. Recorders for the same objects must therefore share this function. Default: a counter of this recorder.
    */
   readonly nextNumber?: () => number
   /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names; `Math.random` when absent. */

@@ -15,7 +15,7 @@ export interface EventWriter {
   patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
 }
 
-/** One Event object, whose count and message may change before they are written. */
+/** The Event object of a series of repeated Events. The count and the message can change before the object is written. */
 export interface EventSeries extends Series {
   /** The fields that do not change. */
   readonly event: Omit<ObjectInput<Event>, 'metadata' | 'message' | 'count' | 'lastTimestamp'>
@@ -68,7 +68,10 @@ export class EventWrites {
     this.#options = options
   }
 
-  /** Writes the current state of the series. If a write of the series is pending, it will include this state. */
+  /**
+   * Schedules a write of the series. If a write of the series already waits, that write will contain the current state. If too many writes
+   * wait, the new write is dropped.
+   */
   write(series: EventSeries): void {
     if (this.#waiting.has(series) || this.#retries.has(series)) return
     if (this.#waiting.size + this.#retries.size >= maxWaiting) {
@@ -79,11 +82,11 @@ export class EventWrites {
     this.#next()
   }
 
-  /** Resolves when all pending writes have succeeded or been given up. Writes that wait for their next try are tried immediately. */
+  /** Retries failed writes immediately. Resolves when each pending write has succeeded or has failed for the last time. */
   flush(): Promise<void> {
     for (const [series, timer] of this.#retries) {
       timer.cancel()
-      // Leaves two tries: if the response to an earlier create was lost, a second create fails with 409, and a patch follows.
+      // Two tries remain. If the response to an earlier create was lost, another create fails with 409, and a patch follows.
       this.#waiting.set(series, maxTries - 2)
     }
     this.#retries.clear()
@@ -138,7 +141,7 @@ export class EventWrites {
   #failed(series: EventSeries, failures: number, error: unknown): void {
     const { clock, random, newName } = this.#options
     const code = error instanceof ProreusError && 'statusCode' in error ? Number(error.statusCode) : undefined
-    // During a flush, there is no time for further tries.
+    // During a flush, there is no time for a pause before another try.
     const isLast = failures >= maxTries || this.#idle !== undefined
     if (failures < maxTries && code === 409 && !series.stored) {
       // An earlier request has created the object, but its response was lost.
@@ -179,7 +182,7 @@ export class EventWrites {
   }
 }
 
-/** Returns whether a later try may succeed. `statusCode` is that of an `ApiError`; undefined for any other error. */
+/** Returns whether a later try may succeed. `statusCode` is the status code of an `ApiError`; undefined for any other error. */
 function isTransient(error: unknown, statusCode: number | undefined): boolean {
   if (statusCode !== undefined) return statusCode === 429 || statusCode >= 500
   return error instanceof ProreusError && ['PRO_API_UNREACHABLE', 'PRO_KUBECONFIG'].includes(error.code)

@@ -7,6 +7,7 @@ import type { PinoPretty } from 'pino-pretty'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isBoolean, isFunction, isText, refuseOptions } from '../api/option-checks.ts'
 import { redact } from './redact.ts'
+import { shortenErrors } from './terminal-errors.ts'
 
 /** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
 export type { Logger }
@@ -96,8 +97,8 @@ function redactedMessage(given: readonly unknown[], index: number): unknown {
 }
 
 /**
- * Child loggers do not inherit pino's formatter for bindings, but they inherit overridden methods. Therefore `child` and `setBindings` are
- * overridden.
+ * Redacts the bindings and the message prefixes of child loggers. Child loggers do not inherit pino's formatter for bindings, but they
+ * inherit overridden methods. Therefore `child` and `setBindings` are overridden.
  */
 function withRedactedBindings(logger: Logger): Logger {
   const child = logger.child as unknown as (bindings: Bindings, options?: ChildLoggerOptions) => Logger
@@ -113,14 +114,18 @@ function withRedactedBindings(logger: Logger): Logger {
   })
 }
 
-/** Returns a stream that writes each line synchronously, so the last lines before the end of the process are not lost. */
+/**
+ * Returns a stream that formats log lines with pino-pretty. Each line is written synchronously, so the last lines before the end of the
+ * process are not lost.
+ */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   let format: ReturnType<typeof PinoPretty.prettyFactory> | undefined
+  const shorten = shortenErrors()
   return {
     write(line) {
-      // pino-pretty is loaded with the first line, because most processes that start a control plane for tests log nothing.
+      // pino-pretty is loaded when the first line is written. Most processes that start a control plane for tests log nothing.
       format ??= prettyFormatter(colorize)
-      destination.write(format(line))
+      destination.write(format(shorten(JSON.parse(line) as Record<string, unknown>)))
     },
   }
 }

@@ -31,9 +31,12 @@ export interface ControllerMetrics {
 export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
-  /** Sets the number of ready keys of this priority. Default priority: 0. A string is the label for several priorities together. */
+  /**
+   * Sets the number of ready keys with this priority. Default priority: 0. If several priorities share one series, pass the label of this
+   * series as a string.
+   */
   depth(count: number, priority?: number | string): void
-  /** Counts a key that was added with a delay. */
+  /** Counts a key that was added with a delay, for example for a retry. */
   retried(): void
   /** Observes the time that a ready key waited for a worker. */
   waited(seconds: number): void
@@ -54,7 +57,7 @@ export interface LeaderElectionMetrics {
   slowpath(): void
 }
 
-/** controller-runtime's 40 upper bounds of histogram buckets for the duration of a reconcile, in seconds: 5 ms to 60 s. */
+/** Upper bounds of the histogram buckets for the duration of a reconcile, in seconds. controller-runtime uses the same bounds. */
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5,
   5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -63,7 +66,7 @@ const reconcileBuckets = [
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
-/** client-go's upper bounds of histogram buckets for the sizes of requests and responses, in bytes: 64 B to 16 MiB. */
+/** Upper bounds of the histogram buckets for the sizes of requests and responses, in bytes. client-go uses the same bounds. */
 const sizeBuckets = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
@@ -73,7 +76,7 @@ interface CachedType {
   /** The type as `plural.group`. */
   readonly type: string
   readonly version: string
-  /** Describes the view; absent for a whole type. */
+  /** Describes which objects and fields a `cacheView` selects. Absent when the cache stores the whole type. */
   readonly view?: string
   readonly synced: boolean
   readonly lastError?: string
@@ -297,8 +300,8 @@ export class Metrics {
   }
 
   /**
-   * Returns the metrics of the webhook at one path, and creates their series with the value zero. `reviewed` is the kind that the webhook
-   * reviews; only the first call for a path uses it. The conversion webhook has no such kind.
+   * Returns the metrics of the webhook at `path`. `reviewed` is the kind that the webhook reviews. It is absent for the conversion
+   * webhook. The first call for a path creates the series with the value zero. Later calls for this path ignore `reviewed`.
    * @internal
    */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
@@ -335,7 +338,7 @@ export class Metrics {
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1
     this.#clientTime.with({ verb, host }).observe(seconds)
-    // Like client-go, this counts the attempts after the first one, with the status codes of their responses.
+    // As in client-go, each attempt after the first one counts as a retry, with the status code of its own response.
     if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
     if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)
     if (responseBytes !== undefined) this.#clientResponseSize.with({ verb, host }).observe(responseBytes)

@@ -45,8 +45,8 @@ interface Walk {
  * - matches of `redactText` in strings, even in strings that contain JSON.
  *
  * An error is replaced by its fields, a Map by an object, a Set by a list, and binary data by its length. A circular reference is replaced
- * by `[circular]`. The function never throws. It visits at most 12 levels, 10,000 values, 256 Ki characters in total and 32 Ki characters
- * of each string. It reads each property only once, because a getter could return another value the second time.
+ * by `[circular]`. The function never throws. It visits at most 12 levels below `value`, 10,000 values, 256 Ki characters in total,
+ * and 32 Ki characters of each string. It reads each property only once, because a getter could return another value the second time.
  */
 export function redact<T>(value: T): T {
   return copyOf(value, newWalk(), 'open') as T
@@ -85,7 +85,7 @@ function textOf(text: string, walk: Walk): string {
   return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
 }
 
-/** Redacts a string that contains JSON. Returns undefined when the string is not JSON. */
+/** Returns the JSON in a string with its secrets redacted. Returns undefined when the string is not JSON. */
 function redactJson(text: string, walk: Walk): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -137,7 +137,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Copies a list of headers. Its items are `[name, value]` pairs, or names and values in turn. */
+/** Copies a list of headers, and redacts the secrets. The list contains `[name, value]` pairs, or a name, a value, a name, a value, … */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -221,8 +221,8 @@ function isSecretObject({ kind, type, metadata }: Record<string, unknown>): bool
 }
 
 /**
- * Returns whether the name next to a `value` indicates a secret, for example `{ name: 'DB_PASSWORD', value }` in the environment of a
- * container. The same applies to headers and JSON patches.
+ * Returns whether another field of an object indicates that the field `value` is a secret. Examples: `{ name: 'DB_PASSWORD', value }` in
+ * the environment of a container, and `{ path: '/spec/password', value }` in a JSON patch.
  */
 function namesSecret({ name, key, path, header }: Record<string, unknown>): boolean {
   return (
@@ -231,8 +231,8 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys whose values are logged even below a key that indicates a secret, for example `path` in `serviceAccountToken: { path, audience }`.
- * These keys occur in references to Secrets, in volumes, in projections and in complete objects, and their values are not secret.
+ * Keys whose values are not secret, even below a key that indicates a secret. Example: `path` in `serviceAccountToken: { path, audience }`.
+ * The object below such a key may be a reference to a Secret, a volume, a projection, or a complete Kubernetes object.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),
@@ -249,7 +249,7 @@ function isSecretName(name: unknown): boolean {
   return typeof name === 'string' && nameOf(name).secrecy !== 'open'
 }
 
-/** A key in the form in which it is logged, and the secrecy of its value. */
+/** The text that is logged for a key, and the secrecy of the key's value. */
 interface Name {
   readonly text: string
   readonly secrecy: Secrecy

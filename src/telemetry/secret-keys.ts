@@ -20,7 +20,7 @@ const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
 /** Matches plural names. Their value may be a count, such as `maxTokens: 100`, so a number is not a secret. */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 
-/** The secrecy of the value of a name. A value with `open` is never a secret. */
+/** The secrecy of the value of a name. `open`: the name does not indicate a secret. */
 export type Secrecy = 'open' | 'secret' | 'secret unless a number'
 
 /** Returns the secrecy of the values of a name. */

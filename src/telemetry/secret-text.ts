@@ -3,28 +3,28 @@
 export const redacted = '[redacted]'
 
 /**
- * Matches a string without `=`, `:` and spaces. Such a string cannot contain a name followed by a value. It can contain a secret only if
- * `encoded` matches, too: a JSON web token, or a private key in base64.
+ * Matches a string without `=`, `:` and spaces. Such a string cannot contain a name followed by a value. It may still contain a JSON web
+ * token or a private key in base64. `encoded` matches the beginning of both.
  */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
-/** A quick check before the `rules`: a string that does not match cannot match any rule. Most strings do not match. */
+/** A quick check before the `rules`. If a string does not match this pattern, no rule matches it. Most strings do not match. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
 /** Matches words for a secret anywhere in a string. `secretEnding` in `secret-keys.ts` matches similar words at the end of a name. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**
- * Excludes the bare key `secret:`, because `secret: "web"` in a sentence is the name of a Secret. `"secret": "…"`, `secret="…"` and
- * `client_secret: "…"` are still secrets.
+ * A lookbehind before a colon. It excludes the separate word `secret`, because `secret: "web"` in a sentence is the name of a Secret.
+ * `"secret": "…"`, `secret="…"` and `client_secret: "…"` are still redacted.
  */
 const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. Matching takes linear time: each repetition has an upper limit, or the search continues
- * after the text that the repetition has read.
+ * The patterns of secrets and their replacements. Matching takes linear time: a repetition has an upper limit, or it reads text that the
+ * search does not read again.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
@@ -50,8 +50,8 @@ const rules: readonly Rule[] = [
   [/(cookie["'\\]{0,4}:\s{0,2}["'\\]{0,4})(?=[\w.-]{1,100}=)[^\r\n"'\\]+/gi, `$1${redacted}`],
   // A Kubernetes field error whose message contains the rejected value.
   [new RegExp(String.raw`(${word}(?:\[[^\]\s]{0,64}\])?: \w{1,16} value: )(?:"(?:[^"\\]|\\.)*"?|\S+)`, 'gi'), `$1${redacted}`],
-  // A quoted value after a name that indicates a secret: in JSON, even as `{"name":…,"value":…}`, in YAML, in an inspected JavaScript
-  // object, or in a shell assignment.
+  // A quoted value after a name that indicates a secret, in JSON, in YAML, in an inspected JavaScript object, or in a shell assignment. The
+  // pattern also matches `{"name":"DB_PASSWORD","value":"…"}`.
   [
     new RegExp(
       String.raw`(${word}(?:(?:${quote}\s{0,2},\s{0,2}${quote}value)?${quote}\s{0,2}[:=]|\s{0,2}=|${notBareSecret}\s{0,2}:)\s{0,2})(${quote})(?!(?<!\\)\2)[\s\S]*?((?<!\\)\2|$)`,

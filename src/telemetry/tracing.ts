@@ -10,12 +10,15 @@ import { version } from '../api/version.ts'
 
 export type { Attributes, Span, Tracer }
 
-/** The name under which all copies of OpenTelemetry's API package share what an SDK registers (`@opentelemetry/api`: global-utils). */
+/**
+ * The property of `globalThis` in which OpenTelemetry's API package stores what an SDK registers. All copies of the package use this
+ * property (`@opentelemetry/api`: global-utils).
+ */
 const registered = Symbol.for('opentelemetry.js.api.1')
 
 let loaded: typeof OpenTelemetry | undefined
 
-/** Returns OpenTelemetry's API package. It is loaded on first use, because most processes have no SDK, and it consists of 100 files. */
+/** Returns OpenTelemetry's API package. The package has 100 files. Most processes have no SDK, so the package is loaded on first use. */
 export function openTelemetry(): typeof OpenTelemetry {
   loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry
   return loaded
@@ -30,8 +33,8 @@ interface DelegatingProvider {
 }
 
 /**
- * Returns the tracer of the registered SDK; undefined if no SDK is registered, and then no spans are created. Each controller and each
- * webhook calls this function only once, when it is created. An SDK that is registered later therefore has no effect on it.
+ * Returns the tracer of the registered SDK. If no SDK is registered, returns undefined, and no spans are created. Each controller and each
+ * webhook calls this function once, when it is created. An SDK that is registered later has no effect on this controller or webhook.
  */
 export function registeredTracer(): Tracer | undefined {
   if (!(registered in globalThis)) return undefined

@@ -4,16 +4,16 @@ import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 
 /**
- * The outcome of a review. `denied`: the schema or a handler denied it. `errored`: a handler threw. `timed_out`: the handlers did not
- * decide before the deadline. `abandoned`: the API server closed the connection before the handlers decided.
+ * The outcome of a review. `denied`: the schema or a handler denied the request. `errored`: a handler threw an error. `timed_out`: the
+ * handlers did not decide before the deadline. `abandoned`: the API server closed the connection before the handlers decided.
  */
 export type ReviewOutcome = 'allowed' | 'denied' | 'errored' | 'timed_out' | 'abandoned'
 
-/** The kind that the API server calls the webhook for. The labels of the metrics contain this kind. */
+/** The kind of the objects that a webhook reviews. The group and the kind are labels of the metrics. */
 export interface ReviewedKind {
   readonly group: string
   readonly kind: string
-  /** The operations in the webhook's rules. Their series are created when the process starts. */
+  /** The operations in the webhook's rules. The series of these operations are created when the process starts. */
   readonly operations: readonly string[]
 }
 
@@ -136,8 +136,8 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review. `proreus_webhook_refused_total` counts it with the HTTP status code `code`, and
-   * `controller_runtime_webhook_requests_total` counts it with the HTTP status code `status`. Default of `status`: `code`.
+   * Counts a request that is refused without a review, in two metrics. In `proreus_webhook_refused_total`, the HTTP status code is `code`.
+   * In `controller_runtime_webhook_requests_total`, the HTTP status code is `status`. Default of `status`: `code`.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

@@ -21,7 +21,7 @@ const releaseVariable = 'ENVTEST_K8S_VERSION'
 export interface Program {
   /** The environment variable with the path of the binary. The variables of etcd, kube-apiserver and kubectl are those of envtest. */
   readonly variable: string
-  /** The release of the binary. Undefined for Kubernetes' own binaries, whose release `ENVTEST_K8S_VERSION` selects. */
+  /** The release of the binary. Absent for Kubernetes' own binaries: `ENVTEST_K8S_VERSION` selects their release. */
   readonly version?: string
 }
 
@@ -61,8 +61,8 @@ export function programVersion(name: ProgramName, env: Environment): string {
 }
 
 /**
- * The environment variable with the path of a folder of binaries, such as `setup-envtest` creates. The file names are the keys of
- * `programs`.
+ * The environment variable with the path of a folder that contains binaries. `setup-envtest` creates such a folder. The file names are the
+ * keys of `programs`.
  */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 

@@ -25,11 +25,11 @@ export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /**
-   * True runs the controllers of a cluster, for example those of garbage collection, namespace deletion, Deployments and Jobs, with the
-   * scheduler and the nodes. False runs nothing but the API server. A list selects controllers by their names, in the notation of
-   * kube-controller-manager's flag `--controllers`: `['*', '-deployment-controller']` runs all controllers except one, and
-   * `['job-controller']` runs only one. Pods need the ServiceAccount of their namespace only if `serviceaccount-controller` runs. Default
-   * true. The option has no effect on an existing cluster.
+   * True to run the scheduler, the nodes, and the controllers of a cluster, e.g. for garbage collection, namespace deletion, Deployments
+   * and Jobs. False to run only the API server. A list selects controllers by name, in the notation of kube-controller-manager's flag
+   * `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller.
+   * If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount. Default true. The option has no effect on an
+   * existing cluster.
    */
   readonly controllers?: ControllerSelection
   /**
@@ -38,8 +38,8 @@ export interface ControlPlaneOptions {
    */
   readonly nodes?: readonly NodeOptions[]
   /**
-   * The durations of the steps of simulated Pods, for the backend `embedded`. By default, Pods run and are ready without delay. The option has
-   * no effect on other backends.
+   * The durations of the steps of simulated Pods, for the backend `embedded`. By default, Pods run and are ready without delay. The option
+   * has no effect on other backends.
    */
   readonly simulation?: SimulationOptions
   /** Namespaces to create. Default none. */
@@ -51,9 +51,9 @@ export interface ControlPlaneOptions {
   /** The logger of the control plane and of its operators. Default: errors, as text on standard error. */
   readonly logger?: Logger
   /**
-   * The clock of the embedded API server, for timestamps, the lifetime of tokens and its controllers. Operators that are started in the
-   * control plane use this clock by default. Other backends do not accept the option. A `FakeClock` must start at `Date.now()`, because
-   * clients validate the API server's certificate with the system time. Default: the system clock.
+   * The clock of the embedded API server and its controllers. Timestamps and the lifetimes of tokens depend on this clock. Operators that
+   * are started in the control plane use this clock by default. The option is invalid for other backends. A `FakeClock` must start at
+   * `Date.now()`, because clients validate the API server's certificate with the system time. Default: the system clock.
    */
   readonly clock?: Clock
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
@@ -81,7 +81,7 @@ export interface ControlPlane {
    * const reader = createClient(controlPlane.connectionFor('reader'))
    * const operator = createClient(controlPlane.connectionFor({ serviceAccount: 'system/operator' }))
    *
-   * @throws {ProreusError} `PRO_INPUT` when the options have no such user.
+   * @throws {ProreusError} `PRO_INPUT` when the options do not contain the user, or the ServiceAccount is not in the form `namespace/name`.
    */
   connectionFor(identity: Identity): Connection
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
@@ -94,8 +94,9 @@ export interface ControlPlane {
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
-   * Compacts the storage. After that, requests with an older continue token or resourceVersion fail with 410. With a real API server, they
-   * begin to fail a moment later. Rejects with `PRO_INPUT` for an existing cluster.
+   * Compacts the storage. Requests with a continue token or resourceVersion that is older than the compaction then fail with 410. A real
+   * API server begins to reject these requests a moment later, and still accepts a watch from a resourceVersion that its watch cache has.
+   * Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
   /**
@@ -107,9 +108,9 @@ export interface ControlPlane {
    */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this control plane, without admission. Objects keep their uids. The resourceVersion goes on:
-   * watches receive an event for each object that has changed, been deleted or been created since, and controllers reconcile these objects.
-   * Stop operators that still write, or wait until they are done. Rejects with `PRO_INPUT` for a snapshot of another control plane.
+   * Sets all objects back to a snapshot of this control plane, without admission. The objects have the same uids as in the snapshot. The
+   * resourceVersion continues to increase. All watches end and caches list again; controllers then reconcile the objects that differ. Before
+   * the call, stop the operators, or wait until they have finished writing. Rejects with `PRO_INPUT` for a snapshot of another control plane.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**
@@ -124,9 +125,9 @@ export interface ControlPlane {
   faultProxy(): Promise<FaultProxy>
   /**
    * Installs the CRDs and webhook configurations of operators, and runs the operators in this process with their own certificates. Resolves
-   * when the caches have synced and the webhooks have a `caBundle`. A real API server begins to call the webhooks some moments later: wait
-   * for their effect with `until`. The API server of an existing cluster must be able to connect to the loopback interface of this machine.
-   * The operators stop before the control plane.
+   * when the caches have synced and the webhooks have a `caBundle`. A real API server begins to call the webhooks a moment later. Use
+   * `until` to wait until the webhooks take effect. The API server of an existing cluster must be able to connect to the loopback interface
+   * of this machine. The operators stop before the control plane.
    *
    * @example
    * const operator = await controlPlane.startOperator([hello])

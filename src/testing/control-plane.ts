@@ -186,7 +186,7 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
   }
 }
 
-/** Time limit in milliseconds for the deletion of the objects in an existing cluster. Namespaces take longest. */
+/** Time limit in milliseconds for the deletion of each object in an existing cluster. Namespaces take longest. */
 const leavingMs = 60_000
 
 async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {

@@ -78,8 +78,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Sets the time of day, like a change of the system clock. The new time may be earlier. `monotonicNow` does not change, and pending
-   * timers still fire after as many milliseconds of `advance` as before.
+   * Sets the time of day, like a change of the system clock. The new time may be earlier. The result of `monotonicNow` and the time until
+   * each pending timer fires do not change.
    */
   set(now: number | string): void {
     const before = this.#now

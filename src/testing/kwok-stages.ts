@@ -16,8 +16,8 @@ const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
 /**
- * The status that kwok sets on a Node that is not ready. A Node is not ready when it is new, because it has no kubelet, or when its last
- * heartbeat is old. Existing addresses of the Node are preserved.
+ * The template of the status with which kwok makes a Node ready. A new Node is not ready, because it has no kubelet. A Node is also not
+ * ready when its last heartbeat is old. If the Node already has addresses, these are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}

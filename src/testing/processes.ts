@@ -39,7 +39,7 @@ done
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** Number of lines from the end of a process's output that messages quote. */
+/** Maximum number of lines of output that `lastOutput` returns and that a log message contains. */
 const toldLines = 15
 
 /** A child process that was started. */
@@ -84,7 +84,7 @@ export class Processes {
     return new Processes(await mkdtemp(join(tmpdir(), 'proreus-')), logger)
   }
 
-  /** Starts a binary in the working directory. Its output is written to `name.log` in this directory. */
+  /** Starts a binary in the working directory. The binary's output is written to the file `${name}.log` in this directory. */
   async start(name: string, path: string, args: readonly string[]): Promise<StartedProgram> {
     if (this.#stopped !== undefined) throw new ProreusError('PRO_ABORTED', `${name} is not started: the others are being stopped.`)
     const log = join(this.directory, `${name}.log`)

@@ -48,16 +48,17 @@ export interface RealControlPlaneOptions {
 /** Time limit in milliseconds for the start. The start takes 5 s on an idle machine, and longer on a busy one. */
 const readyDeadlineMs = 60_000
 const pollMs = 50
-/** Number of attempts to start. A start fails when another process takes a free port before the binary listens on it. */
+/** Number of attempts to start. An attempt fails when another process takes a chosen port before the binary listens on this port. */
 const attempts = 3
 
 const masters = 'system:masters'
 const adminName = 'admin'
 /**
- * The users of the binaries and of the administrator. For kube-scheduler, the permissions of its default ClusterRole are sufficient. All
- * other users are in the group `system:masters`. With `--use-service-account-credentials=false`, the controllers of kube-controller-manager
- * send their requests as the user of kube-controller-manager. The default ClusterRole of this user lacks the permissions of the
- * controllers.
+ * The users of the binaries and of the administrator. All users except `system:kube-scheduler` are in the group `system:masters`.
+ *
+ * For kube-scheduler, its default ClusterRole is sufficient. For kube-controller-manager, its default ClusterRole lacks the permissions of
+ * the controllers: with `--use-service-account-credentials=false`, the controllers send their requests as the user of
+ * kube-controller-manager.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
@@ -189,9 +190,10 @@ async function start(
 const newNodeTaint = 'node.kubernetes.io/not-ready'
 
 /**
- * Resolves when Pods can be created and can run. To create a Pod, its namespace must have the default ServiceAccount. To run the Pod, a
- * node must be ready, and must not have the taint of new nodes. If the controller that establishes one of these conditions is not selected,
- * the condition is not awaited.
+ * Resolves when Pods can be created and can run:
+ *
+ * - Each namespace has the default ServiceAccount. Without `serviceaccount-controller`, the function does not wait for this condition.
+ * - No node has the taint of a new node. Without `node-lifecycle-controller`, the function does not wait for this condition.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   const { controllers, nodes, namespaces } = options
@@ -235,7 +237,7 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // The data of a test may be lost in a crash of the machine.
+    // Without fsync, a crash of the machine may lose data. For a test, this is acceptable.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
@@ -255,7 +257,7 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // kube-apiserver does not accept a loopback address in Endpoints, so the Service "kubernetes" gets no endpoints.
+    // Endpoints must not contain a loopback address. Therefore kube-apiserver writes no endpoints for the Service "kubernetes" (`none`).
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
     // Without kube-proxy, the cluster IPs of Services are unreachable, so kube-apiserver must connect to the endpoints directly.

@@ -73,8 +73,8 @@ export interface TestReconcileContext extends ReconcileContext {
 }
 
 /**
- * Creates a context with which a test calls a reconciler directly. The cache contains only `cached` and never changes, so a test can also
- * simulate a stale cache. The cache supports every type, view and index, so `cache.acquire` returns a lease that has synced.
+ * Creates a context with which a test calls a reconciler directly. The cache contains only the objects in `cached` and never changes, so a
+ * test can simulate a stale cache. The cache supports every type, view and index. `cache.acquire` returns a lease that has synced.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
@@ -121,7 +121,7 @@ function cacheOf(objects: readonly CachedObject[]): OperatorCache {
     const store = views.get(view) ?? new Store()
     if (!views.has(view))
       for (const object of whole.list())
-        // `selects` returns undefined when only the API server can compare a field. Such an object is stored as well, because the test
+        // `selects` returns undefined when only the API server can compare a field. In this case the object is stored, because the test
         // decides which objects are in the cache.
         if (selector.selects(object) !== false) store.set(storedForm(view, structuredClone(object) as KubernetesObject))
     views.set(view, store)

@@ -1,4 +1,4 @@
-/** Connections with the identity of a ServiceAccount. Their tokens come from the TokenRequest API, like the tokens in Pods. */
+/** Connections with the identity of a ServiceAccount. The TokenRequest API issues the tokens, as it does for Pods. */
 import { serviceAccount } from '../api/builtin.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -30,7 +30,7 @@ interface ServiceAccountKey {
 /** Requested lifetime of a token in seconds. The token is renewed after half of this time, long before it expires. */
 const tokenLifeSeconds = 3600
 
-/** Returns the user name, groups and permissions of a ServiceAccount as a user, for `grant`. */
+/** Returns the user as which a ServiceAccount authenticates, with the permissions of the ServiceAccount. `grant` accepts this user. */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
   const { namespace, name: own } = serviceAccountKey(name)
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }

@@ -38,8 +38,8 @@ export interface StartedOperator {
   /** Resolves when the operators have ended; rejects when they have ended with an error. */
   readonly ended: Promise<void>
   /**
-   * Stops the operators gracefully, as SIGTERM does, but without the delay that gives the cluster time to remove the endpoints of a
-   * stopping Pod. Objects that the operators have installed are kept.
+   * Stops the operators gracefully, as SIGTERM does, but without the drain delay. (In a cluster, the endpoints of a stopping Pod are
+   * removed during this delay.) Objects that the operators have installed are kept.
    */
   stop(): Promise<void>
 }

@@ -6,9 +6,10 @@ const defaultTimeoutMs = 20_000
 const pollMs = 25
 
 /**
- * Calls `probe` every 25 ms until it returns a value other than `undefined` and `false`, and resolves to this value. `probe` is called
- * again if it throws. Rejects after `timeoutMs` milliseconds (default 20,000). The `cause` of this error is the error that the last call of
- * `probe` has thrown, if it has thrown one.
+ * Calls `probe` every 25 ms until `probe` returns a value other than `undefined` and `false`. Resolves to this value. If `probe` throws, it
+ * is called again.
+ *
+ * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause`.
  *
  * @example
  * const object = await until('it says so', async () => {

@@ -24,9 +24,9 @@ export interface Created {
 }
 
 /**
- * Creates the RBAC objects that grant permissions to users. The names of these objects begin with `prefix`, which distinguishes them from
- * other objects of an existing cluster. Each object is added to `created` immediately after its creation, so the caller can delete all
- * created objects after a failure.
+ * Creates the RBAC objects that grant permissions to users. The names of these objects begin with `prefix`, so they differ from the names
+ * of other objects in an existing cluster. Each object is added to `created` immediately after its creation. After a failure, the caller
+ * can therefore delete all created objects.
  */
 export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string, created: Created[] = []): Promise<void> {
   const grants = users.flatMap((user, index) => [

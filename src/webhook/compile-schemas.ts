@@ -1,10 +1,10 @@
-/** Compiles the schemas of the webhooks; otherwise the first request would wait for the compilation. */
+/** Compiles the schemas of the webhooks in advance. Otherwise the first request would wait for the compilation. */
 import type { Kind } from '../api/kind.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import { compileNextBuiltinCheck } from '../schema/to-ajv.ts'
 
-/** Time in milliseconds after which the built-in types are compiled. Before, the process itself is still starting. */
+/** Delay in milliseconds before the checks of the built-in types are compiled. During the delay, the process is still starting. */
 const delayMs = 1000
 
 /** Compiles the schemas of all served versions, without the checks of built-in types. */
@@ -13,8 +13,9 @@ export function compileSchemas(kinds: readonly Kind[]): void {
 }
 
 /**
- * Compiles the checks of the built-in types in these schemas after a second, one in each turn of the event loop. For a PodSpec, it takes
- * 100 ms, for which the server does not wait: a request that arrives earlier compiles the checks that it needs.
+ * Compiles the checks of the built-in types that the schemas contain. The compilation begins after `delayMs`. One check is compiled in each
+ * iteration of the event loop. The checks of a PodSpec take 100 ms. The server does not wait for the compilation: an earlier request
+ * compiles the checks that it needs.
  *
  * @returns the function that stops the compilation.
  */

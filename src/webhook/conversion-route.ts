@@ -87,7 +87,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const { pieces } = await answer(entries, options, review, charge, deadlineMs, slices, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-        // The body of the request already counts against the memory budget. Only the bytes by which the response is larger are added.
+        // The memory budget already counts the body of the request. If the response is larger than the body, only the difference is added.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
         if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)

@@ -40,8 +40,9 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages of a review. The API server always receives a response. When a stage fails, the message of the response contains the
- * cause, and kubectl prints it. When all stages return synchronously, no promise, timer or listener is created.
+ * Runs the stages of a review, and returns the outcome with the response. If a stage fails, the response denies the request. The message of
+ * the response contains the cause, and kubectl prints this message. If all stages return synchronously, no promise, timer or listener is
+ * created.
  *
  * @throws {MalformedReview} when the request is not for the webhook at this path.
  */

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readCertificate } from '../../src/certs/certificate.ts'
@@ -115,6 +116,15 @@ t.test('all problems of a folder are reported', async (t) => {
       ],
     ],
     ['a damaged authority', { ...good, 'ca.crt': 'x' }, names, now, [unsigned]],
+    [
+      'a chain with a gap and no authority',
+      { 'tls.crt': leaf.cert + other.cert, 'tls.key': leaf.key },
+      names,
+      now,
+      ['FOLDER/tls.crt: not signed by the last certificate of tls.crt (FOLDER/ca.crt is missing or empty).'],
+    ],
+    ['a complete chain and an empty authority', { ...good, 'ca.crt': '', 'tls.crt': leaf.cert + authority.cert }, names, now, []],
+    ['an authority without its certificate', { ...good, 'ca.crt': '', 'ca.key': authority.key }, names, now, [missing('ca.crt')]],
     ['a self-signed certificate', { 'tls.crt': self.cert, 'tls.key': self.key }, { names: [], ips: [] }, now, []],
     [
       'an expired self-signed certificate',
@@ -126,6 +136,7 @@ t.test('all problems of a folder are reported', async (t) => {
   ]
   for (const [name, files, requested, at, expected] of cases) {
     const folder = t.testdir(files)
+    for (const name of ['ca.key', 'tls.key']) if (name in files) chmodSync(join(folder, name), 0o600)
     const problems = await verifyCertificates(folder, requested, at)
     t.strictSame(
       problems.map((problem) => problem.replaceAll(folder, 'FOLDER')),

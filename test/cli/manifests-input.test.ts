@@ -77,7 +77,9 @@ t.test('values that are not objects are reported', async (t) => {
   t.strictSame(await found(folder), [
     `${folder}/anchor.yaml anchor`,
     `${folder}/bomb.yaml: Excessive alias count indicates a resource exhaustion attack`,
-    `${folder}/items.yaml, item 1 a`,
+    `${folder}/items.yaml, item 1: ${no}`,
+    `${folder}/items.yaml, item 2 a`,
+    `${folder}/items.yaml, item 3: ${no}`,
     `${folder}/kind.yaml: ${no}`,
     `${folder}/list.yaml: ${no}`,
     `${folder}/own.yaml own`,
@@ -114,4 +116,12 @@ t.test('integers beyond 2^53 are exact', async (t) => {
     const spec = { a: 9007199254740993n, b: 3, c: [-9223372036854775808n], d: 2 ** 63, e: '9007199254740993', '12': 1.5 }
     t.strictSame(found, [{ source: join(folder, name), object: { apiVersion: 'v1', kind: 'A', spec } }])
   }
+})
+
+t.test('hexadecimal integers beyond 2^53 are exact', async (t) => {
+  const folder = t.testdir({ 'a.yaml': 'apiVersion: v1\nkind: A\nspec: {a: 0x20000000000001, b: 0x3, c: [0x7FFFFFFFFFFFFFFF]}\n' })
+  const found = []
+  for await (const input of readManifests([folder])) found.push(input)
+  const spec = { a: 9007199254740993n, b: 3, c: [9223372036854775807n] }
+  t.strictSame(found, [{ source: join(folder, 'a.yaml'), object: { apiVersion: 'v1', kind: 'A', spec } }])
 })

@@ -8,10 +8,12 @@ import type { Operator } from '../../src/manager/operator.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { tlsCipherSuites } from '../../src/webhook/http/tls.ts'
+import { recordingLogger } from '../support/recording-logger.ts'
 
 interface Call {
   readonly operators: readonly Operator[]
   readonly options: RunOptions
+  readonly lines: readonly string[]
 }
 
 const folder = t.testdir({
@@ -41,8 +43,16 @@ const inside = {
  * `run`.
  */
 async function called(args: readonly string[], environment: Readonly<Record<string, string>> = outside): Promise<Call> {
-  let call: Call | undefined
-  const command = runCommand(async (operators, options) => void (call = { operators, options }))
+  let call: Omit<Call, 'lines'> | undefined
+  let lines: readonly string[] = []
+  const command = runCommand(
+    async (operators, options) => void (call = { operators, options }),
+    ({ logLevel }) => {
+      const recording = recordingLogger(logLevel)
+      lines = recording.lines
+      return recording.logger
+    },
+  )
   const names = [...command.options.flatMap(({ envVar = [] }) => envVar), ...Object.keys(environment)]
   const before = names.map((name) => [name, process.env[name]] as const)
   for (const name of names) setVariable(name, environment[name])
@@ -52,7 +62,7 @@ async function called(args: readonly string[], environment: Readonly<Record<stri
     for (const [name, value] of before) setVariable(name, value)
   }
   if (call === undefined) throw new Error('nothing was run')
-  return call
+  return { ...call, lines }
 }
 
 function setVariable(name: string, value: string | undefined): void {
@@ -181,6 +191,17 @@ t.test('in a cluster, the Secret is in --namespace or the namespace of the Pod',
     { ...nameless, CERT_SECRET: 'mine' },
     { kind: 'secret', namespace: 'team-a-system', name: 'mine' },
   )
+})
+
+t.test('a Secret for the certificates is ignored outside a cluster, with a warning', async (t) => {
+  const { options, lines } = await called(['--cert-secret', 'mine'])
+  t.notOk('certificates' in options)
+  t.strictSame(lines, [
+    'warn: --cert-secret is ignored outside a cluster: the certificates are kept in the folder certs, or in that of --cert-dir.',
+  ])
+  t.strictSame((await called(['--cert-secret', 'mine', '--cert-dir', 'folder'])).lines, [])
+  t.strictSame((await called(['--cert-secret', 'mine'], inside)).lines, [])
+  t.strictSame((await called([])).lines, [])
 })
 
 t.test('the API server is that of the selected kubeconfig and context', async (t) => {

@@ -150,7 +150,7 @@ t.test('malformed output is an error', async (t) => {
       'its output has a client certificate without its key, or a key without its certificate',
     ],
     [credential({ status: { token: 'a', expirationTimestamp: 'soon' } }), 'its expirationTimestamp "soon" is not a time'],
-    [`console.log('x'.repeat(2_000_000)); setInterval(() => undefined, 1000)`, 'its output exceeds 1048576 bytes'],
+    [`console.log('x'.repeat(2_000_000)); setInterval(() => undefined, 1000)`, 'its output exceeds 1048576 characters'],
     [`process.kill(process.pid, 'SIGTERM'); setInterval(() => undefined, 1000)`, 'it was ended by SIGTERM'],
   ] as const) {
     const { plugin } = await pluginOf(t, script)

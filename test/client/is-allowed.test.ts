@@ -1,9 +1,11 @@
 import t from 'tap'
 import { deployment, node, subjectAccessReview } from '../../src/api/builtin.ts'
+import { ProreusError } from '../../src/api/errors.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { isAllowed } from '../../src/client/is-allowed.ts'
+import { rejectionOf } from '../support/rejection.ts'
 
 /** Returns a client whose SubjectAccessReviews have these answers in order, and the calls. */
 function clientWith(...answers: readonly unknown[]) {
@@ -52,4 +54,27 @@ t.test('a failed review is an error that names the question', async (t) => {
     cause: { message: /later/ },
   })
   await t.rejects(ask(refusing(failure(403, 'Forbidden', 'not you'))), { code: 'PRO_PERMISSION', message: /add accessReviewRule/ })
+})
+
+t.test('an aborted review rejects as other requests do', async (t) => {
+  const user = { username: 'jane' }
+  const access = { verb: 'get', path: '/metrics' }
+  const failing = (thrown: unknown) => ({
+    create: async () => {
+      throw thrown
+    },
+  })
+  const stop = new AbortController()
+  stop.abort(new ProreusError('PRO_API', 'enough'))
+  for (const signal of [AbortSignal.abort('enough'), AbortSignal.abort(null), stop.signal]) {
+    const thrown = await isAllowed(failing(signal.reason), user, access, { signal }).catch((error: unknown) => ({ error }))
+    t.strictSame(thrown, { error: signal.reason as unknown })
+  }
+  // The client itself may have a signal, for example that of a reconcile.
+  const reason = new Error('enough')
+  t.equal(await rejectionOf(isAllowed(failing(reason), user, access)), reason)
+  const closed = new ProreusError('PRO_ABORTED', 'The client is closed.')
+  t.equal(await rejectionOf(isAllowed(failing(closed), user, access)), closed)
+  const unreachable = new ProreusError('PRO_API_UNREACHABLE', 'no route')
+  t.match(await rejectionOf(isAllowed(failing(unreachable), user, access)), { code: 'PRO_API', cause: unreachable })
 })

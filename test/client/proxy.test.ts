@@ -1,8 +1,13 @@
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { until } from '../../src/testing/until.ts'
 import { testCertificate } from '../support/certs/client-certificates.ts'
 import { startHttpProxy, startSocksProxy } from '../support/client/proxies.ts'
 import { startTestServer } from '../support/client/server.ts'
+import { rejectionOf } from '../support/rejection.ts'
 
 t.test('requests use an HTTP proxy, and check the certificate of the server behind it', async (t) => {
   const ca = testCertificate('ca')
@@ -59,5 +64,39 @@ t.test('an unknown kind of proxy is refused, without its password', async (t) =>
     const transport = createTransport({ server: 'https://x', proxyUrl, describe: 'k' }, { userAgent: 'test' })
     t.teardown(() => transport.close())
     await t.rejects(transport.request({ method: 'GET', path: '/x' }), { code: 'PRO_KUBECONFIG', message: refusal(shown) })
+  }
+})
+
+t.test('close ends connections that are being made through a proxy', async (t) => {
+  const accepted = new Set<Socket>()
+  const mute = createServer((socket) => void accepted.add(socket.on('error', () => undefined).resume()))
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const [http, socks] = [await startHttpProxy(), await startSocksProxy()]
+  t.teardown(async () => {
+    for (const socket of accepted) socket.destroy()
+    mute.close()
+    await Promise.all([http.close(), socks.close()])
+  })
+  const address = `127.0.0.1:${(mute.address() as AddressInfo).port}`
+  // Either the proxy never answers, or the server behind the proxy never answers the TLS handshake.
+  for (const proxyUrl of [
+    `http://${address}`,
+    `https://${address}`,
+    `socks5://${address}`,
+    `http://${http.address}`,
+    `socks5://${socks.address}`,
+  ]) {
+    const clock = new FakeClock()
+    const before = accepted.size
+    const transport = createTransport({ server: `https://${address}`, describe: 'a test', proxyUrl }, { clock })
+    const running = rejectionOf(transport.request({ method: 'GET', path: '/x' }))
+    await until('the connection is accepted', () => accepted.size > before)
+    const closed = transport.close()
+    await clock.untilPending(2)
+    await clock.advance(1000)
+    await closed
+    t.match(await running, { code: 'PRO_ABORTED' }, proxyUrl)
+    // undici itself would end these connections after five to ten seconds.
+    await until(`the connections to ${proxyUrl} are gone`, () => [...accepted].every((socket) => socket.readableEnded), 4000)
   }
 })

@@ -167,6 +167,29 @@ t.test('the certificates of kubelets have their names and usages', async (t) => 
   ])
 })
 
+t.test("a request for the certificate of a kubelet is not approved without its user's right", async (t) => {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const name = 'conformance-mallory'
+  const rules = [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] }]
+  await api('POST', `${rbac}/clusterroles`, { body: { metadata: { name }, rules } })
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }]
+  await api('POST', `${rbac}/clusterrolebindings`, { body: { metadata: { name }, roleRef, subjects } })
+  t.teardown(() => Promise.all(['clusterroles', 'clusterrolebindings'].map((plural) => api('DELETE', `${rbac}/${plural}/${name}`))))
+  const spec = {
+    request: requestField(certificateRequests.node),
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: ['digital signature', 'client auth'],
+  }
+  const headers = { 'impersonate-user': name }
+  await until('the role is known', async () => (await api('POST', path, { body: { metadata: { name }, spec }, headers })).status === 201)
+  t.teardown(() => api('DELETE', `${path}/${name}`))
+  // The request of an administrator, which is approved, comes later.
+  await request('conformance-later', certificateRequests.node, spec)
+  await signed('conformance-later')
+  t.match(await client.get(type, { name }), { spec: { username: name }, status: { conditions: undefined, certificate: undefined } })
+})
+
 t.test('approval and signing need a right on the signer', async (t) => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const group = 'certificates.k8s.io'

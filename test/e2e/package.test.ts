@@ -1,12 +1,16 @@
 /** Tests of the npm package as users get it: packed, installed in another project, and type-checked with the strictest options. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { isType } from '../../src/api/option-checks.ts'
+import { core } from '../../src/api/kubernetes/core.ts'
+import { createClient } from '../../src/client/client.ts'
+import { loadConnection } from '../../src/client/kubeconfig.ts'
 import * as proreus from '../../src/index.ts'
-import { finished, repository } from '../support/process/process.ts'
+import { until } from '../../src/testing/until.ts'
+import { finished, repository, runningOf } from '../support/process/process.ts'
 
 // The test builds the package and compiles programs that use it, which can take minutes.
 t.setTimeout(600_000)
@@ -192,6 +196,18 @@ t.test('a program with one operator runs from the package', async (t) => {
   const script = "import { operator } from './out/memcached/operator.js'; console.log(operator.name)"
   const run = await finished(process.execPath, ['--input-type=module', '-e', script], { cwd: project })
   t.strictSame(run, { code: 0, stdout: 'memcached\n', stderr: '' })
+})
+
+t.test('proreus dev runs from the package, with the nodes of its flags', async (t) => {
+  const program = join(project, 'node_modules/proreus/dist/cli/bin.js')
+  const flags = ['--port', '0', '--operators', 'none', '--ephemeral', '--nodes', '3']
+  const running = runningOf(spawn(process.execPath, [program, 'dev', ...flags], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'] }))
+  t.teardown(() => running.stop())
+  await until('it is ready', () => running.output().includes('"ready"') || running.child.exitCode !== null)
+  const client = createClient(await loadConnection({ env: { KUBECONFIG: join(project, '.proreus/kubeconfig') } }))
+  t.teardown(() => client.close())
+  const { items } = await client.list(core.node)
+  t.strictSame(items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']).sort(), ['zone-a', 'zone-b', 'zone-c'])
 })
 
 t.test('on an old Node.js the import fails with the required version', async (t) => {

@@ -3,8 +3,8 @@ import type { Expr } from '../syntax/ast.ts'
 import { CelError } from '../types/errors.ts'
 import { goTypeOf } from '../types/go-type.ts'
 import { resolveAttribute } from '../types/plain-optional.ts'
-import type { Eval, Plan, Planner } from './plan.ts'
-import { computed, mayBeOptional } from './plan.ts'
+import type { Attribute, Frame, Plan, Planner } from './plan.ts'
+import { attribute, attributeOf, mayBeOptional } from './plan.ts'
 import { formatText } from '../library/format-text.ts'
 import { fieldReader, fieldTester, SchemaObject } from '../types/schema-values.ts'
 import type { Value } from '../types/values.ts'
@@ -30,71 +30,75 @@ const steps = new Set(['_?._', '_[_]', '_[?_]'])
  * `a`. If `a` is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`). The
  * other operands, `a.b` and `a.b[0]`, are not converted.
  */
-function planStart(planner: Planner, operand: Expr): Eval {
-  const { eval: target } = planner.plan(operand)
+function planStart(planner: Planner, operand: Expr): Attribute {
+  const start = attributeOf(planner.plan(operand))
   const isStep = operand.kind === 'select' || (operand.kind === 'call' && steps.has(operand.name))
-  if (isStep || !mayBeOptional(planner.checked.types.get(operand))) return target
-  return (frame) => resolveAttribute(target(frame))
+  if (isStep || !mayBeOptional(planner.checked.types.get(operand))) return start
+  return { resolve: (frame) => resolveAttribute(start.resolve(frame)), cost: start.cost }
 }
 
 export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
-  const target = planStart(planner, operand)
+  const { resolve: target, cost } = planStart(planner, operand)
   const lookup = fieldLookup(field)
-  if (optional) {
-    return computed((frame) => {
-      const value = target(frame)
-      frame.cost += 1
-      return optionally(value, lookup)
-    })
-  }
-  return computed((frame) => {
+  if (optional) return attribute((frame) => optionally(frame, target(frame), lookup), cost)
+  return attribute((frame) => {
     const value = target(frame)
+    if (value instanceof OptionalValue) return optionally(frame, value, lookup)
     frame.cost += 1
     const found = lookup(value)
     if (found !== undefined) return found
-    if (value instanceof OptionalValue) return optionally(value, lookup)
     throw new CelError(`no such key: ${field}`)
-  })
+  }, cost)
 }
 
-/** Looks up a field or entry and wraps the result in an optional. `value` may itself be an optional. */
-function optionally(value: Value, lookup: Lookup): OptionalValue {
+/**
+ * Looks up a field or entry and wraps the result in an optional. `value` may itself be an optional. The cost of the step counts only if the
+ * field or entry is present (`cel-go/interpreter: interpretable.go, QualifyIfPresent`).
+ */
+function optionally(frame: Frame, value: Value, lookup: Lookup): OptionalValue {
   const inner = value instanceof OptionalValue ? value.value : value
   const found = inner === undefined ? undefined : lookup(inner)
-  return found === undefined ? none : new OptionalValue(found)
+  if (found === undefined) return none
+  frame.cost += 1
+  return new OptionalValue(found)
 }
 
-/** Plans `has(a.b)`. Only the evaluation of `a` has a cost, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`. */
+/**
+ * Plans `has(a.b)`. The attribute itself costs one less than `a.b`, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`.
+ */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
-  const target = planStart(planner, operand)
+  const { resolve: target, cost } = planStart(planner, operand)
   const lookup = fieldLookup(field)
   const test = fieldTester(field)
-  return computed((frame) => {
+  return attribute((frame) => {
     const value = target(frame)
-    const inner = value instanceof OptionalValue ? value.value : value
+    if (value instanceof OptionalValue) return optionally(frame, value, lookup).hasValue
+    frame.cost += 1
     // `lookup` is called although `test` has found the field: `lookup` throws if the data of the field does not match the schema.
-    if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
-    return inner !== undefined && lookup(inner) !== undefined
-  })
+    if (value instanceof SchemaObject) return test(value) && lookup(value) !== undefined
+    return lookup(value) !== undefined
+  }, cost - 1)
 }
 
 export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
-  const target = planStart(planner, operand)
-  const { eval: key, constant: known } = planner.plan(index)
+  const { resolve: target, cost } = planStart(planner, operand)
+  const keyPlan = planner.plan(index)
   // cel-go rejects an invalid constant index when it creates the CEL program.
-  if (known !== undefined) checkIndex(known)
-  return computed((frame) => {
+  if (keyPlan.constant !== undefined) checkIndex(keyPlan.constant)
+  const { resolve: key } = attributeOf(keyPlan)
+  return attribute((frame) => {
     const value = target(frame)
-    frame.cost += 1
     // On `optional.none()`, the index expression is not evaluated.
     if (value instanceof OptionalValue && !value.hasValue) return none
+    const isOptional = optional || value instanceof OptionalValue
+    if (!isOptional) frame.cost += 1
     const at = key(frame)
     if (typeof at === 'object') checkIndex(at)
-    if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
+    if (isOptional) return optionally(frame, value, (inner) => itemOf(inner, at))
     const found = itemOf(value, at)
     if (found !== undefined) return found
     throw new CelError(`${value instanceof ListValue ? 'index out of bounds' : 'no such key'}: ${textOf(at)}`)
-  })
+  }, cost)
 }
 
 /** Throws for an index that is not a string, a boolean or a number. */

@@ -32,10 +32,11 @@ const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'
  */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
 /**
- * Functions on a list. If the evaluation of the list fails, cel-go nevertheless computes the cost of the call, and a type assertion in the
- * cost tracker panics (`cel-go/ext: lists.go, trackListSort`).
+ * Messages of the panics of cel-go's cost tracker. If the evaluation of an argument has failed, the tracker panics when it computes the
+ * cost of a call of `distinct`, `sort` or `sortBy` (`cel-go/ext: lists.go, trackListSort`), or of `flatten` (`trackListFlatten`).
  */
-const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
+const notLister = 'interface conversion: *types.Err is not traits.Lister: missing method Add'
+const notInt = 'interface conversion: ref.Val is *types.Err, not types.Int'
 /** Functions whose constant regular expression is compiled when the CEL program is created (`RegexOptimization`). */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
@@ -44,13 +45,14 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const isQualified = planner.checked.functionNames.has(expr)
   const operands = expr.target === undefined || isQualified ? expr.args : [expr.target, ...expr.args]
   const overloads = planner.checked.overloads.get(expr) ?? []
-  const plans = operands.map((operand) => planner.plan(operand)).map((plan) => (selfComparing.has(name) ? panicking(plan) : plan))
   const only = overloads.length === 1 ? overloads[0] : undefined
+  const plans = operands.map((operand, index) => panicking(planner.plan(operand), panicOf(only, index)))
   const list = plans[1]?.constant
   if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
   const known = !planner.isDynamic && operands.every((operand) => isKnown(planner.checked.types.get(operand)))
   const implementation = implementationOf(name, only, overloads, known, plans)
-  const call = callWith(plans, implementation, callCost(name, only?.id))
+  const isVariadic = plans.length > 2 || patternOf(name, plans) !== undefined
+  const call = callWith(plans, implementation, callCost(name, only?.id), isVariadic)
   // cel-go evaluates a conversion of a constant when it creates the CEL program. If the conversion fails, the program cannot be created.
   if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(call(new Frame([], Infinity)))
   return computed(call)
@@ -85,8 +87,8 @@ function implementationOf(
   known: boolean,
   plans: readonly Plan[],
 ): Implementation {
-  const pattern = plans[1]?.constant
-  if (patternFunctions.has(name) && typeof pattern === 'string') {
+  const pattern = patternOf(name, plans)
+  if (pattern !== undefined) {
     const test = matcherOf(pattern)
     if (name === 'matches' && known) return test
     return stringsOnly(name === 'matches' ? test : (overloads[0]!.implementation as (text: string, ...rest: readonly Value[]) => Value))
@@ -104,6 +106,12 @@ function implementationOf(
     }
     throw mismatch(name, args)
   }
+}
+
+/** Returns the constant pattern of a call; undefined if the call has no such pattern. */
+function patternOf(name: string, plans: readonly Plan[]): string | undefined {
+  const pattern = plans[1]?.constant
+  return patternFunctions.has(name) && typeof pattern === 'string' ? pattern : undefined
 }
 
 /**
@@ -143,14 +151,22 @@ function listsOnly(name: string, implementation: Implementation): Implementation
   }
 }
 
-function panicking(plan: Plan): Plan {
-  if (plan.constant !== undefined) return plan
+/** Returns the message of the panic for an argument that fails; undefined if cel-go does not panic. */
+function panicOf(overload: Overload | undefined, index: number): string | undefined {
+  if (overload === undefined) return undefined
+  if (overload.id === 'list_flatten_int') return index === 1 ? notInt : undefined
+  return overload.id === 'list_distinct' || /^list_.*_(sort|sortByAssociatedKeys)$/.test(overload.id) ? notLister : undefined
+}
+
+/** Wraps the plan of an argument. If the evaluation of the argument fails, the whole evaluation ends with a panic. */
+function panicking(plan: Plan, message: string | undefined): Plan {
+  if (message === undefined || plan.constant !== undefined) return plan
   return computed((frame) => {
     try {
       return plan.eval(frame)
     } catch (error) {
       if (!(error instanceof CelError)) throw error
-      throw new EvaluationPanic('interface conversion: *types.Err is not traits.Lister: missing method Add')
+      throw new EvaluationPanic(message)
     }
   })
 }
@@ -197,34 +213,24 @@ function ifReadable(fits: () => boolean): boolean {
   }
 }
 
-/**
- * Wraps the evaluation of an argument. If the evaluation fails, the arguments in `others` are evaluated before the error is thrown. cel-go
- * also evaluates all arguments before it returns the first error. The costs of all arguments therefore count.
- */
-function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
-  return (frame) => {
-    try {
-      return evaluate(frame)
-    } catch (error) {
-      if (error instanceof CelError) for (const other of others) ignoringErrors(other, frame)
-      throw error
-    }
-  }
-}
-
-function ignoringErrors(evaluate: Eval, frame: Frame): void {
+/** Evaluates an argument. Returns undefined if the evaluation fails. */
+function valueIfAny(evaluate: Eval, frame: Frame): Value | undefined {
   try {
-    evaluate(frame)
+    return evaluate(frame)
   } catch (error) {
-    if (!(error instanceof CelError)) throw error
+    if (error instanceof CelError) return undefined
+    throw error
   }
 }
 
 /**
  * Plans a call. Creating an array for the arguments takes longer than most calls. Calls with one or two arguments therefore have their own
  * code, which creates no array.
+ *
+ * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). It evaluates no argument
+ *   after one that fails, and then the call has no cost (`runtimecost.go, dropArgs`). Otherwise, all arguments are evaluated.
  */
-function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
+function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost, isVariadic: boolean): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
   const call = implementation as (...args: readonly Value[]) => Value
   const pay = (frame: Frame, first: Value, second: Value | undefined, result: Value): Value => {
@@ -249,31 +255,29 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     }
   }
   if (plans.length === 2) {
-    const first = onErrorEvaluate(a!, [b!])
     return (frame) => {
       let left: Value | undefined
       let right: Value | undefined
       try {
-        left = first(frame)
+        left = a!(frame)
         right = b!(frame)
         return pay(frame, left, right, call(left, right))
       } catch (error) {
+        if (left === undefined && error instanceof CelError) {
+          if (isVariadic) throw error
+          right = valueIfAny(b!, frame)
+        }
         return payForError(frame, error, left, right)
       }
     }
   }
-  const evals = plans.map((plan, index) =>
-    onErrorEvaluate(
-      plan.eval,
-      plans.slice(index + 1).map((after) => after.eval),
-    ),
-  )
   return (frame) => {
-    let values: readonly Value[] = []
+    const values: Value[] = []
     try {
-      values = evals.map((evaluate) => evaluate(frame))
+      for (const plan of plans) values.push(plan.eval(frame))
       return pay(frame, values[0] ?? null, values[1], call(...values))
     } catch (error) {
+      if (values.length < plans.length - 1) throw error
       return payForError(frame, error, values[0], values[1])
     }
   }

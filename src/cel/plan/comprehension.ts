@@ -138,7 +138,7 @@ function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loo
         isFiltering = false
         frame.cost += roundCost
         add()
-      } else frame.cost += 1
+      }
     } catch (caught) {
       if (!(caught instanceof CelError)) throw caught
       if (isFiltering || error === undefined) error = caught

@@ -56,6 +56,17 @@ export type Eval = (frame: Frame) => Value
 export interface Plan {
   readonly eval: Eval
   readonly constant: Value | undefined
+  readonly attribute?: Attribute
+}
+
+/**
+ * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. A longer chain continues with `resolve`, and then the
+ * cost counts only once, for the whole chain. The cost of an attribute that is a branch of a ternary does not count.
+ */
+export interface Attribute {
+  /** Evaluates the attribute without its own cost. The costs of its steps count. */
+  readonly resolve: Eval
+  readonly cost: number
 }
 
 export function constant(value: Value): Plan {
@@ -64,6 +75,19 @@ export function constant(value: Value): Plan {
 
 export function computed(evaluate: Eval): Plan {
   return { eval: evaluate, constant: undefined }
+}
+
+export function attribute(resolve: Eval, cost: number): Plan {
+  const evaluate: Eval = (frame) => {
+    frame.cost += cost
+    return resolve(frame)
+  }
+  return { eval: cost === 0 ? resolve : evaluate, constant: undefined, attribute: { resolve, cost } }
+}
+
+/** Returns the attribute that begins with the result of `plan` (`cel-go/interpreter: planner.go, relativeAttr`). */
+export function attributeOf({ attribute, eval: resolve }: Plan): Attribute {
+  return attribute ?? { resolve, cost: 1 }
 }
 
 export interface Program {
@@ -142,19 +166,17 @@ export class Planner {
     const slot = this.#slotOf(name.startsWith('.') ? name.slice(1) : name)
     if (slot === undefined) throw new CelError(`no such attribute(s): ${name}`)
     if (mayBeOptional(this.checked.types.get(expr))) {
-      return computed((frame) => {
-        frame.cost += 1
+      return attribute((frame) => {
         const value = frame.slots[slot]
         if (value === undefined) throw frame.failureOf(slot, name)
         return resolveAttribute(value)
-      })
+      }, 1)
     }
-    return computed((frame) => {
-      frame.cost += 1
+    return attribute((frame) => {
       const value = frame.slots[slot]
       if (value === undefined) throw frame.failureOf(slot, name)
       return value
-    })
+    }, 1)
   }
 
   #slotOf(name: string): number | undefined {
@@ -197,9 +219,9 @@ export class Planner {
     const constants = plans.map((plan) => plan.constant)
     if (constants.every((value) => value !== undefined)) return constant(items(constants))
     return computed((frame) => {
-      const list = items(plans.map((plan) => plan.eval(frame)))
+      // The cost counts even if an item fails (`cel-go/interpreter: runtimecost.go, Observe`). The same holds for maps.
       frame.cost += listCost
-      return list
+      return items(plans.map((plan) => plan.eval(frame)))
     })
   }
 
@@ -224,9 +246,8 @@ export class Planner {
       }
     }
     return computed((frame) => {
-      const map = make(frame)
       frame.cost += mapCost
-      return map
+      return make(frame)
     })
   }
 }
@@ -276,17 +297,16 @@ export function mayBeOptional(type: Type | undefined): boolean {
   return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
 }
 
+/** Plans a ternary. It has no cost of its own (`cel-go/interpreter: runtimecost.go, Observe`). */
 function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptional: boolean): Plan {
-  if (isOptional) {
-    const { eval: evaluate } = conditional(condition, whenTrue, whenFalse, false)
-    return computed((frame) => resolveAttribute(evaluate(frame)))
-  }
-  return computed((frame) => {
+  const [{ resolve: first }, { resolve: second }] = [attributeOf(whenTrue), attributeOf(whenFalse)]
+  const resolve: Eval = (frame) => {
     const value = condition.eval(frame)
-    if (value === true) return whenTrue.eval(frame)
-    if (value === false) return whenFalse.eval(frame)
+    if (value === true) return first(frame)
+    if (value === false) return second(frame)
     throw noSuchOverload()
-  })
+  }
+  return attribute(isOptional ? (frame) => resolveAttribute(resolve(frame)) : resolve, 0)
 }
 
 /**

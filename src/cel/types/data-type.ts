@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
-import { decodeBase64 } from './base64.ts'
+import { base64Problem } from '../../formats/go-base64.ts'
 import { CelError } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
 import type { ParsedTime } from './go-time.ts'
@@ -125,11 +125,11 @@ const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
   date: (text) => parsed(parseDate(text), (problem) => `Invalid date formatted string ${text}: ${problem}`),
   'date-time': (text) => parsed(parseSchemaTime(text), (problem) => `Invalid date-time formatted string ${text}: ${problem}`),
   byte: (text) => {
-    try {
-      return decodeBase64(text)
-    } catch (error) {
-      throw error instanceof CelError ? new CelError(`Invalid byte formatted string ${text}: ${error.message}`) : error
-    }
+    // Rules can read only base64 with the URL alphabet (kube-openapi `strfmt.Base64`), although the validation of the format accepts the
+    // standard alphabet.
+    const problem = base64Problem(text, 'url')
+    if (problem !== undefined) throw new CelError(`Invalid byte formatted string ${text}: ${problem}`)
+    return Uint8Array.from(Buffer.from(text, 'base64url'))
   },
 }
 

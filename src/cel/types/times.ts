@@ -35,9 +35,12 @@ export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration {
   return duration(nanos(a) - nanos(b))
 }
 
-/** Formats a timestamp as RFC 3339, with as many fractional digits as needed. */
+/**
+ * Formats a timestamp as RFC 3339, with as many fractional digits as needed. With a UTC offset, the local year may be 10000, which Go writes
+ * without a sign.
+ */
 export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): string {
-  const local = new Date((seconds + offsetMinutes * 60) * 1000).toISOString().slice(0, 19)
+  const local = new Date((seconds + offsetMinutes * 60) * 1000).toISOString().slice(0, -'.000Z'.length).replace(/^\+0/, '')
   const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
   const size = Math.abs(offsetMinutes)
   const two = (value: number): string => String(value).padStart(2, '0')

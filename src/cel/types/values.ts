@@ -152,7 +152,7 @@ function exactKey(key: Value): unknown {
   if (key instanceof Uint) return `u${key.value}`
   if (key instanceof Double) return `f${key.value}`
   if (key instanceof Duration) return `d${key.nanos}`
-  if (key instanceof Timestamp) return `t${key.seconds}.${key.nanos}${key.offsetMinutes}`
+  if (key instanceof Timestamp) return `t${key.seconds}.${key.nanos} ${key.offsetMinutes}`
   return key instanceof TypeValue ? `y${key.type.name}` : key
 }
 

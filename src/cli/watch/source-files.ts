@@ -31,8 +31,8 @@ export interface Change {
 
 interface Folder {
   readonly watcher: FSWatcher
-  /** The inode of the watched folder. A folder that is deleted and created again has another inode, and must be watched again. */
-  readonly inode: bigint
+  /** The identity of the watched folder. A folder that is deleted and created again has another one, and must be watched again. */
+  readonly identity: string
   /** The entries of the folder whose events matter. */
   names: Set<string>
 }
@@ -119,8 +119,8 @@ export class SourceFiles {
       while (!existsSync(folder)) [folder, name] = [dirname(folder), basename(folder)]
       wanted.set(folder, (wanted.get(folder) ?? new Set()).add(name))
     }
-    for (const [path, { watcher, inode }] of this.#folders) {
-      if (wanted.has(path) && inodeOf(path) === inode) continue
+    for (const [path, { watcher, identity }] of this.#folders) {
+      if (wanted.has(path) && identityOf(path) === identity) continue
       watcher.close()
       this.#folders.delete(path)
     }
@@ -132,8 +132,8 @@ export class SourceFiles {
   }
 
   #watch(path: string, names: Set<string>): void {
-    const inode = inodeOf(path)
-    if (inode === undefined) return
+    const identity = identityOf(path)
+    if (identity === undefined) return
     let watcher: FSWatcher
     try {
       watcher = watch(path, (_event, name) => {
@@ -146,7 +146,7 @@ export class SourceFiles {
       return this.#reportUnwatched(path, error)
     }
     watcher.on('error', (error) => this.#reportUnwatched(path, error))
-    this.#folders.set(path, { watcher, inode, names })
+    this.#folders.set(path, { watcher, identity, names })
   }
 
   #reportUnwatched(path: string, error: unknown): void {
@@ -154,6 +154,8 @@ export class SourceFiles {
   }
 }
 
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino
+/** Returns the inode and the creation time: ext4 gives the inode of a deleted folder to the next one that is created. */
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats && `${stats.ino} ${stats.birthtimeNs}`
 }

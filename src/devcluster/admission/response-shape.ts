@@ -79,11 +79,3 @@ function known(shape: Shape, value: JsonValue): JsonValue {
 function isStruct(shape: Shape): shape is ObjectShape {
   return typeof shape === 'object' && 'fields' in shape
 }
-
-/** Returns Go's message for invalid base64; undefined for valid base64. */
-export function base64Problem(text: string): string | undefined {
-  const clean = text.replace(/[\r\n]/g, '')
-  const wrong = /[^A-Za-z0-9+/]/.exec(clean.replace(/={1,2}$/, ''))
-  if (wrong !== null) return `illegal base64 data at input byte ${wrong.index}`
-  return clean.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${clean.length - (clean.length % 4)}`
-}

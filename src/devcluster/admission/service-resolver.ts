@@ -21,8 +21,8 @@ export interface ServiceResolver {
  *
  * @param services returns the addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
  * @param exists returns true if the Service exists. The error message is different for a Service that exists but has no address.
- * @param endpointOf returns the address of a Service that is not in the map; undefined if it has none. The map comes first: the endpoints of
- * a Service may be simulated Pods, at whose addresses nothing listens.
+ * @param endpointOf returns the address of a Service that is not in the map; undefined if the Service has no address. The map takes
+ * precedence, because the endpoints of a Service may be simulated Pods. Nothing listens at the addresses of simulated Pods.
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,

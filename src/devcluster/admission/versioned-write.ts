@@ -32,8 +32,9 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
 }
 
 /**
- * Converts a patched object back to the version of the request, and applies defaults. If a conversion webhook converts the object, the
- * defaults of the webhook's version are applied before the conversion. In all other cases, `redefault` is called after the conversion.
+ * Converts a patched object from the version of the admission webhook back to the version of the request, and applies defaults. If a
+ * conversion webhook converts the object, the defaults of the admission webhook's version are applied before the conversion. In all other
+ * cases, `redefault` is called after the conversion.
  *
  * @param redefault applies the defaults of the request's version.
  */
@@ -48,8 +49,8 @@ export async function fromVersion(
 }
 
 /**
- * Returns the object as it is sent to a webhook, in the version that the webhook's rules match. If decoding has kept empty lists, they are
- * removed, because Go omits them from JSON.
+ * Returns the object as it is sent to a webhook, in the version that the webhook's rules match. For a type with `distinguishesEmptyLists`,
+ * the decoded object can contain empty lists that Go omits from JSON. These lists are removed.
  */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
@@ -58,8 +59,8 @@ async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: 
 }
 
 /**
- * Converts an object to another version of its type. With the conversion strategy None, only the apiVersion changes. An object of another
- * type, such as a Scale, is returned unchanged.
+ * Converts an object of the type `from` to the version of `info`. With the conversion strategy None, only the apiVersion changes. If the
+ * object has a different type than `from`, such as Scale, it is returned unchanged.
  */
 async function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   if (object === undefined || info.version === from.version || object.apiVersion !== apiVersionOf(from)) return object

@@ -88,7 +88,8 @@ export function createWebhookAdmission(options: {
   }
 
   /**
-   * Calls a mutating webhook and applies its patch. Returns undefined when the response contains no patch, or a patch without operations.
+   * Calls a mutating webhook and applies its patch. Returns the patched object; undefined when the response contains no patch, or a patch
+   * without operations.
    */
   async function mutateOnce(
     hook: Hook,
@@ -98,7 +99,7 @@ export function createWebhookAdmission(options: {
     const response = await call(hook, write, true)
     const patched = applyPatch(hook, response, write.object, write.attributes.subresource === '' ? write.info : undefined)
     if (patched === undefined) return undefined
-    // `changed` compares the objects before `redefault`: a patch counts as a change even if `redefault` reverts it.
+    // `changed` is true for a patch that changes the object, even if `redefault` reverts the change.
     return { object: await fromVersion(patched, write, redefault), changed: !jsonEqual(write.object!, patched) }
   }
 
@@ -159,10 +160,11 @@ export function createWebhookAdmission(options: {
 }
 
 /**
- * Applies the patch in a webhook's response. Returns undefined when the response contains no patch, or a patch without operations.
+ * Applies the patch in a webhook's response. Returns the patched object; undefined when the response contains no patch, or a patch without
+ * operations.
  *
- * @param info the type of the object, with which the patched object is decoded. Undefined for a request to a subresource: the patched
- * object is then not decoded.
+ * @param info the type of the object. `readPatched` uses the type to decode the patched object. For a request to a subresource, `info` is
+ * undefined, and the patched object is not decoded.
  */
 function applyPatch(
   hook: Hook,

@@ -67,6 +67,7 @@ async function followRedirects(
     const response = await exchange(context, target, caBundle, method === 'POST' ? body : undefined, signal)
     const next = redirectOf(response, target)
     if (next === undefined) return response
+    // After 301, 302 and 303, the next request is a GET. After 307 and 308, the POST is repeated.
     if (response.statusCode < 304) method = 'GET'
     if (redirects + 1 >= maxRedirects) {
       const verb = method === 'POST' ? 'Post' : 'Get'
@@ -77,8 +78,7 @@ async function followRedirects(
 }
 
 /**
- * Returns the target of a redirect; undefined for any other response. `followRedirects` repeats the POST after 307 and 308, and sends a GET
- * after 301, 302 and 303.
+ * Returns the target of a redirect. Returns undefined if the response is not a redirect, or if its `Location` header is missing or invalid.
  */
 function redirectOf({ statusCode, headers }: WebhookResponse, from: Target): Target | undefined {
   const location = textOf(headers.location)

@@ -8,8 +8,8 @@ import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'
 /** The result of scanning a JSON document. `error` has the message of Go's `encoding/json`. */
 export interface JsonScan {
   /**
-   * Paths of duplicate keys, such as `spec.containers[0].name`, in document order. Each path occurs once. The list ends at
-   * `maxStrictErrors` paths, or when the size of its paths reaches `maxPathSize`.
+   * Paths of duplicate keys, such as `spec.containers[0].name`, in document order. Each path occurs once. No more paths are added when the
+   * list has `maxStrictErrors` paths, or when the total size of the paths reaches `maxPathSize`.
    */
   readonly duplicates: readonly string[]
   readonly error?: string
@@ -30,8 +30,8 @@ export const maxDepth = 500
 export const maxStrictErrors = 100
 
 /**
- * Maximum total size of the reported paths: the number of their characters and of their elements. A key can be a megabyte long. Without
- * this limit, 100 paths that contain such a key would have 100 megabytes.
+ * Maximum total size of the reported paths. The size of a path is the number of its characters plus the number of its elements. A key can
+ * be a megabyte long. Without this limit, 100 paths with such a key would need 100 megabytes.
  */
 const maxPathSize = 1024 * 1024
 

@@ -5,7 +5,7 @@ import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { Status, StatusCause, StatusDetails } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 
-/** The names of a type that error messages contain. Every `ResourceInfo` has these fields. */
+/** The group, kind and plural of a type, for error messages. Every `ResourceInfo` has these fields. */
 export interface ErrorSubject {
   readonly group: string
   readonly kind: string

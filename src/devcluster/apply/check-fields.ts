@@ -1,6 +1,6 @@
 /**
- * Validates an applied configuration against the schema of its type. Unknown fields are rejected with every value of `fieldValidation`,
- * because no manager can own them.
+ * Validates an applied configuration against the schema of its type. Unknown fields are rejected even if `fieldValidation` is `Ignore` or
+ * `Warn`, because no manager can own an unknown field.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'

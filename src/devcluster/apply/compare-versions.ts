@@ -29,8 +29,8 @@ export class Comparisons {
   }
 
   /**
-   * Returns the comparison of the live object and the new object in the `apiVersion` of a manager's entry; undefined when this version is no
-   * longer served.
+   * Compares the live object with the new object in the `apiVersion` of a manager's entry. Returns undefined when this version no longer
+   * exists.
    */
   of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
     const view = this.#view

@@ -36,7 +36,11 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
   return difference(difference(fields, changed), removed)
 }
 
-/** Updates the `last-applied-configuration` annotation if the live object has it. Users can then return to client-side apply. */
+/**
+ * If the live object has the `last-applied-configuration` annotation, returns `object` with the annotation set to `config`. Otherwise,
+ * returns `object` unchanged. The annotation is empty if it would exceed `maxAnnotations`. With the annotation, users can return to
+ * client-side apply.
+ */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object
   const { [annotation]: _annotation, ...annotations } = annotationsOf(config)

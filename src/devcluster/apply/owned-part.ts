@@ -31,10 +31,10 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Returns the fields of a whole object that a manager can own through a request to the subresource.
+ * Encodes an object as Go does, and returns the fields that a manager can own through a request to the subresource.
  *
- * If `object` is missing, the result has only the empty fields that Go encodes for every object, such as `status: {}`. The new object of a
- * create request is compared with this result, so no manager owns an empty field that Go adds.
+ * Go encodes some fields of every object even if they are empty, such as `status: {}`. If `object` is undefined, only these fields are
+ * returned. The object of a create request is compared with this result, so no manager owns the empty fields that Go adds.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

@@ -30,8 +30,8 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`, which managedFields never contain. `pruneApplied` treats the field as owned in the version of `last`, so that
- * `metadata` is added back before the first conversion: an object without metadata cannot be converted.
+ * The field `metadata.name`. managedFields never contain this field, but an object without metadata cannot be converted. `pruneApplied`
+ * therefore treats the field as owned in the version of `last`, and adds `metadata` back before the first conversion.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
@@ -56,8 +56,8 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // Only fields that the applier owned are removed. All fields below a removed field are removed with it, even if the applier did not own
-  // them.
+  // `gone` can contain fields that the applier did not own. Such a field is removed only if it is below a removed field that the applier
+  // owned.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }

@@ -5,7 +5,10 @@ import type { FieldSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { elementOf } from './typing.ts'
 
-/** Returns the value without the fields of the set and without everything below them; null when nothing remains. */
+/**
+ * Removes the fields of the set, and everything below these fields, from a value. Returns the remaining value; null when nothing remains.
+ * For an atomic map or list, always returns null.
+ */
 export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing): JsonValue {
   if (isObject(value)) {
     if (typing.atomicMap) return null

@@ -16,8 +16,8 @@ const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
 /**
- * Returns the Go type of Scale with one change: `spec.replicas` is encoded even if its value is 0. Go omits a 0, so a request that scales
- * to 0 would count as the removal of `spec.replicas`, and the manager of the request would not own the field.
+ * Returns the Go type of Scale with one change: `spec.replicas` is encoded even if its value is 0. Go omits the value 0. Without the
+ * change, a request that scales to 0 would count as the removal of `spec.replicas`, and the requester would not own the field.
  */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
@@ -30,8 +30,8 @@ function withZero(type: StructType): StructType {
 const goType = kindType(gvk)
 
 /**
- * The type Scale, as server-side apply uses it. Scale is a built-in type, but `custom` is true here: a manager can own the empty
- * `spec` of a Scale, and `applyConfiguration` allows this only for types with `custom: true`.
+ * The type Scale for server-side apply. Scale is a built-in type, but `custom` is true here, because a manager can own the empty `spec` of
+ * a Scale. `applyConfiguration` allows this only for types with `custom: true`.
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
@@ -45,8 +45,8 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
 }
 
 /**
- * Returns the object with its managedFields after a write request to `scale`. Managers that no longer own the replicas of the Scale lose
- * the replicas field of the object (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
+ * Returns the object with updated managedFields after a write request to `scale`. A manager that owns `spec.replicas` of the Scale owns the
+ * replicas field of the object. All other managers lose this field (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
  *
  * @param version the apiVersion of the scaled object in the URL of the request.
  */
@@ -57,9 +57,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // `own` is undefined for each Update entry of the object: the apiVersion is part of the identity of an Update entry, and the Scale's
-    // entries have the apiVersion `autoscaling/v1`. An Update entry of the object therefore loses the replicas field. The Scale's Update
-    // entries are added below, with only the replicas field.
+    // No Update entry of the object matches an entry of the Scale: the apiVersion is part of the identity of an Update entry, and all
+    // entries of the Scale have the apiVersion `autoscaling/v1`. Each Update entry of the object therefore loses the replicas field. For
+    // each Update entry of the Scale, `scaling` contains a separate entry with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

@@ -15,7 +15,7 @@ export interface Typing {
   readonly keys: readonly string[]
   /** Default values of key fields that an item omits. */
   readonly keyDefaults: Readonly<Record<string, JsonValue>>
-  /** Returns `field` for a declared field of the type, `entry` for a possible key of a map, and `unknown` otherwise. */
+  /** Returns `field` for a declared field. For another name, returns `entry` if the type allows any name; otherwise `unknown`. */
   has(name: string): 'field' | 'entry' | 'unknown'
   field(name: string): Typing
   item(): Typing
@@ -140,8 +140,8 @@ function schemaDefaults(items: StructuralSchema | undefined, keys: readonly stri
 }
 
 /**
- * Returns the items of a list in their order, keyed by path element. Undefined for a list that is atomic, or that is treated as atomic
- * because keys are missing or duplicate.
+ * Returns the items of a list in their order, keyed by path element; undefined for an atomic list. If an item has no path element, or two
+ * items have the same path element, the list is treated as atomic.
  */
 export function itemsByElement(list: readonly JsonValue[], typing: Typing): ReadonlyMap<string, JsonValue> | undefined {
   if (typing.list === 'atomic') return undefined

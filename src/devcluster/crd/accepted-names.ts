@@ -1,5 +1,5 @@
 /**
- * Decides which names of a CRD are accepted: those that no other CRD of the same group uses
+ * Decides which requested names of a CRD are accepted. A name is accepted if no other CRD of the same group uses the name
  * (k8s.io/apiextensions-apiserver/pkg/controller/status: NamingConditionController).
  */
 import { jsonEqual } from '../../api/json.ts'
@@ -13,19 +13,13 @@ export interface NameConflict {
 }
 
 export interface AcceptedNames {
-  /**
-   * The names under which the CRD is served. Each requested name is accepted unless another CRD uses it. Where a requested name is not
-   * accepted, the previously accepted name remains.
-   */
+  /** The names under which the CRD is served. If another CRD uses a requested name, the previously accepted name is kept. */
   readonly names: DefinitionNames
-  /** The conflict that the condition NamesAccepted reports. If several names conflict, this is the conflict that was found last. */
+  /** The conflict that the condition NamesAccepted reports. If several names conflict, this is the last conflict found. */
   readonly conflict: NameConflict | undefined
 }
 
-/**
- * Returns the accepted names of a CRD. A requested name conflicts if another CRD of the same group already has this name among its accepted
- * names.
- */
+/** Returns the accepted names of a CRD. A requested name conflicts if the name is an accepted name of another CRD of the same group. */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

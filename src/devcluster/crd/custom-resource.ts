@@ -95,8 +95,9 @@ function subresourcesOf(
 }
 
 /**
- * Returns the deprecation warning that the CRD specifies. The default warning recommends the newest served version that is newer than
- * `version` and not deprecated (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
+ * Returns the deprecation warning of a version. If the CRD specifies no warning, returns the default warning. The default warning
+ * recommends the newest version that is served, not deprecated, and newer than `version`
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
  */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {
   if (version.deprecationWarning !== undefined) return version.deprecationWarning

@@ -38,14 +38,17 @@ export interface DefinitionControllerOptions {
 export interface DefinitionController {
   /** Resolves when the signal was aborted, and the last reconcile has ended. */
   readonly ended: Promise<void>
-  /** Resolves when the catalog serves all CRDs as they are stored now, except for those that could not be reconciled. */
+  /** Resolves when no CRD waits for a reconcile. The catalog then matches the stored CRDs, except for CRDs whose reconcile has failed. */
   settled(): Promise<void>
 }
 
 /** Time in milliseconds before a failed reconcile is retried. */
 const retryMs = 500
 
-/** Runs the controller until the signal is aborted. Established CRDs that exist already are served when the call returns. */
+/**
+ * Runs the controller until the signal is aborted. When this function returns, the catalog already serves the established CRDs in the
+ * store.
+ */
 export function startDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): DefinitionController {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
@@ -67,7 +70,7 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
-  // After a restart, the custom resources are served from the first request on. A client would take a 404 for a type that does not exist.
+  // After a restart, the stored CRDs must be served from the first request on. A 404 would mean to a client that the type does not exist.
   for (const name of waiting) {
     try {
       served.show(asDefinition(store.get(definitionsKey, { name })!))

@@ -39,8 +39,8 @@ export function plainFields(text: string): readonly string[] | undefined {
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
 /**
- * Matches a quoted field name in brackets. The name must not contain a comma, because client-go parses a list of names as a union
- * (k8s.io/client-go/util/jsonpath: parseArray).
+ * Matches a quoted field name in brackets. The name must not contain a comma, because client-go parses text with a comma in brackets as a
+ * union of several fields (k8s.io/client-go/util/jsonpath: parseArray).
  */
 const quotedStep = /\['([^',]*)'\]/y
 const indexStep = /\[(-?\d+)\]/y

@@ -1,4 +1,7 @@
-/** The scale subresource of custom resources. Its `autoscaling/v1 Scale` consists of the fields at the paths that the CRD specifies. */
+/**
+ * The scale subresource of custom resources. The CRD specifies the paths of the fields from which the API server builds the
+ * `autoscaling/v1` Scale.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { FieldError } from '../../api/field-error.ts'
@@ -54,7 +57,7 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** Validates the fields that the scale subresource uses. The validation runs for each write of the object or its status. */
+/** Returns the errors of the fields that the scale subresource uses. Each write of the object or its status runs this validation. */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {

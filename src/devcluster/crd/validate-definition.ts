@@ -155,8 +155,8 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path for errors of a field. If the field is equal in all versions, only the first version reports its errors, and the path
-   * is undefined for the other versions.
+   * Returns the path for the errors of a field. If the field is equal in all versions, only the first version reports the errors. The path
+   * is then undefined for the other versions.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`

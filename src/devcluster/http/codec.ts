@@ -23,12 +23,10 @@ const protobufType = 'application/vnd.kubernetes.protobuf'
 /** Media types of a request body that contains an object. */
 const objectTypes = ['application/json', 'application/yaml', protobufType]
 
-/**
- * A body, decoded to plain JSON. `duplicates` describes its duplicate keys: by their paths if the body was JSON, by error messages with
- * line numbers if it was YAML.
- */
+/** A body, decoded to plain JSON. */
 export interface DecodedBody {
   readonly value: JsonValue
+  /** The duplicate keys. For a JSON body, the paths of the keys. For a YAML body, error messages with line numbers. */
   readonly duplicates: readonly string[]
   /** The first number of a JSON body that is beyond the range of a float, such as `1e400`. */
   readonly outOfRange?: string
@@ -39,7 +37,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge())
-  // Listeners take less time than an async iterator, which also would destroy the request, and with it the socket, after an error.
+  // Listeners take less time than an async iterator. After an error, an async iterator would also destroy the request and its socket.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -55,7 +53,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       request.off('close', incomplete)
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
-    // The client may have left already. The request then emits no further event.
+    // If the client has already disconnected, the request emits no further event.
     if (request.destroyed) return incomplete()
     request.on('data', add).once('end', complete).once('error', incomplete).once('close', incomplete)
   })
@@ -116,7 +114,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON. `refuse` converts a message of Go's decoder to the error to throw. */
+/** Decodes JSON. For invalid JSON, throws the error that `refuse` returns for the message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = replaceLoneSurrogates(body.toString('utf8'))
   const { error, ...found } = scanJson(text)
@@ -128,7 +126,10 @@ function parse(text: string, exact: boolean): JsonValue {
   return exact ? parseJson(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** Decodes YAML, which includes JSON. A body that starts like JSON is parsed as JSON if it is valid JSON without duplicate keys. */
+/**
+ * Decodes YAML, which includes JSON. A body that starts with `{` is parsed as JSON, if the body is valid JSON without duplicate keys and
+ * without numbers beyond the range of a float.
+ */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text) && !hasSurrogateEscape(text)) {
@@ -167,8 +168,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
-  // The lexer makes at most two tokens for one character: the character itself, and a marker. A text with at most half as many characters
-  // as the limit is therefore within the limit.
+  // The lexer makes up to two tokens for one character: the character itself, and a marker. A short text therefore cannot exceed the limit,
+  // and its tokens are not counted.
   if (text.length <= maxYamlTokens / 2) return
   let left = maxYamlTokens
   for (const _token of new Lexer().lex(text)) {
@@ -183,7 +184,7 @@ function checkTokens(text: string): void {
 /** Adds a message for each duplicate key in a map, in the format of kube-apiserver's YAML decoder. */
 function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
-  // The target of an alias is checked at its anchor.
+  // The node to which an alias refers is checked at the anchor.
   if (isAlias(node)) return
   if (isSeq(node)) {
     for (const item of node.items) findDuplicates(item, lines, duplicates, depth + 1)
@@ -202,7 +203,7 @@ function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<strin
   }
 }
 
-/** Returns kube-apiserver's error 415 for a media type that it does not accept. */
+/** Returns kube-apiserver's error 415 for an unsupported media type. */
 export function unknownMediaType(accepted: readonly string[]): StatusError {
   return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 }
@@ -212,7 +213,10 @@ export function unrecognized(kind: string, problem: string, body: Buffer): Statu
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summaryOf(body)})`)
 }
 
-/** Quotes the beginning of a body: hexadecimal unless it looks like JSON (k8s.io/apiserver/pkg/endpoints/handlers: summarizeData). */
+/**
+ * Quotes the beginning of a body. A body that starts with `{` is quoted as text, and any other body in hexadecimal
+ * (k8s.io/apiserver/pkg/endpoints/handlers: summarizeData).
+ */
 function summaryOf(body: Buffer): string {
   if (body.length === 0) return '<empty>'
   const start = body.subarray(0, 30)

@@ -183,7 +183,7 @@ function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceI
   return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64')
 }
 
-/** Compares two ranks, which may be infinite. */
+/** Compares two ranks. The ranks are not subtracted, because the difference of two infinite ranks is NaN. */
 function compare(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,7 +1,7 @@
 /**
- * `endOfTurn`: lets the responses to writes that arrived in the same turn of the event loop be sent together. If each were sent when it is
- * ready, the operating system would wake up a client for each of them, and each client would send its next request alone. With 16 clients,
- * the server takes a quarter less CPU time for a write when it responds to them together.
+ * `endOfTurn`: delays the responses to writes until the end of the turn of the event loop in which the requests arrived. The server then
+ * sends the responses together. Without the delay, the operating system would wake up one client after the other, and each client would
+ * send its next request alone. With 16 clients, the delay reduces the CPU time of the server for a write by a quarter.
  */
 let turn: Promise<void> | undefined
 

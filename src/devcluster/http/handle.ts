@@ -9,9 +9,10 @@ import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
 import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
+import { answerWithoutContainer, needsContainer } from './container-requests.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
-import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
+import { getObject, listObjects } from './read.ts'
 import { timeoutOf } from './request-timeout.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
@@ -64,7 +65,7 @@ const handlers: Readonly<Record<Verb, Handler>> = {
   deletecollection: deleteObjects,
 }
 
-/** Handles a request, and returns its record. Never rejects, because it responds to an error with a `Status`. */
+/** Handles a request, and returns its record. Does not reject: the response to a request that fails is a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   let verb = exchange.method.toLowerCase()
   let user = ''
@@ -74,7 +75,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     const target = requestInfoOf(exchange)
     verb = target.verb
     running = started(exchange, target, services)
-    if (target.verb !== 'watch' && !isPodLog(target)) timeoutOf(exchange.query)
+    if (target.verb !== 'watch' && !needsContainer(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
     const { headers } = exchange.request
     const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(headers, tokens)
@@ -98,7 +99,7 @@ function started({ request, query }: Exchange, target: RequestInfo, { catalog, m
   return metrics.started(target, served, { isDryRun: query.has('dryRun'), isApply })
 }
 
-/** Returns a copy of the beginning of a text. V8 implements a slice as a reference to the whole text, which would then stay in memory. */
+/** Returns the beginning of a text as a copy. A slice refers to the whole text in V8, and would keep the whole text in memory. */
 function recorded(text: string): string {
   return Buffer.from(text.slice(0, maxRecordedLength)).toString()
 }
@@ -128,7 +129,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   // For custom resources, kube-apiserver has no route that deletes a collection in all namespaces. Its router therefore responds with 404
   // in plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
-  if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
+  if (needsContainer(target)) return answerWithoutContainer(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 

@@ -1,4 +1,4 @@
-/** The JSON of objects, lists and watch events, made from the JSON that `jsonOf` keeps. */
+/** Makes the JSON of objects, lists and watch events from the JSON that `jsonOf` caches. */
 import { isObject, stringifyJson } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
@@ -6,16 +6,16 @@ import { jsonOf } from '../apimachinery/json-of.ts'
 
 export class JsonText {
   readonly #items = new WeakMap<object, JsonObject>()
-  /** The objects from which `asItem` has made items. */
+  /** The objects from which `asItem` has made items, keyed by item. */
   readonly #objects = new WeakMap<object, JsonObject>()
-  /** The latest line of a watch stream: the watchers of an event are served one after the other. */
+  /** The latest line of a watch stream. All watchers of an event receive the same line, one watcher after the other. */
   #event: { readonly type: string; readonly object: object; readonly line: Buffer } | undefined
 
   of(object: JsonObject | Status): string {
     return isList(object) ? this.#partsOf(object).join('') : jsonOf(object)
   }
 
-  /** Returns the body of a response: the JSON and a line break. A list can be long, so it is returned as bytes, which are made only once. */
+  /** Returns the body of a response: the JSON and a line break. A list is returned as bytes, so that the long text is encoded only once. */
   body(object: JsonObject | Status): string | Buffer {
     return isList(object) ? bytesOf([...this.#partsOf(object), '\n']) : `${this.of(object)}\n`
   }
@@ -69,16 +69,16 @@ export class JsonText {
   }
 }
 
-/** Returns the beginning of the JSON of an object of a built-in type. The JSON of its item is `{` and the rest. */
+/** Returns the beginning of the JSON of an object of a built-in type. In a list, `{` replaces this beginning. */
 function startOf({ kind, apiVersion }: JsonObject): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
 }
 
-/** Encodes the parts of a text. This takes a fifth of the time of joining them to a string that is then encoded. */
+/** Encodes the parts of a text one by one. To join the parts and to encode the joined string would take five times as long. */
 function bytesOf(parts: readonly string[]): Buffer {
   let length = 0
   for (const part of parts) length += Buffer.byteLength(part)
-  // The buffer is not a part of the pool of Node.js, which a long response would keep in memory.
+  // The buffer has memory of its own, outside of the pool of Node.js, so that `respond` can free the memory.
   const bytes = Buffer.allocUnsafeSlow(length)
   let at = 0
   for (const part of parts) at += bytes.write(part, at)

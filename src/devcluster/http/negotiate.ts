@@ -70,7 +70,7 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // If the client accepts a type that is unavailable only because the response is a stream, the error lists the stream types.
+  // A stream cannot be YAML. If the client accepts YAML, the error therefore lists the media types of streams.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 
@@ -85,7 +85,8 @@ function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
 }
 
 /**
- * Returns the encoding of an error response; undefined when the client accepts only unknown types and transformed objects, such as tables.
+ * Returns the encoding of an error response: JSON or YAML, as the client prefers. Ignores media types with the parameter `as`, such as
+ * tables. Returns undefined when the client accepts neither encoding.
  */
 export function encodingOfError(header: string | undefined): Encoding | undefined {
   const range = parseAccept(header).find(({ type, parameters }) => parameters.as === undefined && encodingOf(type) !== undefined)

@@ -13,7 +13,7 @@ export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+pro
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const openApiV2ProtobufWithAt = openApiV2Protobuf.replace('.v1.0', '@v1.0')
 
-/** The media types for which `/openapi/v2` is served, with the ranges that include them. */
+/** The media types of `/openapi/v2`, and the ranges in an Accept header that include these types. */
 const openApiV2Types: ReadonlySet<string> = new Set([
   'application/json',
   'application/*',
@@ -58,7 +58,8 @@ export function unknownVersion(exchange: Exchange, { catalog }: Services, group:
 }
 
 /**
- * Throws 405 for methods other than GET. As in kube-apiserver, most documents accept any method; their handlers do not call this function.
+ * Throws 405 for methods other than GET. The handlers of most documents do not call this function: as in kube-apiserver, these documents
+ * accept any method.
  */
 function refuseWrites({ method }: Exchange): void {
   if (method !== 'GET') throw methodNotAllowed()

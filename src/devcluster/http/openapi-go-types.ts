@@ -20,7 +20,7 @@ export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Returns the schemas of the fields of a struct. Adds the structs that they refer to as components. */
+/** Returns the schemas of the fields of a struct. Adds a component to `components` for each struct that the fields contain. */
 export function fieldSchemas(struct: StructType, components: JsonObject): JsonObject {
   const result: JsonObject = {}
   for (const [name, field] of struct.fields) setOwn(result, name, fieldSchema(field, components))

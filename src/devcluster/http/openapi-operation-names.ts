@@ -1,4 +1,4 @@
-/** The names and descriptions of the operations in the OpenAPI documents. Generators of clients make method names from them. */
+/** The names and descriptions of the operations in the OpenAPI documents. Client generators make method names from the operation names. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 

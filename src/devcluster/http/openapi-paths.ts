@@ -1,4 +1,4 @@
-/** The operations in the OpenAPI v3 documents. kubectl reads the supported parameters from them. */
+/** The operations in the OpenAPI v3 documents. kubectl reads the supported parameters from these operations. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
@@ -9,8 +9,8 @@ import { refTo } from './openapi-go-types.ts'
 import { componentName, gvkOf, subresourceType } from './openapi-schemas.ts'
 
 /**
- * Media types of a PATCH. Strategic merge patches are supported for built-in types, but not listed: the document contains no merge keys, so
- * a client could not compute such a patch from the document. kubectl computes these patches from its compiled-in types.
+ * Media types of a PATCH in the OpenAPI v3 documents. Strategic merge patches are supported for built-in types, but only the v2 document
+ * lists their media type (`v2Operation`).
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']

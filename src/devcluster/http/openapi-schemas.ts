@@ -44,7 +44,7 @@ const embeddedFields: JsonObject = {
   metadata,
 }
 
-/** The type of which a component describes objects. */
+/** The type of the objects that a component describes. */
 type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom' | 'goType'>
 
 /** Returns the component name of a type or its list: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
@@ -54,10 +54,10 @@ export function componentName({ group, version, custom, goType }: ComponentType,
   return `${prefix}.${version}.${kindName}`
 }
 
-/** A type with the name of its kind. */
+/** A type, with its kind. */
 type KindType = ComponentType & Pick<ResourceInfo, 'kind'>
 
-/** Returns the type of a subresource's objects: the type itself, or a type such as Scale. */
+/** Returns the type of a subresource's objects: the type that has the subresource, or another type such as Scale. */
 export function subresourceType(info: KindType, { group, version, kind: ofSubresource }: SubresourceInfo): KindType {
   if (ofSubresource === info.kind) return info
   const id = { group: group ?? info.group, version: version ?? info.version, kind: ofSubresource }
@@ -66,8 +66,8 @@ export function subresourceType(info: KindType, { group, version, kind: ofSubres
 }
 
 /**
- * Returns all component schemas for the types of one group version. For the OpenAPI v2 document, the schemas of custom resources lack what
- * v2 does not support; they are still in the notation of OpenAPI v3.
+ * Returns all component schemas for the types of one group version, in the notation of OpenAPI v3. For the v2 document, the schemas of
+ * custom resources lack the parts that v2 does not support, and `v2Schema` then converts the notation of all schemas.
  */
 export function componentsOf(rows: readonly ResourceInfo[], version: OpenApiVersion = 'v3'): JsonObject {
   const components: JsonObject = { ...metaSchemas }
@@ -148,7 +148,7 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
 function published(schema: StructuralSchema, version: OpenApiVersion): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
-  // With these fields, kubectl would reject the unknown fields of an embedded resource by the OpenAPI v2 document.
+  // In OpenAPI v2, an embedded resource with unknown fields gets no `embeddedFields`. Otherwise, kubectl would reject the unknown fields.
   const isOpen = version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true && !isOpen
   const embedded: JsonObject = isEmbedded ? embeddedFields : {}

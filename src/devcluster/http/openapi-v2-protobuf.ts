@@ -43,7 +43,7 @@ const each =
   (writer, value) => {
     for (const item of listOf(value)) write(writer, item)
   }
-/** An embedded message. The message is a function, because a schema contains schemas. */
+/** An embedded message. `message` is a function, because the encoder of a schema refers to itself. */
 const nested =
   (field: number, message: () => Encode): Write =>
   (writer, value) =>
@@ -65,7 +65,7 @@ function anyValue(value: JsonValue): Buffer {
   return written((writer) => writer.string(2, stringify(value, { version: '1.1', lineWidth: 0, indent: 2 })))
 }
 
-/** Encodes a message by its fields. Fields that begin with `x-` become entries of the field `extensions`. */
+/** Encodes an object as a message. Its keys that begin with `x-` become entries of the field with the number `extensions`. */
 function messageOf(fields: Message, extensions?: number): Encode {
   return (value) =>
     written((writer) => {
@@ -88,7 +88,7 @@ function named(name: string, content: Buffer): Buffer {
   })
 }
 
-/** Encodes a map as a message whose field `entries` has a name and a value for each key. */
+/** Encodes a map as a message. Each key becomes an entry with a name and a value. `entries` is the number of the field for the entries. */
 function mapOf(entries: number, encode: () => Encode): Encode {
   return (value) =>
     written((writer) => {
@@ -99,7 +99,7 @@ function mapOf(entries: number, encode: () => Encode): Encode {
     })
 }
 
-/** Encodes a message that contains one of several messages. */
+/** Encodes a message that contains one of several alternative messages. `field` is the number of the field for this alternative. */
 function oneOf(field: number, encode: () => Encode): Encode {
   return (value) => written((writer) => writer.message(field, encode()(value)))
 }

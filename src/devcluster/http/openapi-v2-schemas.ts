@@ -4,8 +4,9 @@ import { isObject, setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /**
- * Converts a schema from OpenAPI v3 to v2: references have another prefix, a reference may have siblings, and there are no alternatives.
- * The schema of a built-in type loses its mark for unknown fields, because clients ignore the properties of a marked schema.
+ * Converts a schema from OpenAPI v3 to v2. In v2, references have another prefix, and other keywords may stand next to a reference. v2 has
+ * no `anyOf`, `oneOf`, `not` or `nullable`; a schema with `oneOf` gets the type string. The schema of a built-in type loses
+ * `x-kubernetes-preserve-unknown-fields`, because clients ignore the properties of a schema with this extension.
  */
 export function v2Schema(schema: JsonObject, options: { readonly builtin?: boolean } = {}): JsonObject {
   const { allOf, anyOf: _anyOf, oneOf, not: _not, nullable: _nullable, $ref, properties, items, additionalProperties, ...rest } = schema
@@ -26,12 +27,13 @@ export function v2Schema(schema: JsonObject, options: { readonly builtin?: boole
   return result
 }
 
-/** kube-apiserver removes defaults, too (k8s.io/kube-openapi/pkg/handler: PruneDefaults). */
+/** Keywords to remove from a schema. kube-apiserver also removes defaults (k8s.io/kube-openapi/pkg/handler: PruneDefaults). */
 const unsupported = ['allOf', 'anyOf', 'oneOf', 'not', 'default'] as const
 
 /**
- * Removes the parts of a CRD's schema that OpenAPI v2 or kubectl does not support: alternatives, `nullable`, and the fields of values
- * that may be null or have unknown fields (k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2: ToStructuralOpenAPIV2).
+ * Removes the parts of a CRD's schema that OpenAPI v2 or kubectl does not support. These parts are the `unsupported` keywords, `nullable`,
+ * and the properties and items of a value that may be null or have unknown fields
+ * (k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2: ToStructuralOpenAPIV2).
  */
 export function supportedSchema(schema: StructuralSchema): StructuralSchema {
   const { nullable, properties, items, additionalProperties, ...rest } = schema
@@ -53,7 +55,7 @@ export function supportedSchema(schema: StructuralSchema): StructuralSchema {
   return result
 }
 
-/** Returns the required fields without those that may be null. */
+/** Returns the required fields without the fields that may be null. If `additionalProperties` may be null, returns no fields. */
 function requiredFields(
   { required = [], properties = {}, additionalProperties }: StructuralSchema,
   published: Readonly<Record<string, StructuralSchema>>,

@@ -13,7 +13,7 @@ import { v2Schema } from './openapi-v2-schemas.ts'
 export interface OpenApiV2Document {
   readonly json: string
   readonly protobuf: Buffer
-  /** The ETag of both forms. */
+  /** The ETag of the document in JSON and in protobuf. */
   readonly etag: string
   /** Time at which the document was made, in milliseconds since 1970. */
   readonly madeAt: number
@@ -26,7 +26,10 @@ interface Part {
   readonly definitions: JsonObject
 }
 
-/** Builds the document on its first use. A change of the types builds it again on the next use, from the parts that have not changed. */
+/**
+ * Builds the document on its first use. After a change of types, the next use builds the document again. Only the parts of group versions
+ * with changed types are built again.
+ */
 export class OpenApiV2 {
   readonly #catalog: Catalog
   readonly #version: string
@@ -125,7 +128,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf'
 const produced = ['application/json', 'application/yaml']
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 
-/** Converts a path item, in which operations describe bodies by their media types, to one that has parameters only. */
+/** Converts a path item from OpenAPI v3 to v2. In v2, a request body is a parameter, and an operation lists its media types separately. */
 function v2PathItem({ parameters, ...operations }: JsonObject, { custom }: ResourceInfo): JsonObject {
   const entries = Object.entries(operations).map(([method, operation]) => [method, v2Operation(operation as JsonObject, custom)] as const)
   return { ...Object.fromEntries(entries), parameters: objects(parameters).map(v2Parameter) }

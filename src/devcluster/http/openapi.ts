@@ -11,8 +11,8 @@ import { componentsOf } from './openapi-schemas.ts'
 export interface OpenApiDocument {
   readonly text: string
   /**
-   * The hash in the document's URL, which the index contains. A changed document has another hash and therefore another URL, so clients can
-   * cache a response forever.
+   * The hash of the document. The index contains the document's URL with this hash. A changed document has another hash and therefore
+   * another URL, so clients can cache a response forever.
    */
   readonly hash: string
 }

@@ -16,8 +16,8 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for a cluster-scoped object, and for a request to all namespaces. For a Namespace itself, the name of the Namespace, because
-   * kube-apiserver authorizes the request in that namespace.
+   * Empty for a cluster-scoped object, and for a request to all namespaces. A request for a Namespace itself has the name of the Namespace
+   * here, because kube-apiserver authorizes the request in that namespace.
    */
   readonly namespace: string
   /** Name of the object. For a list or watch of a collection, the name in the field selector `metadata.name=NAME`. Otherwise empty. */
@@ -65,7 +65,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 interface Location extends Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> {
-  /** True for a path below `/api/v1/watch/`, the deprecated form of a watch. A name in such a path selects one object. */
+  /** True for a path such as `/api/v1/watch/pods`, the deprecated form of a watch. A name in such a path selects one object. */
   readonly isWatch: boolean
 }
 

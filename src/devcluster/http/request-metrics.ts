@@ -4,8 +4,8 @@ import { CounterMetric, GaugeMetric, HistogramMetric } from '../../telemetry/ser
 import type { NumberSeries } from '../../telemetry/series.ts'
 import { memoized } from '../apimachinery/memoized.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
+import { needsContainer } from './container-requests.ts'
 import type { RequestInfo } from './request-info.ts'
-import { isPodLog } from './read.ts'
 
 const requestLabels = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component']
 /** The buckets of `apiserver_request_duration_seconds` in seconds (k8s.io/apiserver/pkg/endpoints/metrics). */
@@ -15,9 +15,9 @@ const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1
 const verbNames: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' }
 const mutatingVerbs: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION'])
 
-/** A request of which the end is not known yet. */
+/** A request that has started and has not ended yet. */
 export interface RunningRequest {
-  /** Counts the request and observes its duration. */
+  /** Ends the request: counts the request, and observes its duration unless the request is a watch. */
   end(code: number, seconds: number): void
 }
 
@@ -89,32 +89,33 @@ export class RequestMetrics {
       end: (code, seconds) => {
         running.value -= 1
         this.#total.with({ ...labels, code: String(code) }).value += 1
-        // The duration of a watch is the time for which the client watches.
+        // A watch takes as long as the client watches, so its duration is not observed.
         if (!isLongRunning) this.#durations.with(labels).observe(seconds)
       },
     }
   }
 
-  /** Returns all metrics in the text format of Prometheus, with those of the process. */
+  /** Returns all metrics, including the metrics of the process, in the text format of Prometheus. */
   async text(): Promise<string> {
-    this.#objects.reset()
+    // As in kube-apiserver, a type that is no longer served has no series (k8s.io/apiserver/pkg/storage/etcd3/metrics: DeleteStoreStats).
+    this.#objects.clear()
     for (const [resource, count] of this.#countObjects()) this.#objects.with({ resource }).value = count
     return (await Promise.all([this.#registry.metrics(), metricsOf(process).metrics()])).join('\n')
   }
 }
 
-/** The metrics of this process. Collecting them costs time, so it begins with the first scrape, once for all clusters of the process. */
+/** The metrics of this process. The collection costs time, and begins with the first scrape. All clusters in the process share them. */
 const metricsOf = memoized((_process: NodeJS.Process) => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   return registry
 })
 
-/** Returns the labels of a request. Unknown types and paths have one label together, so that clients cannot make any number of series. */
+/** Returns the labels of a request. An unknown type or path has empty labels. Otherwise, clients could create any number of series. */
 function labelsOf(request: RequestInfo, served: ResourceInfo | undefined, isDryRun: boolean, isApply: boolean) {
   const verb = isApply ? 'APPLY' : (verbNames[request.verb] ?? request.verb.toUpperCase())
   const { subresource, path, isResource } = request
-  const isServed = served !== undefined && (Object.hasOwn(served.subresources, subresource) || isPodLog(request))
+  const isServed = served !== undefined && (Object.hasOwn(served.subresources, subresource) || needsContainer(request))
   return {
     verb,
     dry_run: isDryRun ? 'All' : '',

@@ -13,8 +13,7 @@ import { encodingOfError } from './negotiate.ts'
 const gzipAsync = promisify(gzip)
 
 /**
- * Minimum size in bytes of a response that is compressed (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters:
- * defaultGzipThresholdBytes).
+ * Size in bytes above which a response is compressed (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: defaultGzipThresholdBytes).
  */
 const gzipThreshold = 128 * 1024
 
@@ -29,12 +28,12 @@ export interface Answer {
   readonly code: number
   /** Value of the Content-Type header; undefined for a response without this header. */
   readonly contentType?: string
-  /** A buffer must not be used afterwards. */
+  /** The body. If the body is a buffer, the caller must not use the buffer after the call, because `respond` frees its memory. */
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a complete response. Resolves when the response has been passed to the socket. */
+/** Sends a complete response, unless a response has already been sent. Does not wait until the socket has sent the response. */
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
@@ -59,8 +58,9 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 }
 
 /**
- * Frees the memory of bytes that are no longer used, if they share it with no other bytes. It lies outside of the heap, and V8 itself frees it
- * only with the garbage, which it collects more often because of it: a list of 5,000 objects took twice the CPU time.
+ * Frees the memory of bytes that are no longer used, unless other bytes share the memory. The memory lies outside of V8's heap. Without
+ * this function, V8 would free the memory only at a garbage collection, and would collect garbage more often. A list of 5,000 objects then
+ * took twice the CPU time.
  */
 function release(bytes: string | Buffer): void {
   if (typeof bytes === 'string') return
@@ -69,8 +69,8 @@ function release(bytes: string | Buffer): void {
 }
 
 /**
- * Returns a short body as a string, because Node.js writes a string together with the headers, and other bodies as bytes. Node.js encodes
- * the headers like such a string. The headers of a response with warnings can have bytes that are not ASCII, which would change.
+ * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. With warnings,
+ * every body is returned as bytes: Node.js encodes headers like the string after them, and would change non-ASCII bytes of the warnings.
  */
 function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {
   return typeof body === 'string' && (body.length > longAnswer || warnings.size > 0) ? Buffer.from(body) : body

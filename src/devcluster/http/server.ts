@@ -51,9 +51,9 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Opens a connection within this process, without TCP and TLS. Its requests need credentials like all others. */
+  /** Opens a connection within this process, without TCP and TLS. Requests on this connection need credentials like all other requests. */
   connect(): Duplex
-  /** Ends watches immediately, waits up to 500 ms for other requests, and closes all connections. */
+  /** Aborts the running requests, which ends watches immediately. Waits up to 500 ms for these requests, and closes all connections. */
   close(): Promise<void>
 }
 
@@ -89,11 +89,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     openApiV2: new OpenApiV2(catalog, serverVersion.gitVersion, () => clock.now()),
   }
   const sockets = new Set<Duplex>()
-  /** The running requests. `end` of a request is aborted when its client disconnects, or when the server closes. */
+  /** The running requests, with their AbortControllers. A request is aborted when its client disconnects, or when the server closes. */
   const running = new Map<Promise<void>, AbortController>()
 
   const answer = async (request: IncomingMessage, response: ServerResponse, end: AbortController): Promise<void> => {
-    // The response emits `close` when it has been passed to the socket, or when the connection has ended.
+    // `response` emits `close` when the whole response has been passed to the socket, or when the connection has ended.
     const closed = new Promise<void>((resolve) =>
       response.once('close', () => {
         if (!response.writableFinished) end.abort()
@@ -126,7 +126,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     {
       cert: options.tls.cert,
       key: options.tls.key,
-      // A client may send a certificate of the cluster's CA instead of a token.
+      // A client may authenticate with a certificate that the cluster's CA has signed, instead of a token.
       ca: options.tls.ca,
       requestCert: true,
       rejectUnauthorized: false,

@@ -24,7 +24,7 @@ export interface TableOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly includeObject: IncludeObject
   readonly now: number
-  /** True to include the column definitions; false for all but the first event of a watch. Default true. */
+  /** True to include the column definitions. In a watch, only the table of the first event includes them. Default true. */
   readonly columnDefinitions?: boolean
 }
 
@@ -46,7 +46,7 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
   }
 }
 
-/** Returns the table columns of a type, or those of the type Scale if the object is the scale subresource. */
+/** Returns the table columns of a type. If the object is the scale subresource, returns the columns of the type Scale. */
 function columnsOf(info: ResourceInfo, object: JsonObject | undefined): readonly Column[] {
   if (object?.kind === 'Scale' && object.apiVersion === 'autoscaling/v1') return scaleColumns
   return info.columns.length === 0 ? genericColumns : info.columns
@@ -62,8 +62,8 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
 }
 
 /**
- * Returns a PartialObjectMetadata. Its fields have the order of the Go struct, even for a custom resource. All watchers of a stored object,
- * which is frozen, share one result, so that its JSON is made only once.
+ * Returns a PartialObjectMetadata. The metadata fields have the order of the Go struct, even for a custom resource. Stored objects are
+ * frozen. All watchers of a frozen object share one result, so that this result is encoded as JSON only once.
  */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   return Object.isFrozen(object) ? sharedPartials[version](object) : makePartial(object, version)

@@ -15,7 +15,7 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Collected lines are written immediately when they are together longer than this number of bytes. */
+/** Number of bytes. If the collected lines are longer, they are written immediately, and not only at the next tick. */
 const batchLength = 64 * 1024
 
 /** When a client has read nothing for this many milliseconds, its watch is closed. The client then watches again. */
@@ -24,8 +24,8 @@ const stallMs = 60_000
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
-  // An error of the request itself gets a response with its status code. An expired resourceVersion and all later errors are sent as ERROR
-  // events, after the status code 200.
+  // If the request is invalid, the response has the status code of the error. An expired resourceVersion and all later errors are sent as
+  // ERROR events, in a response with the status code 200.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
@@ -77,8 +77,8 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
 }
 
 /**
- * Validates watch options. `sendInitialEvents` requires `resourceVersionMatch`, and `resourceVersionMatch` requires `sendInitialEvents`
- * (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
+ * Returns the field errors of watch options. `sendInitialEvents` requires `resourceVersionMatch=NotOlderThan`, and `resourceVersionMatch`
+ * requires `sendInitialEvents` (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
  */
 function watchErrors(match: string, continued: string, sendsInitialEvents: boolean): FieldError[] {
   const refuse = (detail: string): FieldError => forbidden('resourceVersionMatch', detail)
@@ -92,15 +92,15 @@ function watchErrors(match: string, continued: string, sendsInitialEvents: boole
   return errors
 }
 
-/** Writes the lines of a stream; `write` returns false when the caller must wait until the client has read. */
+/** Writes the lines of the response. If `write` returns false, the caller must await `drained` before the next line. */
 interface Lines {
   write(line: Buffer): boolean
   end(): void
 }
 
 /**
- * Begins the response. Sends the headers immediately, because clients wait for them. Lines that are added before the next tick are written
- * together.
+ * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added before the next
+ * tick are written together.
  */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
@@ -151,8 +151,8 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
 }
 
 /**
- * Returns a promise that resolves even if `promise` rejects: an error that occurs before the promise is awaited would otherwise be an
- * unhandled rejection.
+ * Returns a promise that never rejects. If `promise` rejects, the returned promise resolves with the error. Without this function, an error
+ * before the caller awaits `promise` would be an unhandled rejection.
  */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(

@@ -11,7 +11,7 @@ import { PatchError } from './patch-error.ts'
 const maxOperations = 10_000
 
 /**
- * Maximum total size in bytes of the JSON that the `copy` operations of a patch copy (k8s.io/apiserver/pkg/server: Config,
+ * Maximum total size of the values that the `copy` operations of a patch copy, in bytes of JSON (k8s.io/apiserver/pkg/server: Config,
  * JSONPatchMaxCopyBytes).
  */
 const maxCopiedBytes = 3 * 1024 * 1024

@@ -22,8 +22,8 @@ export function partition(items: Items, by: Items, mergeKey: string): [patched: 
 }
 
 /**
- * Merges the patched items, sorted as in `order`, with the other items, sorted as in the old list `before`. An item that is not patched
- * comes before the patched items that it preceded in the old list.
+ * Returns all items in one list. The patched items have the order of the list `order`. The other items have the order of the old list
+ * `before`. An unpatched item stays before the patched items that followed this item in the old list.
  */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {

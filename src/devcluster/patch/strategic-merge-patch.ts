@@ -70,8 +70,8 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
 }
 
 /**
- * Merges each list that has a `$setElementOrder` directive in the patch into `merged`. Removes the list and the directive from `rest`. The
- * caller merges the fields that remain in `rest`.
+ * Merges the lists for which the patch has a `$setElementOrder` directive, and sets the merged lists in `merged`. `rest` has the fields of
+ * the patch that are not merged yet. The function removes the merged lists and all `$setElementOrder` directives from `rest`.
  */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
@@ -182,7 +182,10 @@ function fieldOf(written: string, prefix: string, what: string): string {
   return written.slice(prefix.length + 1)
 }
 
-/** Returns a value that the patch adds, without nulls and directives; undefined when the value is an object with a `$patch` directive. */
+/**
+ * Returns a value that the patch adds, without null fields and without the objects that have a `$patch` directive. Returns undefined if the
+ * value itself is such an object.
+ */
 function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
   if (!isObject(value)) return value

@@ -1,7 +1,7 @@
 /**
- * Decodes a protobuf message to the JSON that Go would encode for the decoded struct. A field with `omitempty` is omitted when it has its
- * zero value, even if the message contains this value. A field without `omitempty` is never omitted. If the message does not contain the
- * field, the JSON contains its zero value.
+ * Decodes a protobuf message. The result is the JSON that Go would encode for the decoded struct. If a field has `omitempty` and the zero
+ * value, the JSON omits the field, even if the message contains the field. A field without `omitempty` is never omitted. If the message
+ * does not contain such a field, the JSON contains the zero value.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -21,8 +21,8 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded value of a field. A message field that is not a list or map has `pieces` instead: the encoded bytes of each occurrence of the
- * field. Protobuf merges these occurrences, so `pieces` are concatenated and then decoded as one message.
+ * The decoded value of a field. A field that contains a single message, and not a list or map, is not decoded yet: `pieces` are the encoded
+ * bytes of each occurrence of the field. Protobuf merges these occurrences, so `pieces` are concatenated and then decoded as one message.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

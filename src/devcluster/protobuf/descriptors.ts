@@ -66,7 +66,7 @@ function isScalar(type: string): type is Scalar {
 }
 
 interface Kinds {
-  /** The package of the kinds' messages; undefined when the generated data has only the names of the kinds. */
+  /** The package of the messages of these kinds. Undefined if the generated data has no messages for these kinds, but only the names. */
   readonly holder: string | undefined
   readonly names: ReadonlySet<string>
 }
@@ -105,7 +105,7 @@ const coreAlone: ReadonlySet<string> = new Set([
   'ServiceProxyOptions',
 ])
 
-/** True when the type is registered in kube-apiserver's scheme. It can be an object, a list or options, and need not be served. */
+/** True when the type is registered in kube-apiserver's scheme. The scheme also contains lists, options and types that are not served. */
 export function isRegistered(apiVersion: string, kind: string): boolean {
   if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names

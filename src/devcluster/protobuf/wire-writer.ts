@@ -16,7 +16,7 @@ export class WireWriter {
     if (value) this.integer(field, 1)
   }
 
-  /** Writes an integer as a varint; a negative one in the ten bytes of its two's complement. */
+  /** Writes an integer as a varint. A negative integer is written as its 64-bit two's complement, which takes ten bytes. */
   integer(field: number, value: number): void {
     if (value === 0) return
     this.#tag(field, wireTypes.varint)
@@ -31,7 +31,7 @@ export class WireWriter {
     this.#parts.push(bytes)
   }
 
-  /** Writes an embedded message, also an empty one. */
+  /** Writes an embedded message, even if the message is empty. */
   message(field: number, content: Buffer): void {
     this.#lengthDelimited(field, content)
   }

@@ -44,8 +44,8 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
 }
 
 /**
- * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` are reported before duplicate and
- * unknown fields.
+ * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` are errors about unknown fields of
+ * the patch itself. They are reported before duplicate fields of the patch and unknown fields of the result.
  */
 export function decodePatched(
   info: ResourceInfo,
@@ -59,8 +59,8 @@ export function decodePatched(
 }
 
 /**
- * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map. The conversion accepts more values than
- * the decoding of JSON, with which kube-apiserver decodes the results of all other patches (see `types/go-convert.ts`).
+ * Decodes the result of a strategic merge patch. kube-apiserver converts this result from a Go map. It decodes the results of all other
+ * patches from JSON. The conversion accepts more values than the JSON decoder (see `types/go-convert.ts`).
  */
 export function decodeStrategic(
   info: ResourceInfo,
@@ -79,7 +79,7 @@ export function decodeStrategic(
   return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
 
-/** Decodes the body for a subresource with a type of its own, such as a Scale; sets apiVersion and kind like `decodeBody`. */
+/** Decodes the body for a subresource with a type of its own, such as a Scale. Returns the body with apiVersion and kind of this type. */
 export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const expected = apiVersionOf(type)
@@ -101,7 +101,7 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** Checks the patched object of a subresource with a type of its own, such as a Scale, and returns it. Throws 422 for an invalid object. */
+/** Returns the patched object of a subresource with a type of its own, such as a Scale. Throws a `StatusError` if the object is invalid. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -125,8 +125,8 @@ function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse)
 }
 
 /**
- * Formats a patched object as in kube-apiserver's messages: all keys of a custom resource are sorted, but only the top-level keys of a
- * built-in type.
+ * Formats a patched object as in kube-apiserver's messages. For a custom resource, all keys are sorted. For a built-in type, only the
+ * top-level keys are sorted.
  */
 function quoted(info: ResourceInfo, object: JsonObject): string {
   if (info.custom) return canonicalJson(object)
@@ -144,8 +144,8 @@ export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Returns the object in the form to store. Unknown fields, which mutating webhooks can add, and nulls from default values are removed.
- * Validating webhooks still receive these fields and nulls.
+ * Returns the object in the form to store: without unknown fields, and without nulls that the schema does not allow. Mutating webhooks can
+ * add such fields, and default values can contain such nulls. Validating webhooks still receive these fields and nulls.
  */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.schema === undefined ? object : info.schema.convert(object)
@@ -184,8 +184,8 @@ function unknownText(path: string): string {
 }
 
 /**
- * Formats the error about a duplicate key. `duplicate` names the line for a YAML body, and the path for a JSON body. A JSON patch is a
- * list, so the path of a key in a JSON patch begins with an index.
+ * Formats the error about a duplicate key. For a YAML body, `duplicate` is already an error message, with the line of the key. For a JSON
+ * body, `duplicate` is the path of the key. A JSON patch is a list, so the path of a key in a JSON patch begins with an index.
  */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
@@ -195,9 +195,9 @@ function duplicateText(duplicate: string): string {
 const yamlDuplicate = /^line \d+: key /
 
 /**
- * Sorts the errors about a built-in type by their position in the document, because Go's decoder finds duplicate and unknown fields in one
- * pass. The decoder skips the value of an unknown field, so duplicate keys in this value are not reported. The decoder reports only the
- * first 100 errors.
+ * Returns the errors about duplicate and unknown fields of a built-in type in the order of Go's decoder. The decoder finds both in one
+ * pass, so the errors are sorted by the positions of the fields. Duplicate keys of a YAML body come first. The decoder skips the value of
+ * an unknown field, so duplicate keys in this value are not reported. The decoder reports only the first 100 errors.
  */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const first = unknown.slice(0, maxStrictErrors)
@@ -218,8 +218,8 @@ interface Problem {
 }
 
 /**
- * Sorts problems by the position of their fields in `value`. Paths can be very long, so the function visits only values with problems, and
- * builds no paths of other values.
+ * Sorts problems by the position of their fields in `value`. Problems whose field is not found come last. Paths can be very long, so the
+ * function builds no paths. It descends only into the values that contain problems.
  */
 function sorted(value: JsonValue | undefined, problems: readonly Problem[]): Problem[] {
   const here = problems.filter(({ path }) => path === '')
@@ -257,7 +257,7 @@ function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObj
   return strategy.distinguishesEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
-/** Keeps an empty `managedFields`. Unlike other empty lists, it has a meaning: it resets all managers. */
+/** Restores an empty `managedFields` that `asGo` has removed, because an empty `managedFields` resets all managers. */
 function withEmptyManagers(known: JsonObject, { metadata }: JsonObject): JsonObject {
   const managers = isObject(metadata) ? metadata.managedFields : undefined
   return Array.isArray(managers) && managers.length === 0 ? withMetadata(known, { managedFields: managers }) : known
@@ -301,10 +301,10 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws when an object of a built-in type has another apiVersion or kind than the URL. As in kube-apiserver, there are different errors
- * for a type that is not registered, for another version of the kind, and for another kind. An object of another kind is first decoded as
- * that kind, and the first error of the decoder is thrown. If the decoder finds no error, the thrown error states that the kind cannot be
- * converted.
+ * Throws when an object of a built-in type has an apiVersion or kind other than `expected`. As in kube-apiserver, there are different
+ * errors for a type that is not registered, for another version of the expected kind, and for another kind. In the last case, the object
+ * is decoded as the other kind. If the decoder finds errors, the first of these errors is thrown. Otherwise, the thrown error states that
+ * the other kind cannot be converted to the expected kind.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

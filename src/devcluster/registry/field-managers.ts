@@ -32,8 +32,8 @@ export function writerOf(
 }
 
 /**
- * Returns `managedFields` after an update of `live` to `object`; undefined when no field has a manager. `live` is undefined for a create.
- * `view` converts objects to other versions (see `managersAfterUpdate`).
+ * Returns `managedFields` after a write; undefined when no field has a manager. `live` is the object before the write, and undefined for a
+ * create. `object` is the object after the write. `view` converts objects to other versions (see `managersAfterUpdate`).
  */
 export function managedFieldsAfter(
   info: AppliedType,

@@ -7,7 +7,7 @@ import { finalizersOf } from './metadata.ts'
 const advice = 'to avoid accidental conflicts with other finalizer writers'
 const kubernetesOwn: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** Returns warnings about the finalizers that `old` does not have. */
+/** Returns a warning for each finalizer without a slash. Kubernetes' own finalizers and the finalizers of `old` cause no warnings. */
 export function finalizerWarnings(object: JsonObject, old?: JsonObject): string[] {
   const known = old === undefined ? [] : finalizersOf(old)
   return finalizersOf(object)

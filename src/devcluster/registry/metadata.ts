@@ -12,7 +12,7 @@ export function metadataOf(object: JsonObject): JsonObject {
   return isObject(object.metadata) ? object.metadata : {}
 }
 
-/** Returns a string field of the metadata, or an empty string when missing. */
+/** Returns a string field of the metadata. Returns an empty string when the field is missing or is not a string. */
 export function metadataText(object: JsonObject, field: string): string {
   const value = metadataOf(object)[field]
   return typeof value === 'string' ? value : ''
@@ -27,7 +27,7 @@ export function finalizersOf(object: JsonObject): readonly string[] {
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   const changed: JsonObject = { ...object }
   for (const [key, value] of Object.entries(changes)) {
-    // After `delete`, V8 takes more time for every access to the object, so it is called only for fields that the object has.
+    // After a `delete`, V8 takes more time for every access to the object, so `delete` is used only for fields that the object has.
     if (value !== undefined) setOwn(changed, key, value)
     else if (Object.hasOwn(changed, key)) delete changed[key]
   }
@@ -52,8 +52,8 @@ function countsGeneration(info: ResourceInfo): boolean {
 }
 
 /**
- * Returns a new object with the metadata that the server sets, except for a generated name. A resourceVersion from the client is kept,
- * because the response to a dry run contains it.
+ * Returns a new object with the metadata that the server sets. A name is not generated here. A resourceVersion from the client is kept,
+ * because the response to a dry run contains the resourceVersion.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -84,7 +84,7 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns an updated object with the metadata that the server keeps. Fields that clients cannot change are copied from the old object.
+ * Returns the updated object with some metadata of the old object. The fields that clients cannot change are copied from the old object.
  * `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them. kube-apiserver removes `selfLink`
  * only when it stores an object, so the response to a dry run still contains `selfLink`.
  */
@@ -132,9 +132,9 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments `metadata.generation` when a field changes, except for fields in `metadata` and, if the type has a status subresource, in
- * `status`. For Deployments, a change of annotations also increments the generation, except in a write to the subresource `status`; for
- * EndpointSlices, a change of labels does (k8s.io/kubernetes/pkg/registry/discovery/endpointslice: PrepareForUpdate).
+ * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` do
+ * not count. For Deployments, changes of annotations also count, except in a write to the subresource `status`. For EndpointSlices, changes
+ * of labels also count (k8s.io/kubernetes/pkg/registry/discovery/endpointslice: PrepareForUpdate).
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object

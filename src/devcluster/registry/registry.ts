@@ -167,8 +167,8 @@ export class Registry {
   }
 
   /**
-   * Deletes an object; `options` is a DeleteOptions. In the result, `accepted` is true if the object still exists, and `object` is then the
-   * object itself. If the object no longer exists, `object` is a Status or, for some types, the deleted object.
+   * Deletes an object. `options` is a DeleteOptions. If the object still exists after the call, `accepted` is true, and `object` is the
+   * object itself. Otherwise, `accepted` is false, and `object` is a Status or, for some types, the deleted object.
    */
   delete(
     info: ResourceInfo,
@@ -204,7 +204,7 @@ export class Registry {
       info.computed === undefined
         ? this.store.get(info.storageKey, key)
         : info.computed.find((object) => textAt(object, 'metadata', 'name') === key.name)
-    // kube-apiserver names a type that is not stored in the singular.
+    // If the type is not stored, the error of kube-apiserver contains the singular name of the type.
     if (stored === undefined) throw notFound(info.computed === undefined ? info : { ...info, plural: info.singular }, key.name)
     return stored
   }

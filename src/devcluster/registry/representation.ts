@@ -59,8 +59,8 @@ export class Representation {
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. The fields of the result are already in the order of responses,
-   * so a response needs no reordered copy.
+   * Converts an object from the version of `info` to the storage version. The fields of the result already have the order that they have in
+   * responses, so no reordered copy is made for a response.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)

@@ -47,7 +47,7 @@ function parse<T extends LabelRequirement | FieldRequirement>(text: string | und
 
 /**
  * Returns the field requirements of a request for the object `name`. If the request has no field selector, returns the requirement
- * `metadata.name=NAME`.
+ * `metadata.name=NAME`. Throws 400 for a field selector that does not require this name.
  */
 function named(fields: readonly FieldRequirement[], name: string): readonly FieldRequirement[] {
   if (fields.length === 0) return [{ field: 'metadata.name', operator: '=', value: name }]

@@ -9,8 +9,8 @@ import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
- * Throws 422 with all field errors. `old` is undefined for a create. If the update does not change a value that violates a CEL rule, `warn`
- * is called instead (ratcheting).
+ * Throws 422 with all field errors. `old` is undefined for a create. If a value violates a CEL rule, but the update does not change the
+ * value, the violation is not an error, and `warn` is called instead (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,

@@ -1,4 +1,4 @@
-/** Makes the catalog's rows for built-in types, with defaults for properties that most types share. */
+/** Makes the `ResourceInfo` of a built-in type, with defaults for the properties that are the same for most types. */
 import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
 import type { Column } from '../rest/column.ts'

@@ -1,8 +1,8 @@
-/** Functions that change or default fields of objects. They do not change their arguments, and copy an object only if a field changes. */
+/** Functions to default, change and compare fields of objects. A changed object is always a copy: no function changes its arguments. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
-/** Returns the object with `defaults` for missing and null fields; the same object when no default applies. */
+/** Sets missing and null fields to their values in `defaults`. Returns a copy of the object; the object itself when no default applies. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   let filled: JsonObject | undefined
   for (const [key, value] of Object.entries(defaults)) {
@@ -14,7 +14,7 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
   return filled ?? object
 }
 
-/** Returns the object with one field changed; the same object when the field is missing or unchanged. */
+/** Returns a copy of the object with one field changed; the object itself when the field is missing, null or unchanged. */
 function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const value = getOwn(object, key)
   if (value === undefined || value === null) return object
@@ -27,7 +27,7 @@ export function changeObjectField(object: JsonObject, key: string, change: (valu
   return changeField(object, key, (value) => (isObject(value) ? change(value) : value))
 }
 
-/** Changes the items of a list field that are JSON objects. */
+/** Changes the JSON objects in a list field. */
 export function changeItems(object: JsonObject, key: string, change: (item: JsonObject) => JsonObject): JsonObject {
   return changeField(object, key, (value) => {
     if (!Array.isArray(value)) return value

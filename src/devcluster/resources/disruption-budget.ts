@@ -1,9 +1,9 @@
-/** The status of a PodDisruptionBudget, as the eviction of a Pod and the controller of budgets write it. */
+/** The conditions of a PodDisruptionBudget. Evictions and the disruption controller write these conditions. */
 import type { Condition, ConditionInput } from '../../api/conditions.ts'
 import { mergeConditions } from '../../api/conditions.ts'
 
 /**
- * Time in milliseconds after which an evicted Pod that still exists counts as not disrupted
+ * Time in milliseconds within which an evicted Pod is expected to be deleted. After this time, the Pod no longer counts as disrupted
  * (k8s.io/kubernetes/pkg/controller/disruption: DeletionTimeout).
  */
 export const deletionTimeoutMs = 120_000
@@ -14,7 +14,7 @@ const conditionType = 'DisruptionAllowed'
  * Returns the conditions of a budget that allows `allowed` disruptions (k8s.io/component-helpers/apps/poddisruptionbudget:
  * UpdateDisruptionAllowedCondition).
  *
- * @param at the time, and the generation of the budget that the status is about.
+ * @param at the current time, and the `observedGeneration` of the condition.
  */
 export function withDisruptionAllowed(
   conditions: readonly Condition[] | undefined,

@@ -21,11 +21,11 @@ const groups: Readonly<Record<string, number>> = {
   'discovery.k8s.io': 16200,
 }
 
-/** The priorities of versions that differ from `usualVersion`, keyed by `VERSION.GROUP`. */
+/** The priorities of the versions whose priority is not `usualVersion`, keyed by `VERSION.GROUP`. */
 const versions: Readonly<Record<string, number>> = { 'v1.': 1, 'v2.autoscaling': 30 }
 const usualVersion = 15
 
-/** The group of APIServices, which kube-apiserver lists first, and for which there is no APIService. */
+/** The group of the kind APIService. kube-apiserver lists this group first. No APIService exists for this group. */
 export const registrationGroup = 'apiregistration.k8s.io'
 
 export interface Priorities {
@@ -38,7 +38,10 @@ export function builtinPriorities(group: string, version: string): Priorities {
   return { groupPriorityMinimum: groups[group] ?? 2000, versionPriority: versions[`${version}.${group}`] ?? usualVersion }
 }
 
-/** The priorities of the groups of CRDs (k8s.io/kube-aggregator/pkg/controllers/autoregister and k8s.io/kubernetes/pkg/controlplane/controller/crdregistration). */
+/**
+ * The priorities of the groups of CRDs (k8s.io/kube-aggregator/pkg/controllers/autoregister and
+ * k8s.io/kubernetes/pkg/controlplane/controller/crdregistration).
+ */
 export const customPriorities: Priorities = { groupPriorityMinimum: 1000, versionPriority: 100 }
 
 /** Returns the rank of a group: groups with a lower rank are listed first. Clients choose between types with the same name by this order. */

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../api/json.ts'
 
 export interface Converter {
   /**
-   * Converts an object to `apiVersion`; resolves with the same object when it already has this apiVersion. Rejects with a `StatusError` 500
-   * when the conversion fails.
+   * Converts an object to `apiVersion`. If the object already has this apiVersion, resolves with the same object. Rejects with a
+   * `StatusError` 500 when the conversion fails.
    */
   convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
 }

@@ -26,7 +26,10 @@ export interface ResourceInfo {
   /** Key of the type in the store: `group/plural`. All versions of a type have the same key. */
   readonly storageKey: string
   readonly storageVersion: string
-  /** Convert between the stored and the served form of a type that is stored in another group, such as the Events of events.k8s.io. */
+  /**
+   * Functions that convert an object between its stored form and its served form. Built-in types that are stored in another group or
+   * version have these functions, e.g. the Events of events.k8s.io.
+   */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
   /** Converts between the versions of a custom resource; undefined when the CRD has no conversion webhook. */
   readonly converter?: Converter
@@ -38,7 +41,10 @@ export interface ResourceInfo {
   readonly custom: boolean
   /** The schema that prunes, defaults and validates custom resources; undefined for built-in types. */
   readonly schema?: CompiledSchema
-  /** Returns the schema of the version in which an object is stored; undefined when the CRD no longer has that version. */
+  /**
+   * Returns the schema of a version of the CRD, e.g. of the version in which an object is stored. Returns undefined when the CRD does not
+   * have this version.
+   */
   readonly schemaOf?: (version: string) => CompiledSchema | undefined
   /** The schema in the OpenAPI v3 document. When undefined, the document has a schema made from `goType`. */
   readonly openapi?: StructuralSchema

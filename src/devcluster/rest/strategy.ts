@@ -32,8 +32,8 @@ export interface Strategy {
   /** Sets and removes fields of a new object. Called after mutating admission and before validation. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
   /**
-   * Runs the built-in admission plugins for a new object, and again if webhooks have changed the object. The fields that plugins add have
-   * no entry in `managedFields`. Throws a `StatusError` to reject the object.
+   * Runs the built-in admission plugins for a new object, and returns the admitted object. If webhooks change the object, the plugins run
+   * again. `managedFields` has no entries for the fields that plugins add. Throws a `StatusError` to reject the object.
    */
   readonly admit?: (object: JsonObject, cluster: ClusterView) => JsonObject | Promise<JsonObject>
   /** Returns warnings about a valid new object. */
@@ -50,8 +50,8 @@ export interface Strategy {
   /** Returns the error for an object that must not be deleted, e.g. the namespace `default`. */
   readonly canDelete?: (object: JsonObject) => Status | undefined
   /**
-   * Returns a changed copy of an object that a DELETE has already marked with a deletionTimestamp, e.g. a copy with the phase
-   * `Terminating`.
+   * Changes an object when its deletion begins, e.g. sets the phase `Terminating`. The object already has a deletionTimestamp. Returns a
+   * changed copy.
    */
   readonly beginDelete?: (object: JsonObject) => JsonObject
   /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */
@@ -59,8 +59,8 @@ export interface Strategy {
   /** True when a create keeps the status although the type has a status subresource (nodes). */
   readonly keepsStatus?: boolean
   /**
-   * True when validation treats an empty list differently from a missing list. Decoding then keeps the empty lists that Go omits from JSON,
-   * and they are removed only when the object is stored. By default, decoding removes them.
+   * True when validation treats an empty list differently from a missing list. Go omits some empty lists from JSON. By default, decoding
+   * removes these lists. With this option, decoding keeps them for validation, and they are removed when the object is stored.
    */
   readonly distinguishesEmptyLists?: boolean
   /** True when the server sets `metadata.generation`. Default: true only for custom resources. */

@@ -9,12 +9,12 @@ export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | '
 export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /**
- * Returns the path of the replicas field in a version of the type; undefined when the version does not exist, null when the version has no
- * scale subresource.
+ * Returns the path of the replicas field in a version of the scaled type. Returns undefined when this version does not exist, and null when
+ * this version has no scale subresource.
  */
 export type ReplicasPath = (apiVersion: string) => readonly string[] | null | undefined
 
-/** The data that a subresource may read when its body is merged into the stored object. */
+/** The data that the `write` function of a subresource can read. */
 export interface SubresourceContext {
   readonly now: number
   readonly cluster: ClusterView
@@ -42,8 +42,8 @@ export interface SubresourceInfo {
    */
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /**
-   * For a subresource whose body is an object of the type: returns the stored object with the part of the written object that the
-   * subresource may change. Default for `status`: the status and the metadata.
+   * For a subresource whose body is an object of the type: returns `stored` with the changes of `written` that the subresource allows.
+   * Default for `status`: changes of the status, and for built-in types also changes of the metadata.
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
   /** For a scale subresource: returns the path of the replicas field. */
@@ -62,8 +62,7 @@ export interface SubresourceInfo {
 }
 
 /**
- * The steps of a POST to a subresource that stores nothing. Mutating admission runs after `applyDefaults`, validating admission after
- * `prepare`.
+ * The steps of a POST that stores nothing. Mutating admission runs after `applyDefaults`. Validating admission runs after `prepare`.
  */
 export interface UnstoredRequest {
   /** Applies the defaults of the type to a request body. */

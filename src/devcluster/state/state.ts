@@ -29,8 +29,8 @@ function newServiceAccountKey(): string {
 }
 
 /**
- * Loads the state from `directory`, or creates it; without a directory, the state is always new. When an invalid or expiring state is
- * replaced, a warning is logged, because clients then need the new kubeconfig.
+ * Loads the state from `directory`, or creates a new state there. Without a directory, the state is always new. An invalid or expiring
+ * state is replaced. A warning is then logged, because clients need the new kubeconfig.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
  */
@@ -49,7 +49,10 @@ export async function openState(
   return state
 }
 
-/** Earlier releases have stored the state without the key of ServiceAccount tokens. `kept` is such a state. */
+/**
+ * The result of reading the state file. `kept` is a state of an earlier release, without a key of ServiceAccount tokens.
+ * `problem` is the reason why the state must be replaced.
+ */
 type FoundState =
   { readonly state: ClusterState } | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> } | { readonly problem: string }
 

@@ -7,8 +7,8 @@ export interface FieldRequirement {
 }
 
 /**
- * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). The requirements are in the order of the sorted
- * terms. Throws `SyntaxError` with kube-apiserver's message.
+ * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). Sorts the terms of the selector, and returns one
+ * requirement for each term. Throws `SyntaxError` with kube-apiserver's message.
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)

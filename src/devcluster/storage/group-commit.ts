@@ -32,12 +32,12 @@ export class GroupCommit {
     return this.#batch?.changes.length ?? 0
   }
 
-  /** Returns the last change of an object that is not committed yet. */
+  /** Returns the last uncommitted change of an object; undefined when the object has no uncommitted change. */
   pending(storageKey: string, key: string): Change | undefined {
     return this.#batch?.last.get(idOf(storageKey, key))
   }
 
-  /** Adds a change to the next transaction. Resolves when the change is committed and published; rejects as `committed` does. */
+  /** Adds a change to the next transaction. Resolves when the change is committed and published. Rejects like `committed`. */
   add(change: Change): Promise<void> {
     const batch = (this.#batch ??= this.#begin())
     batch.changes.push(change)
@@ -46,9 +46,10 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when all changes so far are committed and published.
+   * Resolves when all changes so far are committed and published. Rejects with the error of `publish` when the changes are committed, but
+   * `publish` throws.
    *
-   * @throws {StatusError} 500 when they cannot be kept. None of them is then published.
+   * @throws {StatusError} 500 when the changes cannot be stored. None of the changes is then published.
    */
   committed(): Promise<void> {
     return this.#batch?.done.promise ?? Promise.resolve()
@@ -56,7 +57,7 @@ export class GroupCommit {
 
   #begin(): Batch {
     const batch: Batch = { changes: [], last: new Map(), done: Promise.withResolvers() }
-    // Each writer handles the rejection of its own promise. The promise itself may have no other listener.
+    // Prevents an unhandled rejection when nothing waits for this promise. Writers that wait for this promise still receive the error.
     batch.done.promise.catch(() => undefined)
     setImmediate(() => this.#commit(batch))
     return batch
@@ -75,11 +76,11 @@ export class GroupCommit {
       try {
         this.#publish(change)
       } catch (error) {
-        // A watch has failed. The other changes are committed, too, so they must be published.
+        // A watch has failed. All changes are committed, so the remaining changes must still be published.
         failures.push(error)
       }
     }
-    // As without a transaction, the error of a watch ends the requests that wrote.
+    // The error of a watch rejects the writes of the transaction. Without a `Persistence`, the error of a watch rejects a write, too.
     if (failures.length > 0) done.reject(failures[0])
     else done.resolve()
   }
@@ -90,7 +91,7 @@ export function objectAfter({ type, object }: Change): JsonObject | undefined {
   return type === 'DELETED' ? undefined : object
 }
 
-/** Storage keys and keys contain no NUL character. */
+/** Returns the key of an object in `Batch.last`. Neither `storageKey` nor `key` contains a NUL character. */
 function idOf(storageKey: string, key: string): string {
   return `${storageKey}\0${key}`
 }

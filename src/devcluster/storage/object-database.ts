@@ -1,6 +1,6 @@
 /**
- * Keeps the objects of an `ObjectStore` in an SQLite database. Committed writes survive the end of the process, however it ends. SQLite
- * writes them to the disk itself only with each checkpoint, so a power cut can undo the latest writes, but never a part of one
+ * Keeps the objects of an `ObjectStore` in an SQLite database. A committed transaction survives the end of the process, even a crash.
+ * SQLite waits for the disk only at checkpoints. A power failure can therefore undo the latest transactions, but only whole transactions
  * (https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode with NORMAL).
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -19,12 +19,12 @@ import { openSqlite, sqliteProblem } from './sqlite.ts'
 export interface OpenedDatabase {
   readonly database: ObjectDatabase
   readonly objects: readonly StoredObject[]
-  /** The first revision of the store: no earlier store of this database has reached a higher one. */
+  /** The first revision for the store: the last revision in the database, or `firstRevision` if `firstRevision` is higher. */
   readonly revision: number
 }
 
 export interface OpenOptions {
-  /** The lowest first revision. */
+  /** The minimum of `OpenedDatabase.revision`. */
   readonly firstRevision: number
   /** True to delete the objects first. Default false. */
   readonly reset?: boolean
@@ -36,8 +36,8 @@ const applicationId = 0x50524f52
 /** The version of the tables. A database with a higher version is rejected. */
 const format = 1
 /**
- * Number of pages in the write-ahead log after which SQLite copies them to the database, and waits for the disk. A page has 4 KiB. This is
- * four times SQLite's default, because this wait blocks the event loop.
+ * Number of pages in the write-ahead log that starts a checkpoint: SQLite copies the pages to the database, and waits for the disk. A page
+ * has 4 KiB. A checkpoint blocks the event loop. This number is four times SQLite's default, so that checkpoints are less frequent.
  */
 const checkpointPages = 4_000
 
@@ -50,10 +50,10 @@ const tables = `
 
 /**
  * Opens the database in `directory`, or creates it, and loads its objects. No other process can open the database until it is closed or
- * this process ends. With `reset`, a damaged database is deleted.
+ * this process ends. With `reset`, a database that is damaged or has a newer format is replaced.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when the database is in use, is damaged, has a newer format, is not a database of Proreus, cannot
- * be read or written, or when other users could have read or replaced it.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the database is in use, is not a database of Proreus, or cannot be read or written, and when
+ * other users could have read or replaced it. Without `reset`, also when the database is damaged or has a newer format.
  */
 export async function openObjectDatabase(directory: string, options: OpenOptions): Promise<OpenedDatabase> {
   const path = join(directory, fileName)
@@ -75,19 +75,20 @@ export async function openObjectDatabase(directory: string, options: OpenOptions
 }
 
 /**
- * Creates the file if it is missing. SQLite would create it with the permissions of the umask. It gives its write-ahead log the permissions
- * of this file.
+ * Creates the file with private permissions if the file is missing. SQLite would create the file with the permissions of the umask. SQLite
+ * creates the write-ahead log with the permissions of this file.
  */
 async function createPrivately(path: string): Promise<void> {
   try {
-    // An existing file is not opened: when a process closes a file, it loses its locks of this file (fcntl(2)), also those of SQLite.
+    // An existing file must not be opened here. Closing the file would release all locks of this process on the file, including the locks
+    // of SQLite (fcntl(2)).
     await (await open(path, 'wx', 0o600)).close()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-/** The objects cannot be loaded, but the database is one of Proreus, so that a reset may delete it. */
+/** The error for a database whose objects cannot be loaded. With `reset`, such a database is deleted. */
 class LostObjects extends ProreusError {
   constructor(path: string, problem: string, options?: { readonly cause: unknown }) {
     const advice = 'or forget its objects with proreus dev --reset'
@@ -102,7 +103,7 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
     prepare(database, path)
     if (reset) database.exec('DELETE FROM objects')
     const revision = Math.max(numberOf(database, 'SELECT value FROM revision'), firstRevision)
-    // This write also shows whether the database can be written, before a client depends on it.
+    // This write also checks that the database can be written, before the first request of a client.
     database.prepare('UPDATE revision SET value = ?').run(revision)
     return { objects: objectsOf(database, path), revision, database: new ObjectDatabase(database) }
   } catch (error) {
@@ -113,7 +114,7 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
 
 /** Locks the database, creates its tables if it is new, and checks it. */
 function prepare(database: DatabaseSync, path: string): void {
-  // The lock is taken by the first statement that reads, and ends with the connection. The operating system ends it when the process dies.
+  // The first statement that reads takes the lock. The lock ends when the connection is closed or the process ends.
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
   const owner = numberOf(database, 'PRAGMA application_id')
   const isNew = owner === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0

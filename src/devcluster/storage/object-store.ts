@@ -2,9 +2,9 @@
  * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
  * an older revision.
  *
- * A write compares and changes the store synchronously: no other write can come between a read and a write without an `await` between them.
- * With a `Persistence`, readers and watches see a write only after it is committed, and the write resolves at the same time. Until then,
- * only `latest` and later writes see it. Objects are frozen, because all readers share them.
+ * A write compares and changes the store synchronously. If a caller reads and writes without an `await` in between, no other write can come
+ * between its read and its write. With a `Persistence`, a write resolves when it is committed. Readers and watches see only committed
+ * writes. `latest` and later writes also see uncommitted writes. Objects are frozen, because all readers share them.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
@@ -41,7 +41,7 @@ export interface Snapshot {
 /** An object as a `Persistence` has kept it. */
 export interface StoredObject {
   readonly storageKey: string
-  /** As in `Change`. */
+  /** `namespace/name`, or the name of a cluster-scoped object. */
   readonly key: string
   readonly object: JsonObject
 }
@@ -132,9 +132,10 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object if no other write has changed it since the caller read it. `expected` is the object that was read; undefined if it did
-   * not exist. Resolves with the stored object with its new resourceVersion when it is committed; with undefined after a concurrent write.
+   * Writes an object if no other write has changed the object since the caller read it. When the write is committed, resolves with the
+   * stored object, which has a new resourceVersion. After a concurrent write, resolves with undefined.
    *
+   * @param expected the object that the caller read; undefined if the object did not exist.
    * @throws {StatusError} 500 when the write cannot be kept. The object is then unchanged.
    */
   async put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): Promise<JsonObject | undefined> {
@@ -148,9 +149,10 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object if no other write has changed it since the caller read it as `expected`. Resolves with the last state of the object,
-   * with the resourceVersion of the deletion, when the deletion is committed; with undefined after a concurrent write.
+   * Deletes an object if no other write has changed the object since the caller read it. When the deletion is committed, resolves with the
+   * last state of the object, which has the resourceVersion of the deletion. After a concurrent write, resolves with undefined.
    *
+   * @param expected the object that the caller read.
    * @throws {StatusError} 500 when the deletion cannot be kept. The object is then unchanged.
    */
   async delete(storageKey: string, key: ObjectKey, expected: JsonObject): Promise<JsonObject | undefined> {
@@ -162,7 +164,11 @@ export class ObjectStore {
     return last
   }
 
-  /** Returns the objects of a type, in one namespace or in all. `revision` must not be compacted; default: the current revision. */
+  /**
+   * Returns the objects of a type at `revision`, in one namespace or in all namespaces.
+   *
+   * @param revision must not be less than `compactedRevision`. Default: the current revision.
+   */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {

@@ -1,4 +1,4 @@
-/** The interface between the store of objects, which serves reads and watches, and what keeps the objects beyond the process. */
+/** `Persistence`: the interface of a storage that keeps the objects of an `ObjectStore` after the end of the process. */
 import type { Change } from './object-store.ts'
 
 export interface Persistence {

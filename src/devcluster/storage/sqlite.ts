@@ -3,8 +3,9 @@ import type * as Sqlite from 'node:sqlite'
 import { ProreusError } from '../../api/errors.ts'
 
 /**
- * Opens an SQLite database. The module is loaded here and not by an `import`, because releases of Node.js in which its API is not final yet
- * print a warning when they load it. Nothing in this warning concerns the user of a program that is tested with these releases.
+ * Opens an SQLite database. Some releases of Node.js print a warning when they load `node:sqlite`, because its API is not final in these
+ * releases. Proreus is tested with these releases, so its users do not need the warning. The module is therefore not loaded by an `import`,
+ * but here, where warnings are suppressed.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when this Node.js has been built without SQLite.
  */

@@ -25,13 +25,13 @@ export interface WatcherOptions {
   /** Converts an object to the version that the client watches. */
   readonly present: (object: JsonObject) => JsonObject
   /**
-   * Awaited before objects are passed to `matches` and `present`, for example to convert the objects with a webhook. A function that
-   * retries after an error must stop retrying and reject as soon as the signal of the `Watcher` aborts.
+   * Prepares objects for `matches` and `present`, e.g. converts the objects with a webhook. The watcher waits for this function before it
+   * calls `matches` and `present`. If this function retries after errors, it must reject as soon as the signal of the `Watcher` aborts.
    */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /**
-   * Returns the object of a BOOKMARK event; when undefined, no bookmarks are sent. If `since` is undefined, the watch first sends the
-   * existing objects and then a bookmark; `initialEventsEnd` is true for this bookmark.
+   * Returns the object of a BOOKMARK event. Without this function, the watch sends no bookmarks. If `since` is undefined, the watch sends a
+   * bookmark after the existing objects. `initialEventsEnd` is true only for this bookmark.
    */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
   /** Time in milliseconds after which the watch ends. Default: no limit. */

@@ -2,6 +2,7 @@
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
+import { base64Problem } from '../../formats/go-base64.ts'
 import { goKindOf } from './go-json.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 
@@ -124,10 +125,12 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'quantity':
       if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)
       break
-    case 'bytes':
+    case 'bytes': {
       if (typeof value !== 'string') throw wrongType(shape, value, place)
-      checkBase64(value)
+      const problem = base64Problem(value)
+      if (problem !== undefined) throw new ShapeError(problem)
       break
+    }
     case 'time':
     case 'microTime':
       if (typeof value !== 'string') throw wrongType('string', value, place)
@@ -136,27 +139,6 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'any':
       break
   }
-}
-
-/** Throws when the string is not standard base64. Line breaks are allowed, because Go's decoder ignores them. */
-function checkBase64(text: string): void {
-  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
-  throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
-}
-
-/** Returns the offset at which Go's base64 decoder fails: at an invalid character, or at an incomplete group of four. */
-function wrongByteOf(text: string): number {
-  let start = 0
-  let length = 0
-  for (const [index, character] of [...text].entries()) {
-    if (character === '\r' || character === '\n') continue
-    if (length === 4) [start, length] = [index, 0]
-    const isPadding = character === '=' && (length === 3 || (length === 2 && text[index + 1] === '='))
-    if (isPadding) return index + (length === 3 ? 1 : 2)
-    if (!/[A-Za-z0-9+/]/.test(character)) return index
-    length += 1
-  }
-  return start
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Checks the result of a strategic merge patch against its Go type. kube-apiserver converts this result from a map
- * (k8s.io/apimachinery/pkg/runtime: converter.go), and its converter accepts more than its JSON decoder.
+ * Checks the result of a strategic merge patch against its Go type. kube-apiserver converts this result from a map to
+ * the Go type (k8s.io/apimachinery/pkg/runtime: converter.go). This converter accepts more than kube-apiserver's JSON decoder.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'

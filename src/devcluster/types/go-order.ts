@@ -1,6 +1,6 @@
 /**
- * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. Keys such as `"1"` still come first,
- * because JavaScript puts integer keys first in every object.
+ * Orders fields as Go encodes them. The fields of a struct have the order of their declaration. The keys of a map are sorted. Integer keys
+ * such as `"1"` do not follow this order: JavaScript puts integer keys first in every object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'

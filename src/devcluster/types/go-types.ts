@@ -44,7 +44,7 @@ export interface GoField {
   readonly keys: readonly string[] | undefined
   /** True when server-side apply treats the map or struct as atomic: a manager owns it as a whole, and not its single fields. */
   readonly atomic: boolean
-  /** Default value of the field in list items that omit it. Used when the field is one of the `keys` of the list. */
+  /** The value of the field in list items that omit the field. Used only when the field is one of the `keys` of the list. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -53,7 +53,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = mergeR
 const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
-/** JSON that server-side apply treats as atomic, such as the data of a ControllerRevision. */
+/** The type of fields with any JSON value, e.g. `data` of a ControllerRevision. Server-side apply treats these fields as atomic. */
 const rawExtension: GoType = { kind: 'special', special: 'any' }
 
 /** Go types of the messages whose JSON differs from their protobuf fields, keyed by message name. */

@@ -1,6 +1,6 @@
 /**
- * Converts objects to the JSON that Go encodes after it has decoded them into a struct. Unknown fields, and empty fields with `omitempty`,
- * are removed. Fields that Go never omits are added, such as `spec: {}` or `lastTransitionTime: null`.
+ * Converts objects as Go does when it decodes JSON into a struct, and encodes the struct again. Unknown fields, and empty fields with
+ * `omitempty`, are removed. Fields that Go never omits are added, such as `spec: {}` or `lastTransitionTime: null`.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
@@ -17,7 +17,7 @@ export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'drops')
 }
 
-/** Returns the object as Go decodes it, with empty lists and maps; the same object when nothing changes. */
+/** Returns the object as Go decodes it. Unlike in `asGo`, empty lists and maps are kept. Returns the same object when nothing changes. */
 export function asDecoded(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'keeps')
 }

@@ -9,8 +9,8 @@ const creatorValue = 'mypod-controller'
 /** The annotation with the hash of the immutable fields of the desired Pod spec. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
 /**
- * The annotation that records the labels, annotations, tolerations, images and `activeDeadlineSeconds` that the operator has set. Other
- * clients may set further labels and annotations. The operator removes only labels and annotations that this annotation records.
+ * The annotation that records the labels, annotations, tolerations, images and `activeDeadlineSeconds` that the operator has set. The
+ * operator removes only recorded labels and annotations. All others belong to other clients.
  */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
@@ -73,9 +73,11 @@ export type Change =
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Returns the change that the live Pod needs. It compares the desired spec with the spec that the operator last applied. A comparison with
- * the live spec would revert fields that the API server and other webhooks set, again and again. Labels and annotations that were changed
- * by hand are restored. A Pod without the operator's annotations is not replaced; its annotations are restored.
+ * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator last applied, not with the live
+ * spec. Otherwise the operator would revert fields that the API server and other webhooks set, again and again.
+ *
+ * Labels and annotations that were changed by hand are restored. A Pod without the operator's annotations is not recreated: its annotations
+ * are restored.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
@@ -99,8 +101,8 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
 }
 
 /**
- * Returns a merge patch of the labels or annotations. It sets desired entries that differ, and removes entries that the operator has set
- * earlier and that are no longer desired.
+ * Returns a merge patch of the labels or annotations. The patch sets desired entries that are missing or different. It removes entries that
+ * are no longer desired, but only if `before` contains their keys. `before` has the keys that the operator has set earlier.
  */
 function fieldPatch(
   field: 'labels' | 'annotations',
@@ -141,8 +143,8 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
 }
 
 /**
- * Parses the annotation in which the operator recorded what it has set. Returns undefined when the annotation is missing or is not JSON;
- * the caller then removes no label or annotation, and does not patch the Pod spec.
+ * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing or is not JSON. The caller then removes no
+ * label or annotation, and does not patch the Pod spec.
  */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {

@@ -23,8 +23,8 @@ import { statusOf } from './status.ts'
 const refusedRetryMs = 30_000
 
 /**
- * Time in milliseconds for which the status does not yet report that a new Pod is starting. Most Pods run before this time has passed. For
- * these Pods, the status is written once instead of twice.
+ * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay is over. For these Pods, the
+ * status is written once instead of twice.
  */
 const startMs = 2_000
 
@@ -50,7 +50,7 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
   return step.result
 }
 
-/** Returns the milliseconds for which the status need not be written yet, because the Pod is starting; otherwise 0. */
+/** Returns the milliseconds that remain of `startMs` while a new Pod is starting; 0 when the status must be written now. */
 function startingMs({ pod, outcome }: Step, now: number): number {
   if (pod === undefined || outcome.progressing?.reason !== 'Creating') return 0
   const age = now - Date.parse(pod.metadata.creationTimestamp)
@@ -59,8 +59,8 @@ function startingMs({ pod, outcome }: Step, now: number): number {
 }
 
 /**
- * Returns true if the status reports Ready or Degraded. While the Pod is starting, such a status is wrong, and must be replaced
- * immediately.
+ * Returns true if the status reports Ready or Degraded. Such a status is wrong for a Pod that is starting. The new status is then written
+ * without the delay `startMs`.
  */
 function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
   return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')

@@ -80,7 +80,7 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** Validates a default inside apiVersion, kind or metadata: an object with this default must be valid. */
+/** Validates a default inside apiVersion, kind or metadata. An object with this default must be a valid embedded resource. */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at
   const place = childPath(path, 'default')

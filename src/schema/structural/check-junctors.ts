@@ -84,7 +84,7 @@ function branchErrors({ schema, path }: SchemaAt, skipAnyOf = false): FieldError
 }
 
 function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
-  // Any value sets `default`, even an empty one. Other keywords with an empty value count as unset.
+  // `default` counts as set even if its value is empty. Other keywords with an empty value count as unset.
   if (value === undefined || value === null) return false
   return keyword === 'default' || !(value === false || value === '' || (Array.isArray(value) && value.length === 0))
 }

@@ -30,7 +30,8 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // A rule is type-checked against the schema, so a rule is not checked if its schema or one of the subschemas has an error.
+  // Rules are type-checked against the schema. If there is a structural error, no rule is checked. If `openapi` has an error in a schema or
+  // its subschemas, the rules of this schema are not checked.
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
@@ -47,11 +48,11 @@ function hasErrorsFrom(place: string, errors: readonly FieldError[]): boolean {
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {
   const errors = [...invariantErrors(schema, path), ...completenessErrors(schema, path)]
-  // Defaults are validated with the schema. The schema itself must therefore be valid first.
+  // Defaults are validated with the schema, so the schema must be structural first.
   return errors.length > 0 ? errors : defaultErrors(schema, path)
 }
 
-/** Keywords for which kube-apiserver's `NewStructural` returns an error, with their names in its message. */
+/** Keywords for which kube-apiserver's `NewStructural` returns an error. The second name is the name in the error message. */
 const unsupportedKeywords = [
   ['id', 'id'],
   ['$schema', 'schema'],

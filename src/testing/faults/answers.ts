@@ -78,7 +78,7 @@ interface Rule {
 export class Answers {
   readonly #rules = new Set<Rule>()
 
-  /** @throws {ProreusError} `PRO_CONFIG_INVALID` for another status code, and for an invalid or unknown option. */
+  /** @throws {ProreusError} `PRO_CONFIG_INVALID` when `code` is not an `AnswerCode`, or when an option is invalid or unknown. */
   add(code: AnswerCode, options: AnswerOptions): AnswerFault {
     refuseOptions('proxy.answer', [...isCode(code, 'code'), ...checkOptions(options, '')])
     const { retryAfterSeconds, count = Infinity, match = () => true, message } = options

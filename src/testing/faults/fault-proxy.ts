@@ -36,8 +36,8 @@ const checkDelay = hasOptions({ toServerMs: isDelay, toClientMs: isDelay })
  */
 export interface FaultProxy {
   /**
-   * A connection to the proxy, with the proxy's own CA and token. Requests on it are forwarded with the identity of the connection that was
-   * passed to `startFaultProxy`.
+   * A connection to the proxy, with the proxy's own CA and token. The proxy forwards requests on this connection with the identity of the
+   * connection that was passed to `startFaultProxy`.
    */
   readonly connection: Connection
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */

@@ -21,7 +21,7 @@ export interface ForwarderOptions {
    * contains, and never with the credentials of this connection.
    */
   readonly connection: Connection
-  /** The tokens that the proxy has issued, each with the connection to the API server whose identity the token stands for. */
+  /** The tokens that the proxy has issued. A request with such a token is forwarded with the identity of the token's connection. */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }
@@ -32,7 +32,7 @@ export interface Forwarder {
 }
 
 /**
- * Maximum size of the request headers in bytes. Node.js' default of 16 KiB may be too small, because kube-apiserver accepts up to 1 MiB.
+ * Maximum size of the request headers in bytes. It is larger than Node.js' default of 16 KiB, because kube-apiserver accepts up to 1 MiB.
  */
 const maxHeaderBytes = 64 * 1024
 /**

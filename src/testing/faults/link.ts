@@ -11,7 +11,7 @@ export interface Latency {
 
 export type Direction = keyof Latency
 
-/** Maximum number of bytes that are held in one direction. A real connection has buffers of limited size, too. */
+/** When this number of bytes waits in one direction, the link stops reading. A real connection has buffers of limited size, too. */
 const maxHeldBytes = 1024 * 1024
 
 /** A connection of a client to the proxy, together with the proxy's connection to the server. */

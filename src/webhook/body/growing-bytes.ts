@@ -11,7 +11,7 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected the number of bytes that `Content-Length` announces. Memory is allocated only for bytes that have arrived. */
+  /** @param expected the number of bytes that `Content-Length` announces. The buffer starts small, and grows while bytes arrive. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -24,7 +24,7 @@ export class GrowingBytes {
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
-    // The size at least doubles, so on average each byte is copied only about once.
+    // The size doubles up to the expected size, so on average each byte is copied only about once.
     return Math.max(needed, Math.min(this.#expected, Math.max(firstBytes, 2 * this.#bytes.length)))
   }
 
@@ -38,7 +38,7 @@ export class GrowingBytes {
     this.#length += chunk.length
   }
 
-  /** Returns all bytes. Their ArrayBuffer contains nothing else, so it can be transferred to a worker thread. */
+  /** Returns all bytes in an ArrayBuffer of exactly this size. The ArrayBuffer can be transferred to a worker thread. */
   whole(): Buffer {
     this.#resize(this.#length)
     return this.#bytes

@@ -159,9 +159,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Moves the request that holds the reserve to the memory outside the reserve, if there is room for it. This frees the reserve for the
-   * request that has waited longest. Without the move, even a small request would hold the whole reserve until it ends, and a slow client
-   * can delay the end of its request for long.
+   * Moves the request that holds the reserve to the memory outside the reserve, if there is room. The reserve is then free for the request
+   * that has waited longest. Without the move, even a small request of a slow client would hold the whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
@@ -212,8 +211,8 @@ export class Charge {
   }
 
   /**
-   * Reserves `bytes` more. Returns false when the request has to wait (`growLater`). `isPart` is true when the bytes are only a chunk of a
-   * body.
+   * Reserves `bytes` more and returns true. Returns false, without a reservation, when the request has to wait. The caller then calls
+   * `growLater`. `isPart` is true when the bytes are for one chunk of a body.
    */
   grow(bytes: number, isPart = false): boolean {
     if (!this.#budget.take(this, { bytes, isPart })) return false

@@ -1,6 +1,5 @@
 /**
- * Estimates the memory of a parsed body. The parsed form of a body that consists mostly of brackets takes many times the memory of its
- * bytes.
+ * Estimates the memory of a parsed body. If a body consists mostly of brackets, its parsed form takes many times the memory of the body.
  */
 
 /** Memory in bytes for each byte of a body: the byte itself, the decoded string, and the parsed strings and numbers. */

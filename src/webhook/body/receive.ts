@@ -44,8 +44,8 @@ interface ReceiveOptions {
 }
 
 /**
- * Minimum average size in bytes of the chunks of a body, after the first `freeChunks`. A body with smaller chunks is rejected: each chunk
- * costs a microsecond of processor time, however small it is.
+ * Minimum average size in bytes of the chunks of a body. The first `freeChunks` chunks are not counted. A body with a smaller average is
+ * rejected, because even a small chunk costs a microsecond of processor time.
  */
 const leastChunkBytes = 64
 const freeChunks = 256
@@ -180,14 +180,14 @@ class Receiver implements Received {
     this.#bytes = undefined
   }
 
-  /** Reserves `bytes` more and calls `goOn`: immediately if there is room, otherwise later, with the connection paused in the meantime. */
+  /** Reserves `bytes` more, and then calls `goOn`. If there is no room yet, pauses the connection until there is room. */
   #withRoom(bytes: number, goOn: () => void, isPart = false): void {
     if (bytes <= 0 || this.charge.grow(bytes, isPart)) return goOn()
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // A request that waits for memory is rejected only at its deadline. After an earlier rejection, the API server would send the whole
-    // request again (`Retry-After`), and the new request might have to wait, too.
+    // A request that waits for memory is rejected only at its deadline. After an earlier rejection with `Retry-After`, the API server would
+    // send the whole request again, and the new request might have to wait, too.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout, clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))

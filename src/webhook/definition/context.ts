@@ -36,7 +36,7 @@ export interface OperationOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** The context of handlers that do not read the cluster. `proreus validate` calls these handlers, too, without a cluster. */
+/** The context of handlers that do not read the cluster: `default` and `validate`. `proreus validate` calls them without a cluster. */
 export interface ReviewContext<T = unknown> {
   readonly operation: Operation
   readonly dryRun: boolean
@@ -92,8 +92,8 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    */
   readonly cache: CacheReader
   /**
-   * Checks with a SubjectAccessReview whether the requester has another permission than that for this request, which the API server has
-   * already checked. The result is cached for a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
+   * Checks with a SubjectAccessReview whether the requester has a further permission. (The API server has already checked the permission
+   * for this request.) The result is cached for a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })

@@ -44,9 +44,9 @@ export type Verdict = readonly FieldError[] | Status
  */
 export interface WebhookHandlers<T> {
   /**
-   * Applies defaults that the schema cannot express. It returns a changed copy, or the same object. The defaults of the schema have been
-   * applied before. Required fields may still be missing, and this handler may set them. It is not called when a field has a value of the
-   * wrong type.
+   * Applies defaults that the schema cannot express. Returns a changed copy, or the same object. The defaults of the schema have already
+   * been applied. Required fields may still be missing, and this handler may set them. The handler is not called when a field has a value
+   * of the wrong type.
    */
   default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
@@ -60,8 +60,9 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * Validates an object with reads from the cluster. The validating webhook calls it with the final object. The mutating webhook calls it
-   * only if `validate` has rejected the object, because the user should get all errors at the same time.
+   * Validates an object with reads from the cluster. The validating webhook calls this handler with the final object. With
+   * `refuseInvalidEarly`, the mutating webhook calls this handler if the schema accepts the object but `validate` rejects it. The user then
+   * gets all errors at the same time.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
   /** Validates a deletion. Without this handler, every deletion is allowed. */
@@ -121,7 +122,10 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   return Object.freeze(webhook)
 }
 
-/** Returns the operations for which the API server calls the webhook. Default: the operations that the schema or the handlers need. */
+/**
+ * Returns the operations for which the API server calls the webhook. Default for a subresource: the operation of its requests. Default for
+ * the objects of a type: the operations that the schema or the handlers need.
+ */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]

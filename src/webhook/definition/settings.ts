@@ -47,9 +47,9 @@ export interface WebhookFilters {
 
 export interface WebhookSettings extends WebhookFilters {
   /**
-   * The operations for which the webhook is called. Default: `CREATE` and `UPDATE`, and `DELETE` if there is a `validateDelete`. For a
-   * subresource, the default is the operation of its requests: `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for
-   * `eviction`, `binding` and `token`, `UPDATE` for all others.
+   * The operations for which the webhook is called. Default: `CREATE` and `UPDATE` if there is a schema or a handler other than
+   * `validateDelete`, and `DELETE` if there is a `validateDelete`. For a subresource, the default is the operation of its requests:
+   * `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, `UPDATE` for all others.
    */
   readonly operations?: readonly Operation[]
   /**
@@ -73,8 +73,8 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /**
-   * `IfNeeded`: when a webhook that was called later has changed the object, the API server calls the mutating webhook again, and thereby
-   * the handler `default`. Default `Never`.
+   * `IfNeeded`: when a webhook that was called later has changed the object, the API server calls the mutating webhook again. The handler
+   * `default` is then called again, too. Default `Never`.
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**

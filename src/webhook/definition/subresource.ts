@@ -10,7 +10,7 @@ import type { Operation } from './context.ts'
  */
 export const anyResource: ResourceType = resourceType({ group: '*', version: '*', kind: '*', plural: '*' })
 
-/** The object of the `exec` subresource of a Pod, to which `kubectl exec` connects. */
+/** The object of the `exec` subresource of a Pod. `kubectl exec` connects to this subresource. */
 export interface PodExecOptions {
   apiVersion: 'v1'
   kind: 'PodExecOptions'
@@ -19,19 +19,19 @@ export interface PodExecOptions {
   stderr?: boolean
   tty?: boolean
   /**
-   * The name of the container. Default: the container that the annotation `kubectl.kubernetes.io/default-container` names, or the only
-   * container.
+   * The name of the container. Default: the only container of the Pod. The API server does not read the annotation
+   * `kubectl.kubernetes.io/default-container`. kubectl reads the annotation and sends the name of the container.
    */
   container?: string
   command: string[]
 }
 
-/** The object of the `attach` subresource of a Pod, to which `kubectl attach` connects. */
+/** The object of the `attach` subresource of a Pod. `kubectl attach` connects to this subresource. */
 export interface PodAttachOptions extends Omit<PodExecOptions, 'kind' | 'command'> {
   kind: 'PodAttachOptions'
 }
 
-/** The object of the `portforward` subresource of a Pod, to which `kubectl port-forward` connects. */
+/** The object of the `portforward` subresource of a Pod. `kubectl port-forward` connects to this subresource. */
 export interface PodPortForwardOptions {
   apiVersion: 'v1'
   kind: 'PodPortForwardOptions'
@@ -78,8 +78,8 @@ type ObjectsOf = {
 }
 
 /**
- * The type of the object that the handlers receive. With a subresource, it is the type of the request body, otherwise the type for which
- * the webhook is defined.
+ * The type of the object that the handlers receive. For a subresource, this is the type of the request body. Otherwise it is the type for
+ * which the webhook is defined.
  */
 export type ReviewedObject<R extends ResourceType, Subresource extends string> = Subresource extends 'scale'
   ? Scale

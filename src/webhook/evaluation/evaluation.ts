@@ -30,8 +30,8 @@ export interface ReviewedObjects {
 /** The steps of one review, without the handlers. */
 export interface Evaluation {
   /**
-   * The decoded request. If a worker thread parses the body, `request` is preliminary until `begin` has resolved: `request` is then
-   * undefined, or its `dryRun` and `options` may be wrong.
+   * The decoded request. If a worker thread parses the body, `request` is preliminary until `begin` has resolved. A preliminary `request`
+   * is undefined, or its `dryRun` and `options` may be wrong.
    */
   readonly request: AdmissionRequest | undefined
   /**
@@ -45,7 +45,7 @@ export interface Evaluation {
   objects(): Awaitable<ReviewedObjects>
   /** Replaces the object with the result of a handler, validates it with the schema, and returns the errors. */
   change(object: JsonObject): Awaitable<ErrorList>
-  /** Serializes the response. In a mutating webhook it contains the patch from the original object to the current one. */
+  /** Serializes the response. If a mutating webhook allows the request, adds the patch from the original object to the current object. */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
   /** Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Idempotent. */
   close(): void

@@ -3,9 +3,12 @@ import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Change } from '../../../src/cli/watch/source-files.ts'
 import { SourceFiles } from '../../../src/cli/watch/source-files.ts'
 import { sourceFile } from '../../../src/cli/watch/source-file.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 
 /** Creates a folder with `a.ts` and `lib/b.ts`, and adds these files. */
@@ -36,6 +39,12 @@ t.test('changes are noticed, however an editor or git writes the file', async (t
     writeFileSync(join(folder, 'a.tmp'), 'replaced')
     renameSync(join(folder, 'a.tmp'), a)
   }
+  /** The file system may give the new folder the inode of the old one. */
+  const replaceFolder = (): void => {
+    rmSync(join(folder, 'lib'), { recursive: true })
+    mkdirSync(join(folder, 'lib'))
+    writeFileSync(b, 'new')
+  }
   const steps: [string, () => void, string][] = [
     ['written in place', () => writeFileSync(a, 'longer'), a],
     ['written again with the same size', () => writeFileSync(a, 'LONGER'), a],
@@ -47,6 +56,8 @@ t.test('changes are noticed, however an editor or git writes the file', async (t
     ['deleted with its folder', () => rmSync(join(folder, 'lib'), { recursive: true }), b],
     ['created with its folder', () => (mkdirSync(join(folder, 'lib')), writeFileSync(b, 'again')), b],
     ['written after that', () => writeFileSync(b, 'and again'), b],
+    ['replaced with its folder', replaceFolder, b],
+    ['written after that, too', () => writeFileSync(b, 'and again'), b],
   ]
   for (const [name, change, path] of steps) t.strictSame(await changedBy(change), [path], name)
 })
@@ -78,6 +89,35 @@ t.test('a change before the file is watched is noticed, and so is a missing file
   mkdirSync(join(folder, 'new/deep'))
   writeFileSync(missing, 'c')
   t.strictSame((await next).paths, [missing])
+})
+
+t.test('a file that has changed before it is added is noticed while the next change is awaited', async (t) => {
+  const { folder, files, stop } = world(t)
+  mkdirSync(join(folder, 'unwatched'))
+  const path = join(folder, 'unwatched/c.ts')
+  writeFileSync(path, 'c')
+  const loaded = sourceFile(path)
+  writeFileSync(path, 'changed')
+  const next = files.nextChange(stop.signal)
+  files.add(loaded)
+  t.strictSame((await next).paths, [path])
+})
+
+t.test('a burst of changes without an end is a change, too', async (t) => {
+  const { logger } = recordingLogger()
+  // The time does not pass, so that no moment is quiet.
+  const files = new SourceFiles({ clock: new FakeClock(), logger })
+  t.teardown(() => files.close())
+  const path = join(t.testdir({ 'a.ts': 'a' }), 'a.ts')
+  const next = files.nextChange(new AbortController().signal)
+  let change: Change | undefined
+  void next.then((found) => (change = found))
+  await eventually(() => {
+    // A file with another state than the one that is loaded is an event.
+    files.add({ path, state: 'another' })
+    return change !== undefined
+  })
+  t.strictSame(change?.paths, [path])
 })
 
 t.test('files that a new process does not load are forgotten when it is ready', async (t) => {

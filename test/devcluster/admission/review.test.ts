@@ -5,7 +5,7 @@ import { isObject } from '../../../src/api/json.ts'
 import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
 import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
 import { inNamespace, readPatched } from '../../../src/devcluster/admission/patched-object.ts'
-import { base64Problem, knownStatus, reviewProblem } from '../../../src/devcluster/admission/response-shape.ts'
+import { knownStatus, reviewProblem } from '../../../src/devcluster/admission/response-shape.ts'
 import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admission/check-response-type.ts'
 import { CallError, readResponse, requestOf, reviewRequest } from '../../../src/devcluster/admission/review.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
@@ -322,24 +322,6 @@ t.test('a Status is reduced to known fields that are not empty', (t) => {
     },
   )
   t.strictSame(knownStatus({ details: { causes: [] }, metadata: 'x' }), { metadata: 'x', details: {} })
-  t.end()
-})
-
-t.test('invalid base64 is reported with the offset of Go', (t) => {
-  const at = (byte: number): string => `illegal base64 data at input byte ${byte}`
-  const texts: [text: string, problem: string | undefined][] = [
-    ['', undefined],
-    ['YWJj', undefined],
-    ['YWI=', undefined],
-    ['YQ==', undefined],
-    ['YW\r\nJj', undefined],
-    ['YW-j', at(2)],
-    ['=WJj', at(0)],
-    ['YWJjY', at(4)],
-    ['YWJjYWI', at(4)],
-    ['YWI', at(0)],
-  ]
-  for (const [text, problem] of texts) t.equal(base64Problem(text), problem, text)
   t.end()
 })
 

@@ -1,348 +1,15 @@
 /** Tests of the embedded cluster's controllers: the requests that they send, and their reactions to the responses. */
 import t from 'tap'
-import type { Test } from 'tap'
-import { configMap, namespace as namespaceType, node as nodeType, pod as podType, serviceAccount } from '../../../src/api/builtin.ts'
+import { configMap, namespace as namespaceType, serviceAccount } from '../../../src/api/builtin.ts'
 import { formatTime } from '../../../src/api/conditions.ts'
-import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import { resourceType } from '../../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
-import { deepFreeze } from '../../../src/api/json.ts'
-import { failure } from '../../../src/api/status.ts'
-import { ApiError } from '../../../src/client/api-error.ts'
-import { runController } from '../../../src/controller/run-controller.ts'
-import type { ControllerDefinition } from '../../../src/controller/builder.ts'
-import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
 import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
 import { rootCaPublisher } from '../../../src/devcluster/controllers/root-ca-publisher.ts'
-import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
 import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
-import type { ControllerWorld } from '../../support/controller/fakes.ts'
-import { controllerWorld } from '../../support/controller/fakes.ts'
-import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
+import { apiError, exists, forbidden, notFound, objectOf, quiet, runScripted, time } from '../../support/devcluster/scripted-controller.ts'
 import { until } from '../../../src/testing/until.ts'
-
-const time = '2026-01-01T00:00:00Z'
-const apiError = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, reason))
-const [notFound, conflict, exists, forbidden] = [
-  apiError(404, 'NotFound'),
-  apiError(409, 'Conflict'),
-  apiError(409, 'AlreadyExists'),
-  apiError(403, 'Forbidden'),
-]
-
-let version = 0
-function objectOf(name: string, fields: object = {}, metadata: object = {}): KubernetesObject {
-  const own = { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(++version), ...metadata }
-  return deepFreeze({ metadata: own, ...fields }) as unknown as KubernetesObject
-}
-const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '10' } } }
-const nodeOf = (name: string, fields: object = ready): KubernetesObject => objectOf(name, fields, { namespace: undefined })
-
-type Answer = (method: string, ...given: never[]) => unknown
-
-interface Running extends ControllerWorld {
-  /** The requests to the API server, each as the method of `Client` and its arguments without the signal. */
-  readonly asked: unknown[][]
-  readonly events: string[]
-  /** Adds objects of a type to the controllers' cache. */
-  set(type: ResourceType, ...objects: KubernetesObject[]): void
-  /** Waits until there are `count` requests, removes them from the list, and returns them. */
-  take(count: number): Promise<unknown[][]>
-}
-
-/** Runs a controller. `answer` returns the response of the API server to each request. */
-function run(t: Test, make: (world: ControllerWorld, events: EventRecorder) => ControllerDefinition, answer: Answer = () => ({})): Running {
-  const asked: unknown[][] = []
-  const events: string[] = []
-  const methods = ['create', 'patch', 'patchStatus', 'delete', 'raw', 'list', 'get']
-  const client = Object.fromEntries(
-    methods.map((method) => [
-      method,
-      async (...given: unknown[]) => {
-        t.ok((given.at(-1) as { signal?: unknown }).signal instanceof AbortSignal, `${method} ends with the controller`)
-        asked.push([method, ...given.map(withoutSignal)])
-        return await Promise.resolve(answer(method, ...(given as never[])))
-      },
-    ]),
-  )
-  const world = controllerWorld(client)
-  const environment = {
-    ...world.environment,
-    events: {
-      event: (object: { metadata: { name: string } }, type: string, reason: string, message: string) =>
-        void events.push(`${object.metadata.name} ${type} ${reason}: ${message}`),
-    },
-  }
-  const definition = make(world, environment.events)
-  for (const type of definition.types) world.cache.of(type).sync()
-  const running = runController(definition, environment as never, world.stop.signal)
-  t.teardown(async () => {
-    world.stop.abort()
-    await running
-  })
-  return {
-    ...world,
-    asked,
-    events,
-    set: (type, ...objects) => objects.forEach((object) => world.cache.of(type).set(object)),
-    take: async (count) => {
-      await until(`${count} requests`, () => asked.length >= count)
-      await new Promise((resolve) => setImmediate(resolve))
-      return asked.splice(0)
-    },
-  }
-}
-
-function withoutSignal(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given
-  if ('plural' in given) return (given as ResourceType).plural
-  const { signal: _signal, ...rest } = given as { signal?: AbortSignal }
-  return rest
-}
-
-/** Waits until the controller has done all work that needs no timer. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
-const podOf = (name: string, spec: object = {}, fields: object = {}, metadata: object = {}): KubernetesObject =>
-  objectOf(name, { spec: { containers: [{ name: 'main', image: 'x:1' }], ...spec }, ...fields }, metadata)
-const schedule = (): ControllerDefinition => scheduler()
-
-t.test('the scheduler binds a pending Pod to the node with the fewest Pods', async (t) => {
-  const world = run(t, schedule)
-  world.set(nodeType, nodeOf('n1'), nodeOf('n2'))
-  world.set(podType, podOf('there', { nodeName: 'n1' }), podOf('a'))
-  t.strictSame(await world.take(1), [
-    [
-      'raw',
-      '/api/v1/namespaces/ns/pods/a/binding',
-      {
-        method: 'POST',
-        body: {
-          apiVersion: 'v1',
-          kind: 'Binding',
-          metadata: { name: 'a', namespace: 'ns', uid: 'uid-a' },
-          target: { apiVersion: 'v1', kind: 'Node', name: 'n2' },
-        },
-        contentType: 'application/json',
-      },
-    ],
-  ])
-  t.strictSame(world.events, ['a Normal Scheduled: Successfully assigned ns/a to n2'])
-})
-
-t.test('the scheduler ignores Pods that are bound, deleted, gated, finished or for another scheduler', async (t) => {
-  const world = run(t, schedule)
-  world.set(nodeType, nodeOf('n1'))
-  world.set(
-    podType,
-    podOf('bound', { nodeName: 'n1' }),
-    podOf('deleted', {}, {}, { deletionTimestamp: time }),
-    podOf('gated', { schedulingGates: [{ name: 'g' }] }),
-    podOf('other', { schedulerName: 'mine' }),
-    podOf('done', {}, { status: { phase: 'Succeeded' } }),
-    podOf('own', { schedulerName: 'default-scheduler', schedulingGates: [] }, { status: { phase: 'Pending' } }),
-  )
-  const asked = await world.take(1)
-  await quiet()
-  t.match(asked, [['raw', '/api/v1/namespaces/ns/pods/own/binding', {}]])
-  t.strictSame([asked.length, world.asked.length], [1, 0])
-})
-
-t.test('the scheduler ignores that a Pod was deleted or bound meanwhile', async (t) => {
-  for (const error of [notFound, conflict]) {
-    const world = run(t, schedule, () => Promise.reject(error))
-    world.set(nodeType, nodeOf('n1'))
-    world.set(podType, podOf('a'))
-    await world.take(1)
-    await quiet()
-    t.strictSame([world.events, world.log.filter(({ level }) => level === 'error')], [[], []])
-  }
-  const world = run(t, schedule, () => Promise.reject(apiError(500, 'InternalError')))
-  world.set(nodeType, nodeOf('n1'))
-  world.set(podType, podOf('a'))
-  await world.take(1)
-  await until('it is tried again', async () => {
-    await world.clock.advance(10)
-    return world.asked.length > 0
-  })
-})
-
-t.test('the scheduler reports once why a Pod fits on no node', async (t) => {
-  const message =
-    '0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
-  const world = run(t, schedule)
-  world.set(nodeType, nodeOf('n1', { spec: { unschedulable: true }, ...ready }))
-  const other = { type: 'Other', status: 'True' }
-  const scheduled = {
-    type: 'PodScheduled',
-    status: 'False',
-    reason: 'Unschedulable',
-    message,
-    lastProbeTime: null,
-    lastTransitionTime: time,
-  }
-  const status = (...conditions: object[]) => ({ status: { conditions } })
-  world.set(podType, podOf('a', {}, status({ type: 'PodScheduled', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }, other)))
-  const [[verb, plural, key, patch]] = (await world.take(1)) as [[string, string, object, object]]
-  t.strictSame([verb, plural, patch], ['patchStatus', 'pods', { status: { conditions: [other, scheduled] } }])
-  t.match(key, { name: 'a', namespace: 'ns' })
-  t.strictSame(world.events, [`a Warning FailedScheduling: ${message}`])
-  world.set(podType, podOf('b', {}, status(scheduled)))
-  const since = '2020-01-01T00:00:00Z'
-  world.set(podType, podOf('c', {}, status({ ...scheduled, message: 'x', lastTransitionTime: since })))
-  t.match(await world.take(1), [
-    ['patchStatus', 'pods', { name: 'c' }, { status: { conditions: [{ ...scheduled, lastTransitionTime: since }] } }],
-  ])
-  world.set(podType, podOf('d', {}, status({ ...scheduled, reason: 'x' })))
-  t.equal((await world.take(1)).length, 1)
-  world.set(nodeType, nodeOf('n2'))
-  const bindings = await world.take(4)
-  t.strictSame(
-    bindings.map(([, path]) => path).sort(),
-    ['a', 'b', 'c', 'd'].map((name) => `/api/v1/namespaces/ns/pods/${name}/binding`),
-  )
-})
-
-const onNode = { nodeName: 'n1' }
-const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition => kubelet({ eventsOf: () => events })
-const addressed = (address: string): object => ({ status: { addresses: [{ type: 'InternalIP', address }] } })
-/** Responds to a patch of a status with the Pod. */
-const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
-  method === 'patchStatus' ? { ...(patch as object), metadata } : {}
-/** Runs the kubelets of two nodes. */
-function runKubelets(t: Test, answer: Answer = patched): Running {
-  const world = run(t, kubelets, answer)
-  world.set(nodeType, nodeOf('n0', addressed('10.0.0.1')), nodeOf('n1', addressed('10.0.0.2')))
-  return world
-}
-const runningStatus = {
-  phase: 'Running',
-  containerStatuses: [{ name: 'main', image: 'x:1', restartCount: 0, ready: true, state: { running: { startedAt: time } } }],
-}
-
-t.test('the kubelet runs the Pods on its nodes', async (t) => {
-  const world = runKubelets(t)
-  world.set(podType, podOf('elsewhere', { nodeName: 'other' }), podOf('unbound'))
-  for (const phase of ['Succeeded', 'Failed']) world.set(podType, podOf(phase.toLowerCase(), onNode, { status: { phase } }))
-  world.set(podType, podOf('a', onNode))
-  const [[method, plural, key, patch]] = (await world.take(1)) as [[string, string, object, object]]
-  t.strictSame([method, plural], ['patchStatus', 'pods'])
-  t.match(key, { name: 'a', namespace: 'ns' })
-  t.match(patch, {
-    metadata: { resourceVersion: (key as { resourceVersion: string }).resourceVersion },
-    status: { phase: 'Running', hostIP: '10.0.0.2', podIP: '10.244.0.2', startTime: time },
-  })
-  t.strictSame(world.events, [
-    'a Normal Pulling: Pulling image "x:1"',
-    'a Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
-    'a Normal Created: Container created',
-    'a Normal Started: Container started',
-  ])
-  world.set(
-    podType,
-    podOf('b', onNode, { status: { podIP: '10.244.7.7' } }),
-    podOf('c', onNode, { status: { phase: 'Pending' } }),
-    podOf('running', onNode, { status: runningStatus }),
-  )
-  t.match(await world.take(2), [
-    ['patchStatus', 'pods', { name: 'b' }, { status: { podIPs: [{ ip: '10.244.7.7' }] } }],
-    ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],
-  ])
-  t.equal(world.events.length, 10, 'the image is pulled once, and a running Pod is not started again')
-  world.set(podType, podOf('d', { nodeName: 'n0' }, { status: { phase: 'Pending' } }))
-  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'd' }, { status: { hostIP: '10.0.0.1', podIP: '10.244.0.5' } }]])
-  await quiet()
-  t.strictSame(world.asked, [])
-  t.strictSame(world.events.slice(10), [
-    'd Normal Pulling: Pulling image "x:1"',
-    'd Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
-    'd Normal Created: Container created',
-    'd Normal Started: Container started',
-  ])
-})
-
-t.test('a change of a Pod that is being deleted does not delay its deletion', async (t) => {
-  const world = runKubelets(t)
-  const deleted = (annotations: object = {}): KubernetesObject =>
-    podOf('a', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 30, annotations })
-  world.set(podType, deleted())
-  await until('it stops', () => world.clock.pending > 0)
-  await world.clock.advance(60)
-  world.set(podType, deleted({ x: 'y' }))
-  await quiet()
-  await world.clock.advance(40)
-  t.match(await world.take(2), [
-    ['patchStatus', 'pods', { name: 'a' }, { status: { phase: 'Failed' } }],
-    ['delete', 'pods', { name: 'a' }, { gracePeriodSeconds: 0 }],
-  ])
-  world.set(podType, podOf('b', onNode, {}, { deletionTimestamp: time }))
-  t.match(
-    (await world.take(2))[1],
-    ['delete', 'pods', { name: 'b' }, { gracePeriodSeconds: 0 }],
-    'without a grace period it is deleted at once',
-  )
-})
-
-t.test('the address of a deleted or replaced Pod is reused', async (t) => {
-  const world = runKubelets(t)
-  const addressOf = async (): Promise<string> => {
-    const [[, , , patch]] = (await world.take(1)) as [[string, string, object, { status: { podIP: string } }]]
-    return patch.status.podIP
-  }
-  world.set(podType, podOf('a', onNode))
-  t.equal(await addressOf(), '10.244.0.2')
-  world.set(podType, podOf('a', onNode, {}, { uid: 'other' }))
-  t.equal(await addressOf(), '10.244.0.2')
-  world.set(podType, podOf('b', onNode))
-  t.equal(await addressOf(), '10.244.0.3')
-  world.cache.of(podType).delete({ namespace: 'ns', name: 'a' })
-  await quiet()
-  world.set(podType, podOf('c', onNode))
-  t.equal(await addressOf(), '10.244.0.2')
-})
-
-t.test('the kubelet confirms a deletion after the containers have stopped', async (t) => {
-  const world = runKubelets(t)
-  const deleted = (name: string, deletionGracePeriodSeconds?: number) =>
-    podOf(
-      name,
-      onNode,
-      { status: runningStatus },
-      { deletionTimestamp: time, ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }) },
-    )
-  world.set(podType, deleted('a', 30), deleted('short', 0.05), deleted('held', 0))
-  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'held' }, { status: { phase: 'Failed' } }]])
-  await until('they stop', () => world.clock.pending > 0)
-  await quiet()
-  t.strictSame(world.asked, [], 'a deletion without a grace period needs no confirmation')
-  const confirmed = (name: string) => [
-    ['patchStatus', 'pods', { name }, { status: { phase: 'Failed' } }],
-    ['delete', 'pods', { name, namespace: 'ns' }, { gracePeriodSeconds: 0, preconditions: { uid: `uid-${name}` } }],
-  ]
-  await world.clock.advance(50)
-  t.match(await world.take(2), confirmed('short'))
-  await world.clock.advance(49)
-  await quiet()
-  t.strictSame(world.asked, [])
-  await world.clock.advance(1)
-  t.match(await world.take(2), confirmed('a'))
-})
-
-t.test('the kubelet ignores that a Pod was changed or deleted meanwhile', async (t) => {
-  for (const error of [notFound, conflict]) {
-    const world = runKubelets(t, () => Promise.reject(error))
-    world.set(podType, podOf('a', onNode))
-    await world.take(1)
-    world.set(podType, podOf('b', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 1 }))
-    await until('it stops', () => world.clock.pending > 0)
-    await world.clock.advance(100)
-    await world.take(1)
-    await quiet()
-    t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
-  }
-})
 
 const foos = resourceType({ group: 'g.io', version: 'v1', kind: 'Foo', plural: 'foos' })
 const bars = resourceType({ group: 'g.io', version: 'v1', kind: 'Bar', plural: 'bars', namespaced: false })
@@ -360,7 +27,7 @@ t.test('a terminating namespace is emptied after a delay and finalized when it i
     [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }, { metadata: { name: 'b' } }],
   ]
   const latest = { metadata: { name: 'n', resourceVersion: '9' }, spec: { finalizers: ['kubernetes', 'x.io/mine'], other: 1 } }
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: lists.shift() ?? [] } : method === 'get' ? latest : {}),
@@ -413,7 +80,7 @@ t.test('a terminating namespace is emptied after a delay and finalized when it i
 })
 
 t.test('a namespace that is active, or lacks the finalizer kubernetes, is not emptied', async (t) => {
-  const world = run(t, () => namespaceController(types))
+  const world = runScripted(t, () => namespaceController(types))
   world.set(namespaceType, objectOf('n', { spec: { finalizers: ['kubernetes'] } }, { namespace: undefined }))
   world.set(
     namespaceType,
@@ -425,7 +92,7 @@ t.test('a namespace that is active, or lacks the finalizer kubernetes, is not em
 
 t.test('a type that is no longer served, or cannot be deleted, does not block a namespace', async (t) => {
   for (const error of [notFound, apiError(405, 'MethodNotAllowed')]) {
-    const world = run(
+    const world = runScripted(
       t,
       () => namespaceController(types),
       (method) => (method === 'list' ? Promise.reject(error) : method === 'get' ? { metadata: { name: 'n' } } : {}),
@@ -439,7 +106,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
     const [, path, { body }] = asked[3] as [string, string, { body: { spec: object } }]
     t.strictSame([path, body.spec], ['/api/v1/namespaces/n/finalize', { finalizers: [] }])
   }
-  const gone = run(
+  const gone = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: [] } : Promise.reject(notFound)),
@@ -451,7 +118,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
     gone.log.filter(({ level }) => level === 'error'),
     [],
   )
-  const failing = run(
+  const failing = runScripted(
     t,
     () => namespaceController(types),
     () => Promise.reject(apiError(500, 'InternalError')),
@@ -469,7 +136,7 @@ t.test('a type that is no longer served, or cannot be deleted, does not block a 
 })
 
 t.test('a namespace whose finalizer cannot be removed is tried again', async (t) => {
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) =>
@@ -491,7 +158,7 @@ t.test('a namespace whose finalizer cannot be removed is tried again', async (t)
 })
 
 t.test('the status of a namespace is written only when it changes', async (t) => {
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items: [{ metadata: { name: 'a' } }] } : {}),
@@ -518,7 +185,7 @@ t.test('a condition of a namespace keeps its transition time until its status ch
     return Object.fromEntries(status.conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
   }
   let items = [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }]
-  const world = run(
+  const world = runScripted(
     t,
     () => namespaceController(types),
     (method) => (method === 'list' ? { items } : method === 'get' ? { metadata: { name: 'n' } } : {}),
@@ -546,7 +213,7 @@ const inNamespace = (name: string): KubernetesObject => objectOf(name, {}, { nam
 const plain = (metadata: object = {}): KubernetesObject => objectOf('ns', {}, { namespace: undefined, ...metadata })
 
 t.test('a namespace gets the default ServiceAccount, which is created again after its deletion', async (t) => {
-  const world = run(t, serviceAccountController)
+  const world = runScripted(t, serviceAccountController)
   world.set(namespaceType, plain())
   const created = ['create', 'serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } }, {}]
   t.strictSame(await world.take(1), [created])
@@ -559,7 +226,7 @@ t.test('a namespace gets the default ServiceAccount, which is created again afte
 })
 
 t.test('a namespace gets the root CA, which is restored after changes', async (t) => {
-  const world = run(t, () => rootCaPublisher('CA'))
+  const world = runScripted(t, () => rootCaPublisher('CA'))
   world.set(namespaceType, plain())
   t.strictSame(await world.take(1), [
     [
@@ -594,12 +261,12 @@ for (const [plural, make] of [
   ['configmaps', () => rootCaPublisher('CA')],
 ] as const)
   t.test(`a terminating namespace gets no ${plural}, errors of races are ignored, and other errors are retried`, async (t) => {
-    const away = run(t, make)
+    const away = runScripted(t, make)
     away.set(namespaceType, plain({ deletionTimestamp: time }))
     await quiet()
     t.strictSame(away.asked, [])
     for (const error of [exists, notFound, forbidden]) {
-      const world = run(t, make, () => Promise.reject(error))
+      const world = runScripted(t, make, () => Promise.reject(error))
       world.set(namespaceType, plain())
       t.match(await world.take(1), [['create', plural]])
       if (plural === 'configmaps') {
@@ -609,7 +276,7 @@ for (const [plural, make] of [
       await quiet()
       t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
     }
-    const failing = run(t, make, () => Promise.reject(apiError(500, 'InternalError')))
+    const failing = runScripted(t, make, () => Promise.reject(apiError(500, 'InternalError')))
     failing.set(namespaceType, plain())
     t.match(await failing.take(1), [['create', plural]])
     await until('it is tried again', async () => {

@@ -25,7 +25,7 @@ type ConditionType = 'AbleToScale' | 'ScalingActive'
 /** Time in milliseconds between two reconciles of an autoscaler (kube-controller-manager's `--horizontal-pod-autoscaler-sync-period`). */
 const periodMs = 15_000
 
-/** @param source the types of the cluster, with which the controller finds the type of the scale target. */
+/** @param source the types of the cluster. The controller looks up the type of the scale target in `source`. */
 export function autoscalerController(source: TypeSource): ControllerDefinition {
   return defineController(autoscaling.horizontalPodAutoscaler, {
     name: 'horizontalpodautoscaler',

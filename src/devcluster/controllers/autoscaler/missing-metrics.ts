@@ -1,23 +1,23 @@
-/** The messages about metrics of a cluster without a metrics server (k8s.io/kubernetes/pkg/controller/podautoscaler). */
+/** Messages for metrics that the autoscaler cannot read (k8s.io/kubernetes/pkg/controller/podautoscaler). */
 import type { autoscaling } from '../../../api/kubernetes/autoscaling.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { goSelector } from '../go-selector.ts'
 
 export type Metric = NonNullable<NonNullable<DeepReadonly<autoscaling.HorizontalPodAutoscaler>['spec']>['metrics']>[number]
 
-/** The reason for which a metric cannot be read, as the controller reports it. */
+/** The reason and the messages that the autoscaler reports for a metric that it cannot read. */
 export interface MissingMetric {
   /** The reason of the condition ScalingActive and of the Event. */
   readonly reason: string
   readonly message: string
-  /** The message about this metric in the error about all metrics. */
+  /** The error for this metric. The Event `FailedComputeMetricsReplicas` contains the error for the first metric. */
   readonly error: string
 }
 
 const notServed = 'the server could not find the requested resource'
 const customMetrics = 'unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered'
 
-/** Returns the reason for which a metric cannot be read: the cluster serves no metrics API. */
+/** Returns the reason and the messages for a metric. No metric can be read, because the cluster serves no metrics API. */
 export function missingMetric({ type, resource, containerResource, pods, object, external }: Metric, namespace: string): MissingMetric {
   if (containerResource !== undefined) {
     const message = resourceMessage(containerResource)

@@ -12,9 +12,9 @@ import { retryRefused } from '../workloads/retry-refused.ts'
 type SigningRequest = DeepReadonly<certificates.CertificateSigningRequest>
 
 const hour = 3_600_000
-/** The time for which a request is kept that has been denied, has failed, or has a certificate. */
+/** Time in milliseconds for which the controller keeps a request that has been denied, has failed, or has a certificate. */
 const settledMs = hour
-/** The time for which a request is kept that is pending, or approved without a certificate. */
+/** Time in milliseconds for which the controller keeps a request that is pending, or that is approved but has no certificate. */
 const pendingMs = 24 * hour
 
 export function cleanerController(): ControllerDefinition {
@@ -37,7 +37,7 @@ async function deleteOld(object: SigningRequest, context: ReconcileContext): Pro
   return undefined
 }
 
-/** Returns the time in milliseconds since 1970 from which on a request is deleted; Infinity when it is not deleted. */
+/** Returns the time at which a request expires and is deleted, in milliseconds since 1970; Infinity for a request that never expires. */
 function expiryOf({ metadata, status }: SigningRequest): number {
   const { conditions = [], certificate } = status ?? {}
   if (conditions.length === 0) return Date.parse(metadata.creationTimestamp) + pendingMs

@@ -5,7 +5,10 @@ const nodePrefix = 'system:node:'
 const signature = 'digital signature'
 const encipherment = 'key encipherment'
 
-/** Returns the reason why a request is not one for the client certificate of a kubelet (ValidateKubeletClientCSR). */
+/**
+ * Validates a request for the client certificate of a kubelet (ValidateKubeletClientCSR). Returns the problem of an invalid request;
+ * undefined for a valid request.
+ */
 export function kubeletClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
   if (!isOfNodes(request)) return 'subject organization is not system:nodes'
   if (request.dnsNames.length > 0) return 'DNS subjectAltNames are not allowed'
@@ -15,7 +18,10 @@ export function kubeletClientProblem(request: CertificateRequest, usages: readon
   return nameProblem(request) ?? usageProblem(usages, 'client auth')
 }
 
-/** Returns the reason why a request is not one for the serving certificate of a kubelet (ValidateKubeletServingCSR). */
+/**
+ * Validates a request for the serving certificate of a kubelet (ValidateKubeletServingCSR). Returns the problem of an invalid request;
+ * undefined for a valid request.
+ */
 export function kubeletServingProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
   if (!isOfNodes(request)) return 'subject organization is not system:nodes'
   if (request.dnsNames.length === 0 && request.ips.length === 0) return 'DNS or IP subjectAltName is required'
@@ -32,7 +38,7 @@ function nameProblem({ commonName }: CertificateRequest): string | undefined {
   return commonName.startsWith(nodePrefix) ? undefined : 'subject common name does not begin with system:node:'
 }
 
-/** The usage `key encipherment` is optional, because only RSA keys have it. */
+/** Validates the usages of a request. The usage `key encipherment` is optional, because it is valid only for RSA keys. */
 function usageProblem(usages: readonly string[], purpose: string): string | undefined {
   const given = new Set(usages)
   given.delete(encipherment)

@@ -21,10 +21,10 @@ const hour = 60 * minute
 const longestMs = 365 * 24 * hour
 const shortestMs = 10 * minute
 const backdateMs = 5 * minute
-/** The end of a shorter validity is not backdated. */
+/** Minimum validity for which `backdateMs` is subtracted from the end of the validity, and not only from its start. */
 const shortMs = 8 * hour
 
-/** Returns the reason why a signer refuses a request; undefined when it signs it. Keyed by the name of the signer. */
+/** The checks of each signer, keyed by the name of the signer. A check returns the problem of a request; undefined for a valid request. */
 const checks: Readonly<Record<string, (request: CertificateRequest, usages: readonly string[]) => string | undefined>> = {
   'kubernetes.io/kube-apiserver-client': (_request, usages) => clientUsageProblem(usages),
   'kubernetes.io/kube-apiserver-client-kubelet': kubeletClientProblem,

@@ -1,4 +1,4 @@
-/** The key usages of CertificateSigningRequests in X.509 (k8s.io/kubernetes/pkg/controller/certificates/authority: keyUsagesFromStrings). */
+/** The X.509 values of key usages in requests (k8s.io/kubernetes/pkg/controller/certificates/authority: keyUsagesFromStrings). */
 
 /** Bits of the extension keyUsage (RFC 5280 §4.2.1.3). */
 const bits: Readonly<Record<string, number>> = {

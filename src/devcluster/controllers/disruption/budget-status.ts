@@ -9,7 +9,7 @@ import { isReady } from '../workloads/pod-state.ts'
 export type Budget = DeepReadonly<policy.PodDisruptionBudget>
 export type ReadonlyPod = DeepReadonly<core.Pod>
 
-/** Returns true when the status depends on the replicas of the controllers of the Pods, and not only on the number of Pods. */
+/** Returns true when the status depends on the replicas of the Pods' controllers. Otherwise, only the number of Pods is needed. */
 export function needsScale({ spec }: Budget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -25,11 +25,11 @@ export function desiredHealthy({ spec }: Budget, expected: number): number {
 }
 
 export interface DisruptedPods {
-  /** The times of evictions whose Pods may still be deleted in time, keyed by the name of the Pod. */
+  /** The eviction times of the Pods that are not yet overdue, keyed by the name of the Pod. */
   readonly pending: Readonly<Record<string, string>>
-  /** The evicted Pods that were not deleted in time. */
+  /** The evicted Pods that were not deleted within `deletionTimeoutMs`. */
   readonly overdue: readonly ReadonlyPod[]
-  /** The time in milliseconds until the next Pod is overdue; undefined when none is pending. */
+  /** The time in milliseconds until the next Pod is overdue; undefined when no Pod is pending. */
   readonly nextInMs: number | undefined
 }
 
@@ -56,8 +56,9 @@ export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], 
 }
 
 /**
- * Returns the number of ready Pods that are neither being deleted nor in `pending`, the evictions whose Pods will be deleted soon
- * (countHealthyPods).
+ * Returns the number of healthy Pods (countHealthyPods). A Pod is healthy if it is ready, is not being deleted, and is not in `pending`.
+ *
+ * @param pending the eviction times of the Pods that will soon be deleted, keyed by the name of the Pod.
  */
 export function healthyPods(pods: readonly ReadonlyPod[], pending: Readonly<Record<string, string>>): number {
   return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(pending, pod.metadata.name) && isReady(pod))

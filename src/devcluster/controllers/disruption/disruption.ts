@@ -20,7 +20,7 @@ import { expectedPods } from './expected-pods.ts'
 
 type Status = NonNullable<policy.PodDisruptionBudget['status']>
 
-/** @param source the types of the cluster, with which the controller finds the scale of the owners of Pods. */
+/** @param source the types of the cluster. The controller looks up the types of the owners of Pods in `source`, to read their scale. */
 export function disruptionController(source: TypeSource): ControllerDefinition {
   return defineController(policy.podDisruptionBudget, {
     name: 'disruption',
@@ -98,8 +98,8 @@ function reportFailure(budget: Budget, message: string, context: ReconcileContex
 }
 
 /**
- * Writes the status if it has changed. Resolves with `requeue` after a conflict, for example when an eviction has changed the budget in the
- * meantime.
+ * Writes the status if it has changed. After a conflict, resolves with `requeue: true`. For example, an eviction that changes the budget at
+ * the same time causes a conflict.
  */
 async function write(budget: Budget, status: Status, { client }: ReconcileContext): Promise<Result> {
   if (jsonEqual(status, budget.status)) return undefined

@@ -24,14 +24,16 @@ interface Replicas {
   readonly replicas: number
 }
 
-/** The error for a Pod whose controller does not exist, or whose controller has no known scale. */
+/** The error for a Pod whose controller does not exist, or whose controller has a type that is not served. */
 export class UnknownScale extends Error {
   override readonly name = 'UnknownScale'
 }
 
 /**
- * Resolves with the sum of the replicas of the controllers of these Pods. For a ReplicaSet of a Deployment, the replicas of the Deployment
- * count. Throws UnknownScale when the replicas of a controller cannot be found.
+ * Adds up the replicas of the controllers of the Pods. For a ReplicaSet of a Deployment, the replicas of the Deployment count.
+ *
+ * @throws {UnknownScale} when a controller does not exist, or its type is not served.
+ * @throws {NoScale} when the type of a controller has no scale subresource.
  */
 export async function expectedPods(pods: readonly ReadonlyPod[], source: TypeSource, context: ReconcileContext): Promise<ExpectedPods> {
   const scales = new Map<string, number>()
@@ -66,7 +68,7 @@ async function scaleOf(
   return { uid: owner.uid, replicas: deployment.spec?.replicas ?? 1 }
 }
 
-/** Reads the replicas of any type from its scale subresource. Resolves with undefined when the object does not exist. */
+/** Reads the replicas of an object of any type from its scale subresource. Resolves with undefined when the object does not exist. */
 async function scaleSubresource(
   reference: Reference,
   namespace: string,

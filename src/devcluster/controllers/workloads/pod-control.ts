@@ -82,8 +82,8 @@ export async function deletePods(
 }
 
 /**
- * Runs a task `count` times, in parallel batches of 1, 2, 4 and so on. After a task has failed, no further batch starts. If a quota rejects all
- * Pods, only one request is therefore sent (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
+ * Runs a task `count` times, in parallel batches of 1, 2, 4 and so on. After a task has failed, no further batch starts. For example, if a
+ * quota rejects all Pods, only one request is sent (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
  * @param maxBatch the size of the largest batch.
  * @throws the error of a failed task. All tasks of the batch have ended by then.

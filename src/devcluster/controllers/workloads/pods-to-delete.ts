@@ -11,11 +11,11 @@ const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
 /**
- * Returns the `count` Pods to delete: first the Pods that are not scheduled, not running or not ready, then the Pods with a low deletion
- * cost, then the Pods on nodes with many related Pods, then the Pods that became ready last, then the Pods with many restarts, and then the
- * younger Pods.
+ * Returns the `count` Pods to delete. Pods with the following properties are deleted first; earlier properties take precedence: not
+ * scheduled, not running, not ready, low deletion cost, many related Pods on the same node, ready only for a short time, many restarts,
+ * young.
  *
- * @param related for a ReplicaSet, the Pods of all ReplicaSets with the same owner.
+ * @param related the Pods that are counted on each node. A ReplicaSet passes the Pods of all ReplicaSets with the same owner.
  */
 export function podsToDelete(
   pods: readonly ReadonlyPod[],
@@ -46,8 +46,8 @@ export function podsToDelete(
 }
 
 /**
- * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age therefore have the same rank. This avoids that
- * always the youngest Pod is deleted (feature gate LogarithmicScaleDown).
+ * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank, so the youngest Pod is not
+ * always deleted first (feature gate LogarithmicScaleDown).
  */
 function ageRank(since: number | undefined, now: number): number {
   return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))

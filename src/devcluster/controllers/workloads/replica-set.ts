@@ -13,7 +13,15 @@ import { controllerOf } from '../../../api/owner-reference.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { claimDependents, controlledBy, controllerIndex, mayAdopt, podsByController, replicaSetsByController } from './dependents.ts'
+import {
+  claimDependents,
+  controlledBy,
+  controllerIndex,
+  mayAdopt,
+  podsByController,
+  replicaSetsByController,
+  selects,
+} from './dependents.ts'
 import { createPod, deletePods, podFromTemplate, slowStart } from './pod-control.ts'
 import { availableInMs, isActive, isAvailable, isReady, isTerminating } from './pod-state.ts'
 import { podsToDelete } from './pods-to-delete.ts'
@@ -76,8 +84,8 @@ export function replicationController(): ControllerDefinition {
 }
 
 /**
- * Returns a ReplicationController whose `spec.selector` is a label selector, as in a ReplicaSet. The kind is not changed, because the owner
- * references of the Pods contain it.
+ * Converts `spec.selector` of a ReplicationController to a label selector, as in a ReplicaSet. The kind is not changed, because the owner
+ * references of the Pods contain the kind ReplicationController.
  */
 function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
   const { spec } = object
@@ -95,14 +103,14 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const now = context.clock.now()
   const write = async (current: ReplicaSet, counted: readonly ReadonlyPod[]): Promise<ReplicaSet> => {
-    const terminating = kind.countsTerminating ? { terminatingReplicas: counted.filter(isTerminating).length } : {}
-    const status = { ...statusOf(current, counted, failure, now), ...terminating }
+    const status = { ...statusOf(current, counted, failure, now), ...(kind.countsTerminating && terminatingReplicas(current, counted)) }
     const stored = await writeStatus(kind.type, current, status, context, ['replicas', 'terminatingReplicas'])
     const { status: after } = stored as ReplicaSet
     return after === undefined ? current : { ...current, status: after }
   }
-  // kube-controller-manager counts the Pods with which its reconcile began, and the new ones in the next reconcile. A client can therefore
-  // see that a Pod is missing (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  // The status is written twice. The first write counts the Pods from before this reconcile, and the second write counts the Pods after it.
+  // In kube-controller-manager, the next reconcile makes the second write. Clients can therefore see that Pods are missing
+  // (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
   const counted = await write(replicaSet, before)
   const pods = controlledBy(podsByController, replicaSet, context)
   await write(counted, pods)
@@ -111,6 +119,11 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
   const next = Math.min(...waits.filter((ms) => ms > 0))
   return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+}
+
+/** Counts the terminating Pods that the ReplicaSet selects. A Pod that is being deleted is not released when its labels change. */
+function terminatingReplicas({ spec }: ReplicaSet, pods: readonly ReadonlyPod[]): object {
+  return { terminatingReplicas: pods.filter((pod) => isTerminating(pod) && selects(spec?.selector, pod)).length }
 }
 
 interface Failure {
@@ -142,7 +155,10 @@ async function scale(
   }
 }
 
-/** Returns the active Pods of all objects of this kind with the same owner, e.g. of all ReplicaSets of a Deployment. */
+/**
+ * Returns the active Pods of all objects of `kind` with the same controller, e.g. of all ReplicaSets of a Deployment. If `replicaSet` has
+ * no controller, returns only the active Pods of `replicaSet`.
+ */
 function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid
   const replicaSets = uid === undefined ? [replicaSet] : kind.ofController(uid, replicaSet.metadata.namespace, context)
@@ -169,8 +185,8 @@ function statusOf(
 }
 
 /**
- * Returns the conditions. `ReplicaFailure` is present only if the current reconcile has failed. If the ReplicaSet already has this condition,
- * the condition is not changed.
+ * Returns the conditions. If the reconcile has failed, the conditions contain `ReplicaFailure`. An existing condition `ReplicaFailure` is
+ * then not changed. If the reconcile has not failed, `ReplicaFailure` is removed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')

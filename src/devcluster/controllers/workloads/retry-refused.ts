@@ -8,8 +8,9 @@ export class Refusal extends Error {
 }
 
 /**
- * Wraps a reconcile function. If the function throws an API error, for example because of a webhook or a conflict, or a `Refusal`, the reconcile
- * is retried with back-off. No error is logged, because the status and the Events of the workload report the failure. Other errors are thrown.
+ * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. A webhook or a
+ * conflict, for example, causes an API error. The error is not logged, because the status and the Events of the workload report the
+ * failure. Other errors are thrown.
  */
 export function retryRefused<T>(
   reconcile: (object: T, context: ReconcileContext) => Promise<Result>,

@@ -7,9 +7,9 @@ import { isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 
 /**
- * Writes the fields of `status` that differ from the status of `object`. A field whose value is 0 or an empty list is removed, as with Go's
- * `omitempty`, unless `always` contains its name. Does nothing when the object does not exist. Resolves with the stored
- * object.
+ * Writes the fields of `status` that differ from the status of `object`. Resolves with the stored object. If a field is 0 or an empty list,
+ * the field is removed, as with Go's `omitempty`. A field whose name is in `always` is not removed. Does nothing when the object does not
+ * exist.
  *
  * @param annotations annotations of the object that the same request sets.
  */

@@ -23,11 +23,11 @@ export interface AppliedScale {
 }
 
 /**
- * Returns the Scale with the configuration applied and its managedFields updated.
+ * Returns the Scale with the configuration applied and with updated managedFields.
  *
- * kube-apiserver tries to convert a changed Scale of a custom resource as if the Scale were the custom resource. This fails
- * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). A server-side apply request to such a Scale therefore succeeds
- * only if it changes no value. The manager of the request then becomes an owner of the replicas.
+ * In a server-side apply request, kube-apiserver tries to convert a changed Scale of a custom resource as if the Scale were the custom
+ * resource. This conversion fails (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). The request therefore succeeds
+ * only if no value changes. The manager of the request then becomes an owner of the replicas.
  */
 export function applyScale(
   info: ResourceInfo,

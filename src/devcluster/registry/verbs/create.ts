@@ -49,7 +49,7 @@ export async function createSubresource(
   return created?.(object) ?? object
 }
 
-/** Carries out a request to a subresource that stores nothing, such as a TokenRequest. Webhooks are called as for any other subresource. */
+/** Handles a POST to a subresource that stores nothing, such as `serviceaccounts/token`. Webhooks are called as for other subresources. */
 async function carryOut(
   { store, admission, clock }: Environment,
   info: ResourceInfo,

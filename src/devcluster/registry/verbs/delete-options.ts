@@ -26,7 +26,7 @@ export function validateDeleteOptions(options: JsonObject): void {
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }
 
-/** Returns the field errors of `dryRun`, which the options of all writes have. */
+/** Returns the field errors of `dryRun`. The options of all writes have this field. */
 export function dryRunErrors(values: readonly JsonValue[]): FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
 }

@@ -16,7 +16,7 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** A `Status`; or the object, if it still exists or the type returns deleted objects. */
+  /** The object, if it still exists or if the type returns deleted objects. Otherwise a `Status`. */
   readonly object: JsonObject
   /** True when the object still exists. */
   readonly accepted: boolean
@@ -116,8 +116,9 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /**
- * Returns the finalizers of the object. The finalizer of the propagation policy replaces the finalizers of other policies
- * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
+ * Returns the finalizers of the object after a DELETE with these options. If a propagation policy applies, the finalizers of the other
+ * policies are removed, and the finalizer of this policy is added (k8s.io/apiserver/pkg/registry/generic/registry:
+ * deletionFinalizersForGarbageCollection).
  */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
   const finalizers = finalizersOf(object)

@@ -100,7 +100,8 @@ function storedBudgets({ store }: Environment, { namespace = '' }: ObjectKey): r
 }
 
 /**
- * Takes one disruption from a budget, as kube-apiserver does with a request to itself.
+ * Takes one disruption from a budget. kube-apiserver updates the budget with a request to itself, so the field manager of the update is
+ * `kube-apiserver`.
  *
  * @throws {StatusError} 429 when the budget allows no disruption, 409 when the budget has changed.
  */
@@ -124,7 +125,8 @@ function storedPod({ environment, info, key }: Eviction): JsonObject {
 /**
  * Adds the condition `DisruptionTarget` to the Pod and deletes it.
  *
- * @param revision the resourceVersion that the Pod must have, if the client has not given one.
+ * @param revision the resourceVersion that the Pod must have. If the preconditions of the client contain a resourceVersion, `revision` is
+ * ignored.
  */
 async function markAndDelete(eviction: Eviction, revision: string | undefined): Promise<JsonObject> {
   const { environment, info, key, context, options: given } = eviction

@@ -11,18 +11,18 @@ import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstruc
 import { withDisruptionAllowed } from '../../resources/disruption-budget.ts'
 import { metadataText } from '../metadata.ts'
 
-/** Maximum number of evicted Pods in the status of a budget that the controller has not confirmed (MaxDisruptedPodSize). */
+/** Maximum size of `status.disruptedPods` of a budget: evicted Pods that the controller has not confirmed yet (MaxDisruptedPodSize). */
 const maxDisruptedPods = 2000
 
 /** The type of a budget as error messages name it. */
 const subject = { group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudget' }
 
-/** Returns true when a Pod may be deleted whatever its budgets say: it has not started, has ended, or is being deleted. */
+/** Returns true when the budgets do not protect the Pod: the Pod has not started, has ended, or is being deleted. */
 export function isUnprotected(pod: JsonObject): boolean {
   return ['Pending', 'Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) || isBeingDeleted(pod)
 }
 
-/** Returns true when the Pod may still become ready. It is then deleted only in the version that was checked. */
+/** Returns true when the Pod may still become ready. Such a Pod is deleted only if it has not changed since the check. */
 export function mayBecomeReady(pod: JsonObject): boolean {
   return !['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) && !isBeingDeleted(pod)
 }
@@ -40,7 +40,7 @@ export function budgetsOf(pod: JsonObject, budgets: readonly JsonObject[]): read
   })
 }
 
-/** Returns true when the budget allows the eviction of a Pod that is not ready without counting it as a disruption. */
+/** Returns true when the Pod is not ready and the budget allows the eviction. Such an eviction does not count as a disruption. */
 export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
   const isReady = listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True')
   if (isReady) return false
@@ -50,9 +50,10 @@ export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
 }
 
 /**
- * Returns the budget after one more disruption: that of the Pod.
+ * Returns the budget after the disruption of the Pod. `disruptionsAllowed` is lower by one, and `disruptedPods` contains the Pod.
  *
- * @throws {StatusError} 429 when the budget allows no disruption, 403 when its status is invalid.
+ * @throws {StatusError} 429 when the budget allows no disruption, or when its controller has not seen the latest changes. 403 when the
+ * status of the budget is invalid.
  */
 export function decremented(budget: JsonObject, podName: string, now: number): JsonObject {
   const name = metadataText(budget, 'name')

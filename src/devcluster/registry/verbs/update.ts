@@ -23,8 +23,8 @@ const createdByUpdate: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Storage keys of the built-in types for which a PUT requires a resourceVersion, as it does for custom resources (AllowUnconditionalUpdate
- * of their strategies is false).
+ * Storage keys of the built-in types for which a PUT requires a resourceVersion (AllowUnconditionalUpdate of their strategies is false). A
+ * PUT of a custom resource also requires a resourceVersion.
  */
 const locked: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/mutatingwebhookconfigurations',

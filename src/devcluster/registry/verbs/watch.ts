@@ -19,12 +19,12 @@ export interface WatchOptions {
   readonly fieldSelector?: string | undefined
   /** The name of the only object to watch. The request was authorized for this name. */
   readonly name?: string | undefined
-  /** When undefined or `0`, the watch begins with an ADDED event for each existing object. */
+  /** The watch sends the changes after this revision. If undefined or `0`, the watch first sends ADDED events for all existing objects. */
   readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean | undefined
   /**
-   * When true, the watch sends the existing objects, then a bookmark that marks their end. When false, it sends only changes, even without
-   * a resourceVersion.
+   * If true, the watch first sends an ADDED event for each existing object, and then a bookmark that marks the end of these events. If
+   * false, the watch sends only changes, even without a resourceVersion. If undefined, only `resourceVersion` counts.
    */
   readonly sendInitialEvents?: boolean | undefined
   readonly timeoutSeconds?: number | undefined
@@ -52,8 +52,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // When the type is no longer served, the watch ends after its remaining events. When the conversion of the type changes, the watch is
-  // aborted immediately, and the client watches again.
+  // When the type is no longer served, the watch sends the events that have occurred until then, and ends. When the conversion of the type
+  // changes, the watch ends immediately, and the client starts a new watch.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()
@@ -63,7 +63,7 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
   return watcher
 }
 
-/** Calls the conversion webhook until it has converted the objects, because a watch must not skip an event. */
+/** Converts the objects with the conversion webhook. Retries until the conversion succeeds, because a watch must not skip an event. */
 async function prepared(
   { representation, clock }: Environment,
   info: ResourceInfo,

@@ -17,7 +17,8 @@ export interface AdmittedWrite {
   /** Returns the whole object to store, including the fields that only the server sets. */
   readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
   /**
-   * Throws 403 when the user lacks an additional right, e.g. to create the object that a PATCH creates. Called before validating webhooks.
+   * Throws 403 when the user lacks an additional right, e.g. the right to create the object that a PATCH creates. This function is called
+   * before the validating webhooks.
    */
   readonly authorize?: () => void
   /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */
@@ -25,7 +26,7 @@ export interface AdmittedWrite {
 }
 
 /**
- * Calls mutating admission, prepares, validates and authorizes the object, and calls validating admission. Returns the whole object to
+ * Calls mutating admission, `prepare`, the validation, `authorize` and validating admission, in this order. Returns the whole object to
  * store.
  */
 export async function admitWrite({ admission }: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {

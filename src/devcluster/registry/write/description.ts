@@ -10,11 +10,11 @@ export interface Write {
   readonly subresource: string
   readonly context: RequestContext
   /**
-   * True for a write that creates the object, false for a write that changes an existing object. `if missing` for a write that changes an
-   * existing object and creates a missing one.
+   * True if the write creates the object. False if the write changes an existing object. With the value `if missing`, the write creates the
+   * object if the object does not exist, and changes it otherwise.
    */
   readonly creates: boolean | 'if missing'
-  /** The operation in the AdmissionReview of a write that changes the object. Default UPDATE; CREATE for a POST to a subresource. */
+  /** The operation in the AdmissionReview of a write to an existing object: CREATE for a POST to a subresource. Default UPDATE. */
   readonly operation?: 'CREATE' | 'UPDATE'
   /** True for server-side apply: the objects that `requested` returns already contain the managedFields that result from this write. */
   readonly hasManagers?: boolean

@@ -1,4 +1,4 @@
-/** Writes an object that exists: the last step of PUT, PATCH, server-side apply, and writes to subresources. */
+/** Changes an existing object, for a PUT, a PATCH, a server-side apply request, or a write to a subresource. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { jsonEqual } from '../../../api/json.ts'
@@ -28,7 +28,10 @@ import type { Write } from './description.ts'
 /** Maximum number of attempts to write an object that other requests change at the same time. */
 const attempts = 5
 
-/** Reads, changes, admits, validates and writes the object. Starts again if another request has changed the object in the meantime. */
+/**
+ * Reads, changes, admits, validates and stores the object. Returns the object for the response. If another request changes the object in
+ * the meantime, this function starts again. After `attempts` attempts, it throws 409.
+ */
 export async function change(environment: Environment, info: ResourceInfo, write: Write): Promise<JsonObject> {
   const { store, representation } = environment
   const { key, context } = write
@@ -81,7 +84,8 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     const managedFields = hasManagers
       ? given
       : await managedFieldsOf(info, write, old, withMetadata(ownPart(object), { managedFields: given }), now)
-    // Mutating webhooks are called with the object as it was requested. The server sets the system fields of its metadata afterwards.
+    // Mutating webhooks are called with the metadata of the request. Afterwards, `prepare` copies from the old object the metadata
+    // fields that clients cannot change.
     const next = await admitWrite(environment, info, {
       attributes,
       requested: withMetadata(object, { ...(info.namespaced ? { namespace: key.namespace } : {}), managedFields }),
@@ -108,8 +112,8 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)
       }
-      // A POST to a subresource adds no managers: its body, for example a Binding, is not part of the stored object. The managers of an
-      // apply request are already set.
+      // A POST to a subresource does not change `managedFields`, because its body, e.g. a Binding, is not part of the stored object. For an
+      // apply request, the object already contains the new `managedFields`.
       if (operation === 'CREATE' || hasManagers) return whole
       return withMetadata(whole, { managedFields: await managedFieldsOf(info, write, old, whole, now) })
     },
@@ -146,8 +150,9 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
 }
 
 /**
- * In a write to the object itself, keeps the old status. In a write to /status, keeps all other fields, except for the metadata that such a
- * write can change. A write to another subresource changes its part of the object.
+ * Returns the object without the changes that the request cannot make. For a subresource with a function `part`, returns the result of
+ * `part`. If the type has the subresource `status`, a write to the object itself keeps the old status. A write to /status keeps all fields
+ * except for the status and some metadata.
  */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   const part = info.subresources[subresource]?.part

@@ -1,4 +1,4 @@
-/** Stores a new object: the last step of a POST, and of a PUT or server-side apply request that creates the object. */
+/** Creates an object, for a POST, or for a PUT or server-side apply request whose object does not exist. */
 import type { JsonObject } from '../../../api/json.ts'
 import { requireAllowed } from '../../access/authorizer.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
@@ -44,8 +44,8 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')
 
   const writer = writerOf(info, context, 'Update', '', clock.now())
-  // Mutating webhooks are called with the object as it was requested, with managedFields. The server sets the system fields of its metadata
-  // afterwards.
+  // Mutating webhooks are called with the requested object and its `managedFields`. Afterwards, `startMetadata` sets the metadata fields
+  // that only the server sets, e.g. the uid.
   const tracked = withMetadata(object, {
     ...unsettable,
     ...(info.namespaced ? { namespace } : {}),
@@ -71,8 +71,8 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   })
   const written = await representation.toStorage(info, pruned(info, created))
 
-  // The store may have changed during admission, so the namespace and the key are checked again, without an `await` between this check and
-  // the write.
+  // The namespace is checked again, because another request may have changed the namespace during admission. There must be no `await`
+  // between the following checks and the write.
   const key = { namespace, name: metadataText(created, 'name') }
   checkNamespaceIsActive(store, info, namespace, key.name)
   const existing = store.latest(info.storageKey, key)
@@ -85,8 +85,8 @@ export async function insert(environment: Environment, info: ResourceInfo, write
 }
 
 /**
- * Returns the object with a resourceVersion, which the store replaces. The stored object then has the order of responses, and needs no
- * reordered copy.
+ * Returns the object with a placeholder for the resourceVersion, in the order of responses. The store replaces the placeholder and keeps
+ * the order. A response therefore needs no reordered copy.
  */
 function withRevisionField({ custom }: ResourceInfo, object: JsonObject): JsonObject {
   const metadata = { ...metadataOf(object), resourceVersion: '0' }
@@ -110,7 +110,10 @@ function prepare(info: ResourceInfo, object: JsonObject, context: RequestContext
   return info.strategy.prepareForCreate?.(clean, context) ?? clean
 }
 
-/** Returns the object with a name. If it has only a `generateName`, tries to generate a name that no object has. */
+/**
+ * Returns the object with a name. If the object has no name, generates one from `generateName`. If an object with the generated name
+ * exists, generates another name. The last of `generateNameAttempts` names is returned even if an object with this name exists.
+ */
 function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespace: string | undefined, object: JsonObject): JsonObject {
   const generateName = metadataText(object, 'generateName')
   if (metadataText(object, 'name') !== '' || generateName === '') return object

@@ -1,7 +1,8 @@
 /**
  * The pipeline of all requests that create or change a stored object. Each POST, PUT, PATCH and server-side apply request makes a `Write`.
  * Every `Write` then runs through mutating admission, the preparation by the type's strategy, validation, validating admission, and the
- * storage. A DELETE (`verbs/delete.ts`), and a POST that stores nothing (`verbs/create.ts`), call admission themselves.
+ * storage. The handlers of some requests call admission without this pipeline: a DELETE (`verbs/delete.ts`), an eviction (`verbs/evict.ts`)
+ * and a POST that stores nothing (`verbs/create.ts`).
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { change } from './existing.ts'

@@ -11,7 +11,7 @@ import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, nameColumn, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 
-/** The exclusive limits of the priorities. Both limits themselves are valid. */
+/** Maximum of each priority. The maximum is valid, although the error message requires a priority that is less than the maximum. */
 const priorities = { groupPriorityMinimum: 20_000, versionPriority: 1000 }
 const statuses = ['True', 'False', 'Unknown']
 const maxPort = 65_535
@@ -40,7 +40,7 @@ function isLocal(object: JsonObject): boolean {
   return !isObject(at(object, 'spec', 'service'))
 }
 
-/** The condition of an APIService that this server itself serves (NewLocalAvailableAPIServiceCondition). */
+/** Returns the condition of an APIService whose group version this server itself serves (NewLocalAvailableAPIServiceCondition). */
 function localCondition(created: string): JsonObject {
   return {
     type: 'Available',

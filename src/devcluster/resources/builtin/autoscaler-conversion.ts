@@ -1,6 +1,6 @@
 /**
  * Converts HorizontalPodAutoscalers between `autoscaling/v1` and `autoscaling/v2` (k8s.io/kubernetes/pkg/apis/autoscaling/v1:
- * conversion.go). What `v1` has no field for is in annotations of the `v1` object, as JSON that Go would write.
+ * conversion.go). Annotations of the `v1` object contain the values for which `v1` has no field, in the JSON that Go writes.
  */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, stringifyJson } from '../../../api/json.ts'
@@ -18,7 +18,7 @@ const annotations = {
   scaleUpTolerance: 'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
 }
 
-/** A field of a `v1` metric, its path in a `v2` metric, and its value in `v1` if `v2` has none, because Go cannot omit it. */
+/** A field of a `v1` metric, and its path in a `v2` metric. If the `v2` metric has no value, the `v1` metric gets the value `ifAbsent`. */
 type Field = readonly [v1: string, v2: readonly string[], ifAbsent?: string]
 type Fields = Readonly<Record<string, readonly Field[]>>
 
@@ -34,7 +34,7 @@ const resourceTarget: readonly Field[] = [
   ['targetAverageUtilization', ['target', 'averageUtilization']],
   ['targetAverageValue', ['target', 'averageValue']],
 ]
-/** The fields of a metric in `spec`, by its type, in the order of Go's structs. */
+/** The fields of the metrics in `spec`, keyed by the type of the metric, in the order of Go's structs. */
 const specFields: Fields = {
   object: [
     ['target', ['describedObject']],
@@ -54,7 +54,7 @@ const resourceCurrent: readonly Field[] = [
   ['currentAverageUtilization', ['current', 'averageUtilization']],
   ['currentAverageValue', ['current', 'averageValue'], '0'],
 ]
-/** The fields of a metric in `status`, by its type, in the order of Go's structs. */
+/** The fields of the metrics in `status`, keyed by the type of the metric, in the order of Go's structs. */
 const statusFields: Fields = {
   object: [
     ['target', ['describedObject']],
@@ -124,13 +124,13 @@ export function autoscalerToV2(object: JsonObject): JsonObject {
       ...(Array.isArray(conditions) && { conditions }),
     },
   })
-  // An annotation that is not what Go would decode is ignored.
+  // If Go cannot decode the values of the annotations into `v2`, all annotations are ignored.
   return conversionError(kindType(v2)!, full) === undefined ? full : plain
 }
 
 const v2 = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' }
 
-/** Sets the version, and the fields that Go writes even if they have no value. */
+/** Returns the object with the apiVersion of `version`, as Go encodes it. */
 function inVersion(version: 'v1' | 'v2', object: JsonObject): JsonObject {
   return asGo(kindType({ ...v2, version })!, { ...object, apiVersion: `autoscaling/${version}` })
 }
@@ -139,13 +139,13 @@ function fieldsOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Returns the CPU utilization of a metric, which `v1` has a field for. */
+/** Returns the CPU utilization in a metric; undefined if the metric has none. `v1` has a field only for this value. */
 function utilizationOf(metric: JsonValue, field: 'target' | 'current'): JsonValue | undefined {
   const isCpu = textAt(metric, 'type') === 'Resource' && textAt(metric, 'resource', 'name') === 'cpu'
   return isCpu ? at(metric, 'resource', field, 'averageUtilization') : undefined
 }
 
-/** Replaces the annotations that stand for fields of `v2`. */
+/** Replaces all annotations that contain values of `v2` fields with the annotations in `kept`. */
 function withAnnotations(metadata: JsonObject, kept: JsonObject): JsonObject {
   const { annotations: before, ...rest } = metadata
   const own = Object.entries(fieldsOf(before)).filter(([name]) => !Object.values(annotations).includes(name))
@@ -187,7 +187,7 @@ function withValue(object: JsonObject, [key, ...rest]: readonly string[], value:
   return { ...object, [key!]: rest.length === 0 ? value : withValue(fieldsOf(object[key!]), rest, value) }
 }
 
-/** Adds the type of the target, which follows from its fields in `v1`. */
+/** Adds `type` to the target of a metric. `v1` has no such field, so the type is derived from the other fields of the target. */
 function withTargetType(metric: JsonValue): JsonValue {
   const type = textAt(metric, 'type')
   const name = fieldOf(type)
@@ -201,7 +201,7 @@ function withTargetType(metric: JsonValue): JsonValue {
       : isAverage || name === 'resource' || value === undefined
         ? 'AverageValue'
         : 'Value'
-  // In `v1`, the value of an object metric cannot be absent, and is 0 if there is an average.
+  // The value of an Object metric is never absent in `v1`. If the metric has an average, the value 0 stands for an absent value.
   const isValueAbsent = value === undefined || (name === 'object' && isAverage && value === '0')
   return { ...metric, [name]: { ...source, target: { type: targetType, ...target, ...(!isValueAbsent && { value }) } } }
 }
@@ -209,7 +209,7 @@ function withTargetType(metric: JsonValue): JsonValue {
 const ruleFields = ['StabilizationWindowSeconds', 'SelectPolicy', 'Policies', 'Tolerance']
 const policyFields = ['Type', 'Value', 'PeriodSeconds']
 
-/** Returns the behavior as Go encodes its internal type, whose fields have no JSON names. */
+/** Returns the behavior as kube-apiserver encodes its internal type. This type has no JSON names, so the keys are Go's field names. */
 function internalBehavior(behavior: JsonObject): JsonObject {
   const named = (object: JsonValue | undefined, fields: readonly string[]): JsonValue =>
     isObject(object) ? Object.fromEntries(fields.map((field) => [field, object[fieldOf(field)] ?? null])) : null
@@ -221,7 +221,7 @@ function internalBehavior(behavior: JsonObject): JsonObject {
   return { ScaleUp: rules('scaleUp'), ScaleDown: rules('scaleDown') }
 }
 
-/** Reads the result of `internalBehavior`. Returns undefined when there is no behavior. */
+/** Converts the result of `internalBehavior` to the behavior in `v2`. Returns undefined when there are no rules. */
 function externalBehavior(value: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(value)) return undefined
   const named = (object: JsonObject, fields: readonly string[]): JsonObject =>
@@ -239,7 +239,7 @@ function externalBehavior(value: JsonValue | undefined): JsonObject | undefined 
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/** Encodes as Go's `json.Marshal`, which escapes the characters that are special in HTML. */
+/** Returns the JSON that Go's `json.Marshal` returns: characters that are special in HTML are escaped. */
 function goJson(value: object): string {
   return stringifyJson(value).replaceAll(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

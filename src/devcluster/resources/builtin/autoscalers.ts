@@ -1,4 +1,4 @@
-/** The built-in type HorizontalPodAutoscaler. It is stored as `autoscaling/v2`, and served as that and as `autoscaling/v1`. */
+/** The built-in type HorizontalPodAutoscaler. It is stored in `autoscaling/v2`, and served in `autoscaling/v2` and `autoscaling/v1`. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'
@@ -33,7 +33,7 @@ function targets(autoscaler: JsonObject): string {
   return list.length > 2 ? `${list.slice(0, 2).join(', ')} + ${list.length - 2} more...` : list.join(', ')
 }
 
-/** The metric of an autoscaler that has none. */
+/** The default metric for a HorizontalPodAutoscaler without metrics. */
 const cpuMetric = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }
 const every15s = (type: string, value: number): JsonObject => ({ type, value, periodSeconds: 15 })
 
@@ -69,13 +69,13 @@ const autoscalers = builtinResource({
   },
 })
 
-/** The same objects in `autoscaling/v1`. They are defaulted, validated and shown in tables as in `autoscaling/v2`. */
+/** HorizontalPodAutoscalers in `autoscaling/v1`. They are converted to `autoscaling/v2` for defaults, validation and table columns. */
 const oldAutoscalers = builtinResource({
   ...definition,
   columns: columns.map((column) => ({ ...column, cell: (object, now) => column.cell(toNew(object), now) })),
   conversion: { fromStorage: autoscalerToV1, toStorage: toNew },
   strategy: {
-    // The conversion to the stored version adds a metric to an object without one, and drops annotations that it cannot read.
+    // The conversion to `autoscaling/v2` and back adds the defaults of `autoscaling/v2`, and drops annotations that cannot be decoded.
     default: (object) => autoscalerToV1(toNew(object)),
     validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateAutoscaler(toNew(object).spec)),
   },

@@ -79,7 +79,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // The name of a Job is the name of its CronJob and a suffix of 11 characters, and has at most 63 characters.
+  // A Job of the CronJob has the name of the CronJob with a suffix of 11 characters. The name of a Job has at most 63 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

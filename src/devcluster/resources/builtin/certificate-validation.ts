@@ -16,9 +16,9 @@ const usages = [
 ]
 const leastExpirationSeconds = 600
 const statuses = ['False', 'True', 'Unknown']
-/** Conditions whose status is always True. */
+/** Types of the conditions whose status must be `True`. */
 const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed'])
-/** Maximum length of a label, of a domain and of the path of a signer name. */
+/** Maximum lengths of a DNS label and of a DNS domain. The maximum length of a signer name is computed from them. */
 const [maxLabel, maxDomain] = [63, 253]
 const conditionsPath = 'status.conditions'
 /** A block does not contain the start of another one. So the time of a search is linear, even when no block ends. */
@@ -50,7 +50,7 @@ function requestErrors(spec: JsonObject): FieldError[] {
   }
 }
 
-/** Validates an update. The spec cannot be changed, so that it is valid. */
+/** Validates the status in an update. The spec is immutable, so it is not validated again. */
 export function validateRequestUpdate(object: JsonObject, old: JsonObject, subresource: string): FieldError[] {
   const errors = [...conditionErrors(object, old), ...certificateErrors(object, old)]
   const of = (whole: JsonObject, type: string): JsonValue[] =>
@@ -94,7 +94,7 @@ function conditionErrors(object: JsonObject, old: JsonObject): FieldError[] {
   return errors
 }
 
-/** Validates a new certificate. The error contains no part of it. */
+/** Validates a new certificate. As in kube-apiserver, errors contain `<certificate data>` instead of the certificate. */
 function certificateErrors(object: JsonObject, old: JsonObject): FieldError[] {
   const certificate = textAt(object, 'status', 'certificate')
   if (certificate === '' || certificate === textAt(old, 'status', 'certificate')) return []

@@ -72,7 +72,10 @@ function withConditions(status: JsonObject[string], conditions: JsonObject[strin
   return conditions === undefined ? rest : { conditions, ...rest }
 }
 
-/** Keeps the conditions Approved and Denied in a write to /status, unless it adds or removes them (preserveConditionInstances). */
+/**
+ * Restores the conditions Approved and Denied from the old object in a write to /status (preserveConditionInstances). If the write adds or
+ * removes conditions of one of these types, the conditions of this type stay as written.
+ */
 function withApprovalOf(object: JsonObject, old: JsonObject): JsonObject {
   return ['Approved', 'Denied'].reduce((current, type) => {
     const kept = conditionsOf(old).filter((condition) => condition.type === type)

@@ -61,7 +61,7 @@ const serviceAccounts = builtinResource({
 
 export const configResources: readonly ResourceInfo[] = [configMaps, secrets, serviceAccounts]
 
-/** Moves `stringData`, which is write-only, to `data`, encoded as base64. */
+/** Moves the values of the write-only field `stringData` to `data`, encoded as base64. */
 function encodeStringData(secret: JsonObject): JsonObject {
   const { stringData, ...rest } = secret
   if (!isObject(stringData)) return stringData === undefined ? secret : rest

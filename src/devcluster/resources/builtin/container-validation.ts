@@ -113,7 +113,7 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
 
 const maxId = 2 ** 31 - 1
 
-/** Go names of the fields whose Go name is not the capitalized JSON name. */
+/** Go names that differ from the capitalized JSON name, keyed by the JSON name. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
 /** Returns a struct as kube-apiserver prints it in errors: with all `fields`, keyed by their Go names. A missing field is null. */
@@ -164,7 +164,7 @@ export function validateEnum(object: JsonObject, field: string, path: string, va
   return values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
 }
 
-/** Validates an enum field that may be missing, but not empty. */
+/** Validates an enum field that may be missing. An empty value is invalid. */
 export function validateOptionalEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = object[field]
   return typeof value !== 'string' || values.includes(value) ? [] : [notSupported(below(path, field), value, values)]

@@ -1,4 +1,4 @@
-/** The built-in type ControllerRevision: an earlier Pod template of a StatefulSet or DaemonSet. */
+/** The built-in type ControllerRevision: one version of the Pod template of a StatefulSet or DaemonSet. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'

@@ -76,7 +76,10 @@ const endpointSlices = builtinResource({
   },
 })
 
-/** Replaces empty lists with null: etcd stores EndpointSlices as protobuf, which does not distinguish an empty list from a missing one. */
+/**
+ * Replaces empty and missing lists with null. In Kubernetes, etcd stores EndpointSlices as protobuf, which does not distinguish an empty
+ * list from a missing list.
+ */
 function withoutEmptyLists(slice: JsonObject): JsonObject {
   const orNull = (field: string): JsonValue => (listAt(slice, field).length === 0 ? null : slice[field]!)
   return { ...slice, endpoints: orNull('endpoints'), ports: orNull('ports') }

@@ -61,7 +61,7 @@ export function validateEphemeralUpdate(pod: JsonObject, old: JsonObject): Field
     const name = textAt(container, 'name')
     const current = now.get(name)
     if (current === undefined) return [forbidden(path, `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`)]
-    // kube-apiserver appends the difference of the two containers in the notation of Go.
+    // In kube-apiserver's message, the difference of the two containers follows. This message omits the difference.
     return jsonEqual(current, container)
       ? []
       : [forbidden(path, `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n`)]

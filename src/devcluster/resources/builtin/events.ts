@@ -1,4 +1,4 @@
-/** The built-in type Event. Events are stored in the core group, and served there and in `events.k8s.io`. */
+/** The built-in type Event. Events are stored in the core group. They are served in the core group and in `events.k8s.io`. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { asGo } from '../../types/go-value.ts'
@@ -10,7 +10,7 @@ import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
-/** Fields of core events that have another name in `events.k8s.io`: each pair is the core name and the other name. */
+/** Fields whose names differ between the core group and `events.k8s.io`. Each pair contains both names in this order. */
 const renamed: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -38,7 +38,7 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The table columns of both groups. Their cells are computed from core events. */
+/** The table columns for events of both groups. The cells are computed from an event of the core group. */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),

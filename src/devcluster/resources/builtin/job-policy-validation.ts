@@ -122,8 +122,8 @@ function validateSuccessRule(rule: JsonObject, path: string, completions: number
 }
 
 /**
- * Returns the number of indexes in a list of intervals such as `0-2,5`. Returns an error message if the list is invalid (…/validation:
- * validateIndexesFormat).
+ * Returns the number of indexes in a list of intervals such as `0-2,5`. Returns an error message if the list is invalid
+ * (k8s.io/kubernetes/pkg/apis/batch/validation: validateIndexesFormat).
  */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0

@@ -12,8 +12,8 @@ import { validatePodTemplateSpec } from './pod-validation.ts'
 const restartPolicies = ['OnFailure', 'Never']
 const maxManagedByLength = 63
 /**
- * Maximum of `parallelism` and `maxFailedIndexes` of an Indexed Job. If the Job has `backoffLimitPerIndex` and more than `maxIndexes`
- * completions, the maximum is `maxIndexesOfLargeJob`.
+ * Maximum of `parallelism` and `maxFailedIndexes` of an Indexed Job. A large Job, which has `backoffLimitPerIndex` and more than
+ * `maxIndexes` completions, has the maximum `maxIndexesOfLargeJob`.
  */
 const maxIndexes = 100_000
 const maxIndexesOfLargeJob = 10_000

@@ -77,8 +77,8 @@ const nodes = builtinResource({
 
 /**
  * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). Unlike in kube-apiserver, a Node that is
- * created with the condition Ready=True gets no taint. Pods can then be scheduled to the Node at once, even if no node lifecycle controller
- * runs, which would remove the taint.
+ * created with the condition Ready=True gets no taint. The node lifecycle controller removes the taint. Without the taint, Pods can be
+ * scheduled to the Node even if this controller is disabled.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

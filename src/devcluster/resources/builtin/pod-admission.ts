@@ -163,7 +163,7 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
   return cluster.get('scheduling.k8s.io/priorityclasses', { name }) ?? (value === undefined ? undefined : { value })
 }
 
-/** Returns the PriorityClass with `globalDefault`. If several have it, returns the one with the lowest value. */
+/** Returns the PriorityClass with `globalDefault: true`; if there are several, the PriorityClass with the lowest value. */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   const defaults = cluster.list('scheduling.k8s.io/priorityclasses').filter((candidate) => candidate.globalDefault === true)
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]

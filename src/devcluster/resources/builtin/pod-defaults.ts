@@ -7,7 +7,7 @@ import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 
-/** Applies defaults to the spec of a Pod. Some of them apply only to Pods, the others also to Pod templates. */
+/** Applies defaults to the spec of a Pod: the defaults of Pod templates, and the defaults that only Pods have. */
 export function defaultPod(given: JsonObject): JsonObject {
   // kube-apiserver replaces a negative grace period by 1 s.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
@@ -15,7 +15,7 @@ export function defaultPod(given: JsonObject): JsonObject {
   return ['containers', 'initContainers'].reduce(
     (current, field) =>
       changeItems(current, field, (container) => {
-        // A resource without a request gets its limit as the request.
+        // The request of a resource defaults to the limit of the resource.
         const requested = changeObjectField(container, 'resources', (resources) =>
           isObject(resources.limits)
             ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
@@ -46,7 +46,7 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
   return changeItems(containers, 'volumes', defaultVolume)
 }
 
-/** Applies the defaults to the spec of a Pod template. */
+/** Applies defaults to the spec of a Pod template. */
 export function defaultPodTemplate(template: JsonObject): JsonObject {
   return changeObjectField(template, 'spec', defaultPodSpec)
 }

@@ -14,7 +14,7 @@ import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
 import { fieldsOfContainers, replicaColumns, scaleOf } from './workloads.ts'
 
-/** The labels that the selector of a ReplicationController requires. */
+/** Returns the labels that the selector of a ReplicationController requires. */
 function selectorOf(spec: JsonValue | undefined): JsonObject {
   const selector = at(spec, 'selector')
   return isObject(selector) ? selector : {}
@@ -36,7 +36,7 @@ const replicationControllers = builtinResource({
   ],
   strategy: {
     generation: true,
-    // k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy.
+    // kube-apiserver has the same default (k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy).
     orphansDependents: true,
     default: defaultReplicationController,
     validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateReplicationController(object)),
@@ -100,6 +100,7 @@ const podTemplates = builtinResource({
     returnsDeleted: true,
     default: (object) => changeObjectField(object, 'template', defaultPodTemplate),
     prepareForCreate: (object) => withGeneration(object, 1),
+    // Only a changed template increments the generation (k8s.io/kubernetes/pkg/registry/core/podtemplate: PrepareForUpdate).
     prepareForUpdate: (object, old) => {
       const before = numberAt(old, 'metadata', 'generation')
       return withGeneration(object, jsonEqual(object.template ?? null, old.template ?? null) ? before : before + 1)
@@ -108,7 +109,6 @@ const podTemplates = builtinResource({
   },
 })
 
-/** Only a changed template increments the generation (k8s.io/kubernetes/pkg/registry/core/podtemplate: PrepareForUpdate). */
 function withGeneration(object: JsonObject, generation: number): JsonObject {
   return changeObjectField(object, 'metadata', (metadata) => ({ ...metadata, generation }))
 }

@@ -126,14 +126,14 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
-/** Keeps allocated cluster IPs and ports that an update omits, and removes the fields that the new `spec.type` does not use. */
+/** Keeps allocated cluster IPs and ports that an update omits. Removes the fields that `unusedFields` returns. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)
   const dropped = unused.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([field]) => !unused.includes(field)))
   if (dropped.type === 'ExternalName') return changeItems(dropped, 'ports', ({ nodePort: _nodePort, ...port }) => port)
   const kept = withDefaults(dropped, old.type === 'ExternalName' ? {} : { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy })
-  // `clusterIP` and `clusterIPs[0]` must be equal. If only `clusterIP` has changed, `clusterIPs` takes its value.
+  // `clusterIP` and `clusterIPs[0]` must be equal. If an update changes only `clusterIP`, the new value is copied to `clusterIPs`.
   const synced =
     kept.clusterIP !== clusterIP && jsonEqual(kept.clusterIPs ?? null, clusterIPs ?? null)
       ? { ...kept, clusterIPs: [kept.clusterIP!] }
@@ -148,7 +148,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Returns the names of the fields that the new `spec.type` does not use and that the update has left unchanged. */
+/** Returns the names of the fields that the new spec does not use and that the update does not change. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
   const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))

@@ -31,7 +31,8 @@ export const statefulSets: ResourceInfo = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // `rollingUpdate.partition` gets its default when the update strategy lacks `type`, or when it has `rollingUpdate`.
+      // An update strategy with `type: RollingUpdate` and without `rollingUpdate` gets no default partition. An update strategy without
+      // `type` gets both defaults: `type: RollingUpdate` and the partition.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -50,8 +51,9 @@ export const statefulSets: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the Pod spec to validate: the spec of the template, with a volume for each claim template, and without hostname and subdomain.
- * The controller sets these volumes and names in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
+ * Returns the Pod spec to validate. For a StatefulSet with claim templates, this is the spec of the Pod template with a volume for each
+ * claim template, and without hostname and subdomain. The controller sets these volumes and names in each Pod
+ * (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
  */
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')

@@ -18,9 +18,9 @@ export function validateTimeZone(zone: string, path: string): FieldError[] {
 }
 
 /**
- * Returns the error with which Go's `time.LoadLocation` rejects a name. Returns undefined when Go knows the time zone. Go opens a file of
- * this name. Therefore, `europe/berlin` and `+01:00` are unknown, although `Intl` accepts them. An alias in upper case, e.g. `US/EASTERN`,
- * is unknown to Go, but accepted here.
+ * Returns the error with which Go's `time.LoadLocation` rejects a name; undefined when Go knows the time zone. Go opens a file of this
+ * name. Therefore, `europe/berlin` and `+01:00` are unknown, although `Intl` accepts them. This function does not detect one kind of error:
+ * it accepts an alias in upper case, e.g. `US/EASTERN`, which Go does not know.
  */
 export function locationProblem(name: string): string | undefined {
   if (name === '' || name === 'UTC' || name === 'Local') return undefined

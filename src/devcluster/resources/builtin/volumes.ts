@@ -109,7 +109,7 @@ function isBound(claim: JsonObject): boolean {
   return textAt(claim, 'spec', 'volumeName') !== ''
 }
 
-/** Applies the defaults of a claim's spec, also in the `volumeClaimTemplates` of a StatefulSet. */
+/** Applies defaults to the spec of a PersistentVolumeClaim, or of a claim in `volumeClaimTemplates` of a StatefulSet. */
 export function defaultClaim(claim: JsonObject): JsonObject {
   return changeObjectField(claim, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' }))
 }

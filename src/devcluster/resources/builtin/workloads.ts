@@ -22,7 +22,7 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
-/** The apiVersions in whose managed fields `spec.replicas` can be owned (k8s.io/kubernetes/pkg/registry/apps). */
+/** The apiVersions of the `managedFields` entries in which managers can own `spec.replicas` (k8s.io/kubernetes/pkg/registry/apps). */
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
 /** The `scale` subresource of the types of the group `apps`. */
@@ -31,7 +31,7 @@ export const scale: SubresourceInfo = scaleOf(replicaVersions, (spec) => formatS
 /**
  * Returns the `scale` subresource of a type with `spec.replicas`.
  *
- * @param versions the apiVersions in which managers can own `spec.replicas`.
+ * @param versions the apiVersions of the `managedFields` entries in which managers can own `spec.replicas`.
  * @param selectorOf returns the selector of a spec, in the notation of the query parameter `labelSelector`.
  */
 export function scaleOf(versions: ReadonlySet<string>, selectorOf: (spec: JsonValue | undefined) => string): SubresourceInfo {
@@ -93,7 +93,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   const isDaemonSet = name === 'daemonset'
   const labels = at(template, 'metadata', 'labels')
   const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
-  // A missing selector matches no objects, and an empty selector matches all objects.
+  // A missing selector matches no labels, so `mismatch` is reported too. An empty selector matches all labels.
   if (!isObject(selector)) return isDaemonSet ? [mismatch] : [required('spec.selector'), mismatch]
   const errors = validateSelector(selector, 'spec.selector')
   if (sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
@@ -103,7 +103,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the last error that kube-apiserver reports about an invalid selector. Only for a StatefulSet, this error has no detail. */
+/** Returns the error that kube-apiserver adds after the errors of an invalid selector. For a StatefulSet, this error has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const { matchLabels, matchExpressions } = selector
   const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
@@ -272,8 +272,8 @@ const daemonSets = builtinResource({
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. An annotation counts the versions of the Pod template: each update that changes the template
- * increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
+ * Returns the `Strategy` of DaemonSets. An annotation contains the generation of the Pod template. The generation starts at 1, and each
+ * update that changes the Pod template increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({

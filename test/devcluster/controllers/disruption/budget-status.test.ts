@@ -22,7 +22,7 @@ t.test('the number of Pods that must be healthy is rounded up for minAvailable, 
 t.test('an evicted Pod has two minutes to be deleted', async (t) => {
   const now = Date.parse('2026-01-01T00:02:30Z')
   const pods = ['pending', 'overdue', 'other'].map((name) => podWith({ name, readySince: 0 }))
-  const deleted = podWith({ name: 'deleted', isDeleted: true })
+  const deleted = podWith({ name: 'deleted', readySince: 0, isDeleted: true })
   const evicted = {
     pending: '2026-01-01T00:01:00Z',
     overdue: '2026-01-01T00:00:00Z',

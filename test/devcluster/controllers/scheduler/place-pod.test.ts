@@ -272,6 +272,8 @@ t.test('Pods are spread over the domains of a topology', (t) => {
   const web = app('web')
   t.strictSame(placePod(spread(), state(nodes, { b: [web] })), { node: 'a' })
   t.strictSame(placePod(spread(), state(nodes, { b: [web], a: [web, app('db')] })), { node: 'c' })
+  const terminating = pod({}, { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' })
+  t.strictSame(placePod(spread(), state(nodes, { a: [terminating], b: [web] })), { node: 'a' }, 'terminating Pods do not count')
   t.strictSame(placePod(spread({ maxSkew: 2 }), state(nodes, { b: [web], a: [app('db')] })), { node: 'c' })
   const cordoned = node('a', { labels: { zone: 'x' }, spec: { unschedulable: true } })
   t.strictSame(

@@ -117,7 +117,7 @@ async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progr
     events.event(cronJob, 'Warning', 'TooManyMissedTimes', `too many missed start times. ${advice}`)
   }
   const name = jobName(cronJob, time)
-  if (progress.active.some((job) => job.name === name) || Date.parse(progress.lastScheduleTime ?? '') === time) return requeue
+  if (progress.active.some((job) => job.name === name)) return requeue
   if (concurrencyPolicy === 'Forbid' && progress.active.length > 0) {
     const reason = 'prior execution is running and concurrency policy is Forbid'
     events.event(cronJob, 'Normal', 'JobAlreadyActive', `Not starting job because ${reason}`)

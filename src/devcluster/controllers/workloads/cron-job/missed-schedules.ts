@@ -54,7 +54,10 @@ export interface DueTime {
   readonly isLate: boolean
 }
 
-/** Returns the scheduled time for which a Job is due. Returns undefined when `missedTimes` returns undefined. */
+/**
+ * Returns the scheduled time for which a Job is due. It is later than `status.lastScheduleTime`, so a deleted Job is not started again.
+ * Returns undefined when `missedTimes` returns undefined.
+ */
 export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueTime | undefined {
   const missed = missedTimes(cronJob, now, schedule, true)
   if (missed?.latest === undefined) return missed && { isLate: false }

@@ -1,7 +1,7 @@
 /**
- * The failures of each index of a Job with `spec.backoffLimitPerIndex`. Annotations of each Pod contain the number of earlier failed Pods of
- * its index. A failed Pod keeps its finalizer until the index has a new Pod, so that this number is not lost
- * (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils, backoff_utils).
+ * Counts the failures of each index of a Job with `spec.backoffLimitPerIndex`. Annotations of each Pod contain the number of earlier failed
+ * Pods with the same index. The annotations of a new Pod are computed from the annotations of the last failed Pod, so a failed Pod keeps
+ * its finalizer until its index has a new Pod (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils, backoff_utils).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
@@ -16,8 +16,8 @@ type Job = DeepReadonly<batch.Job>
 type ReadonlyPod = DeepReadonly<Pod>
 
 /**
- * The annotations with the number of earlier failed Pods of a Pod's index. The first contains the number of Pods that count towards the limit,
- * the second the number of Pods that the failure policy ignores.
+ * Annotations of a Pod that count the earlier failed Pods with the same index. The first annotation counts the Pods that count towards the
+ * limit. The second annotation counts the Pods that the failure policy ignores.
  */
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'
@@ -33,7 +33,7 @@ function failuresUntil(pod: ReadonlyPod): number {
   return countIn(pod, failureCount) + countIn(pod, ignoredFailureCount)
 }
 
-/** Returns the indexes that have finally failed because of these Pods (…/job: isIndexFailed). */
+/** Returns the indexes that get no further Pod because one of these Pods has failed (…/job: isIndexFailed). */
 export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): readonly number[] {
   const limit = job.spec?.backoffLimitPerIndex ?? Infinity
   return pods.filter(isTracked).flatMap((pod) => {
@@ -44,10 +44,11 @@ export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): read
 }
 
 /**
- * Returns, by index, the last failed Pod of each index that needs a new Pod (…/job: getPodsWithDelayedDeletionPerIndex).
+ * Returns the failed Pods that need a new Pod, keyed by index. If several Pods of an index have failed, returns only the last one
+ * (…/job: getPodsWithDelayedDeletionPerIndex).
  *
- * @param ended the indexes that have succeeded or finally failed. They need no new Pod.
- * @param current all Pods of the Job. An index needs no new Pod if one of these Pods is active and has the index.
+ * @param ended the indexes that have succeeded or finally failed. These indexes need no new Pod.
+ * @param current all Pods of the Job. An index with an active Pod needs no new Pod.
  */
 export function podsToReplace(
   job: Job,
@@ -85,8 +86,8 @@ export function failureCounts(job: Job, replaced: ReadonlyPod | undefined): Read
 }
 
 /**
- * Returns the time in milliseconds until the failed Pod `replaced` may be replaced; 0 when this time has passed or no Pod is replaced
- * (…/job: getRemainingTimePerIndex).
+ * Returns the time in milliseconds until the failed Pod `replaced` may be replaced. Returns 0 when the time has passed, or when `replaced`
+ * is undefined (…/job: getRemainingTimePerIndex).
  */
 export function replacementDelayMs(replaced: ReadonlyPod | undefined, now: number): number {
   return replaced === undefined ? 0 : remainingDelayMs(failuresUntil(replaced) + 1, endOf(replaced), now)

@@ -59,7 +59,7 @@ export class IndexSet {
     return found
   }
 
-  /** Returns the intervals as text, e.g. `"0-2,5"`. Two consecutive indexes are a list: `"0,1"`. */
+  /** Formats the indexes as intervals, e.g. `"0-2,5"`. An interval of only two indexes is formatted as a list, e.g. `"0,1"`. */
   toString(): string {
     const texts = this.#intervals.map(([first, last]) =>
       first === last ? String(first) : `${first}${last === first + 1 ? ',' : '-'}${last}`,

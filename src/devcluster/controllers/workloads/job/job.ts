@@ -82,7 +82,10 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   return Number.isFinite(next) && outcome === undefined ? { requeueAfterMs: next } : undefined
 }
 
-/** Deletes the active Pods of a Job whose outcome is decided. When the Job has failed, these Pods count as failed, too. */
+/**
+ * Deletes the active Pods of a Job whose outcome is decided. If the Job has failed, these Pods count as failed. If the Job has succeeded,
+ * these Pods are not counted.
+ */
 async function deleteActive(job: Job, active: readonly ReadonlyPod[], { target }: Outcome, context: ReconcileContext): Promise<void> {
   if (target !== 'FailureTarget') await Promise.all(active.map((pod) => removeFinalizer(pod, context)))
   await deletePods(active, job, context)
@@ -96,8 +99,8 @@ interface Progress {
 }
 
 /**
- * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). Resolves with the time in milliseconds
- * until the next failed Pod may be replaced; 0 when no failed Pod has to wait.
+ * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). If the replacement of failed Pods must
+ * wait, resolves with the time in milliseconds until the next replacement is allowed; otherwise with 0.
  */
 async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
   const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}

@@ -1,6 +1,6 @@
 /**
- * Removes the finalizer of Pods that have no Job or whose Job has finished. No Job counts these Pods, so the Job controller does not remove
- * their finalizer, and they could otherwise never be deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
+ * Removes the finalizer of Pods without a Job, and of Pods whose Job has finished. No Job counts these Pods, so the Job controller does not
+ * remove the finalizer. A Pod with the finalizer can never be deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'

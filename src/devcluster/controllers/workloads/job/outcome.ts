@@ -61,7 +61,10 @@ export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number
   return isEnd ? failure('FailedIndexes', 'Job has failed indexes') : undefined
 }
 
-/** Returns the outcome of an Indexed Job whose success policy is satisfied, although Pods may still be active; undefined otherwise. */
+/**
+ * Returns the outcome of an Indexed Job whose success policy is satisfied. Pods of this Job may still be active. Returns undefined for all
+ * other Jobs.
+ */
 export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefined {
   const rule = indexes === undefined ? undefined : satisfiedRule(job, indexes)
   return rule === undefined
@@ -69,7 +72,7 @@ export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefin
     : { target: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` }
 }
 
-/** Returns the outcome of a Job of which enough Pods have succeeded and no Pod is active; undefined otherwise. */
+/** Returns the outcome of a Job when enough Pods have succeeded and no Pod is active. Otherwise returns undefined. */
 export function successOf({ spec }: Job, succeeded: number, active: number): Outcome | undefined {
   if (active > 0 || succeeded < (spec?.completions ?? 1)) return undefined
   return { target: 'SuccessCriteriaMet', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }

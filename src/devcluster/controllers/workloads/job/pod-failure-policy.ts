@@ -43,12 +43,12 @@ function hasExitCode(
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode)
 }
 
-/** Returns false if a rule with the action `Ignore` matches the failed Pod: the Pod then does not count towards the back-off limits. */
+/** Returns false if a rule with the action `Ignore` matches the failed Pod. Such a Pod does not count towards the back-off limits. */
 export function countsAsFailure(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action !== 'Ignore'
 }
 
-/** Returns true if a rule with the action `FailIndex` matches the failed Pod: the index of the Pod then gets no further Pod. */
+/** Returns true if a rule with the action `FailIndex` matches the failed Pod. The index of such a Pod gets no further Pod. */
 export function failsIndex(job: Job, pod: ReadonlyPod): boolean {
   return decisionOn(job, pod)?.action === 'FailIndex'
 }

@@ -9,8 +9,9 @@ import { isIndexed } from './pods.ts'
 type ReadonlyPod = DeepReadonly<Pod>
 
 /**
- * Returns at least `count` of the active Pods. In an Indexed Job, the result contains all Pods without a valid index and all but one Pod of
- * each index, even if they are more than `count` Pods. `podsToDelete` chooses further Pods if they are fewer.
+ * Returns the active Pods to delete. An Indexed Job needs only one Pod per index. All other Pods with the same index and all Pods without a
+ * valid index are deleted, even if their number is greater than `count`. If the number is lower than `count`, `podsToDelete` chooses the
+ * remaining Pods.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

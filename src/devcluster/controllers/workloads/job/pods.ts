@@ -37,12 +37,15 @@ export function isIndexed({ spec }: Job): boolean {
   return spec?.completionMode === 'Indexed'
 }
 
-/** Returns true when the Job replaces a Pod only after the Pod has ended. By default, the Job also replaces a Pod that is being deleted. */
+/**
+ * Returns true when the Job replaces a Pod only after the Pod has ended. Returns false when the Job also replaces a Pod that is being
+ * deleted. The default is false.
+ */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 }
 
-/** Returns true when a Pod has failed. A Pod that is being deleted has also failed, unless the Job replaces a Pod only after the Pod has ended. */
+/** Returns true when a Pod has failed. A Pod that is being deleted counts as failed if the Job replaces Pods that are being deleted. */
 export function hasFailed(pod: ReadonlyPod, job: Job): boolean {
   return pod.status?.phase === 'Failed' || (isTerminating(pod) && !replacesOnlyFailed(job))
 }

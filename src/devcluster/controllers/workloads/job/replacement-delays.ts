@@ -49,8 +49,8 @@ export function remainingDelayMs(count: number, last: number, now: number): numb
 }
 
 /**
- * Returns the time at which the last container of a Pod ended. If this time is unknown, returns the first known of these times: when the Pod
- * became unready, when it was deleted, when it was created.
+ * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. If no container has an end time, returns the
+ * first known of these times: when the Pod became unready, when the deletion of the Pod was requested, when the Pod was created.
  */
 export function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

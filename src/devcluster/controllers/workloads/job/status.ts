@@ -22,8 +22,8 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  * finalizers of these Pods are removed. The second request writes the incremented counters. If an outcome is decided, all Pods are counted
  * and no Pod is terminating, the second request also writes the condition `Complete` or `Failed`.
  *
- * @param seen the Pods as they were when the reconcile began. Later changes are ignored: Pods that the reconcile has deleted have not failed,
- * and Pods that have ended since then cause another reconcile.
+ * @param seen the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
+ * deleted is therefore not counted as failed, unless the Job has failed. A Pod that has ended since then is counted by the next reconcile.
  */
 export async function writeProgress(
   job: Job,
@@ -95,8 +95,8 @@ function withOutcome(conditions: Conditions, outcome: Outcome | undefined, now: 
 }
 
 /**
- * Returns the conditions of the Job with the current condition `Suspended`, and records an Event when this condition changes. The condition is
- * absent until the Job is suspended for the first time.
+ * Returns the conditions of the Job with the updated condition `Suspended`. Records an Event when the status of this condition changes. The
+ * condition is absent until the Job is suspended for the first time. When an outcome is decided, the conditions are not changed.
  */
 function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Conditions {
   const { conditions = [] } = job.status ?? {}
@@ -109,7 +109,10 @@ function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileCo
   return current === undefined ? [...conditions, changed] : conditions.map((one) => (one === current ? changed : one))
 }
 
-/** Returns `status.startTime`: the time at which the Job began or was last resumed; null while the Job is suspended. */
+/**
+ * Returns `status.startTime`: the time at which the Job started or was last resumed. While the Job is suspended, returns null, which
+ * removes the field. When an outcome is decided, an existing time is kept.
+ */
 function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
   if (outcome !== undefined) return status?.startTime ?? formatTime(now)
   if (spec?.suspend === true) return null

@@ -1,4 +1,7 @@
-/** Applies the success policy of an Indexed Job: the Job may succeed early (k8s.io/kubernetes/pkg/controller/job: matchSuccessPolicy). */
+/**
+ * Applies the success policy of an Indexed Job. The policy allows the Job to succeed before all indexes have succeeded
+ * (k8s.io/kubernetes/pkg/controller/job: matchSuccessPolicy).
+ */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { IndexSet } from './index-set.ts'

@@ -15,13 +15,13 @@ export const revisionsByController = controllerIndex(apps.controllerRevision)
 export interface NewRevision {
   readonly number: number
   readonly data: JsonObject
-  /** Returns the name and labels of the revision if its name has already collided this number of times. */
+  /** Returns the name and labels of the revision. `collisions` is the number of earlier name collisions. */
   readonly metadataAfter: (collisions: number) => { readonly name: string; readonly labels: Readonly<Record<string, string>> }
 }
 
 /**
- * Creates a revision. If an existing revision has the same name and the same data, resolves with the existing revision. If an existing revision
- * has the name but other data, increments the number of collisions and tries the next name.
+ * Creates a revision. If a revision with the same name and the same data exists, resolves with the existing revision. If a revision with
+ * the same name but other data exists, increments `collisionCount` and tries the next name.
  */
 export async function createRevision(
   owner: DeepReadonly<KubernetesObject>,
@@ -58,8 +58,8 @@ export async function deleteRevisions(revisions: readonly Revision[], { client }
 }
 
 /**
- * Returns the oldest revisions that exceed the history limit. Revisions in use do not count towards the limit, and are kept. Without a limit,
- * or with a negative limit, all revisions are kept.
+ * Returns the revisions to delete: the oldest unused revisions beyond the history limit. Revisions in use are kept, and do not count
+ * towards the limit. If the limit is undefined or negative, all revisions are kept.
  *
  * @param revisions the revisions of the workload, oldest first.
  * @param inUse the names of the revisions in use.

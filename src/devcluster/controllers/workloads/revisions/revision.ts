@@ -1,6 +1,6 @@
 /**
- * A ControllerRevision records a Pod template that a StatefulSet or DaemonSet has or had. Its data is a strategic merge patch that restores the
- * template. `kubectl rollout undo` sends this patch (k8s.io/kubernetes/pkg/controller/history).
+ * A ControllerRevision records a present or former Pod template of a StatefulSet or DaemonSet. The data of the revision is a strategic
+ * merge patch that restores the template. `kubectl rollout undo` sends this patch (k8s.io/kubernetes/pkg/controller/history).
  */
 import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { ResourceType } from '../../../../api/group-version-kind.ts'
@@ -12,7 +12,10 @@ import type { PodTemplate } from '../pod-control.ts'
 
 export type Revision = DeepReadonly<apps.ControllerRevision>
 
-/** The label with the revision of a Pod. The value is the name of the ControllerRevision, but for a DaemonSet only the hash in this name. */
+/**
+ * The label that identifies the revision of a Pod. A StatefulSet sets the label to the name of the ControllerRevision. A DaemonSet sets the
+ * label to the hash in this name.
+ */
 export const podRevisionLabel = 'controller-revision-hash'
 
 /** Returns the value of the label `controller-revision-hash` of a Pod or ControllerRevision; an empty string when the label is absent. */
@@ -25,7 +28,7 @@ export function revisionData(template: DeepReadonly<PodTemplate> | undefined): J
   return { spec: { template: { ...(template as JsonObject | undefined), $patch: 'replace' } } }
 }
 
-/** Returns true when the data of the revision is equal to `other`, so that both restore the same template. */
+/** Returns true when the data of the revision is equal to `other`. */
 export function hasData({ data }: Revision, other: unknown): boolean {
   return jsonEqual(data, other)
 }
@@ -42,7 +45,8 @@ export function nextNumber(revisions: readonly Revision[]): number {
 }
 
 /**
- * Returns the Pod template of a revision; undefined when the patch removes the template, because users can create revisions with any data.
+ * Returns the Pod template that a revision restores. Returns undefined when the patch in the revision removes the template. Users can
+ * create such revisions.
  *
  * @param current the template to which the patch is applied.
  */

@@ -14,7 +14,10 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 type Reference = DeepReadonly<OwnerReference>
 type ReadonlyPod = DeepReadonly<Pod>
 
-/** Returns true when a reference has the type and name of an object. The UIDs are not compared, so the reference may mean a deleted object. */
+/**
+ * Returns true when an owner reference has the type and name of an object. The UIDs are not compared, so the reference may refer to a
+ * deleted object with the same name.
+ */
 function names(reference: Reference, { apiVersion, kind, metadata }: ReadonlyObject): boolean {
   return reference.apiVersion === apiVersion && reference.kind === kind && reference.name === metadata.name
 }
@@ -33,7 +36,9 @@ export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): bool
   return reference !== undefined && reference.uid !== object.metadata.uid
 }
 
-/** Returns the object that must own the claims of the Pod: the Pod or the StatefulSet; undefined when the policy keeps the claims. */
+/**
+ * Returns the object that must own the claims of the Pod: the Pod or the StatefulSet. Returns undefined when the policy keeps the claims.
+ */
 function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undefined {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
   const isScaledDown = whenScaled === 'Delete' && !isInRange(set, ordinalOf(pod) ?? -1)
@@ -42,8 +47,8 @@ function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undef
 }
 
 /**
- * Returns true when the retention policy cannot be applied to a claim, because another object controls the claim, or because an owner
- * reference names a deleted StatefulSet or Pod with the same name. Returns false when the policy keeps all claims.
+ * Returns true when the retention policy cannot be applied to a claim. The reason is that another object controls the claim, or that an
+ * owner reference refers to a deleted StatefulSet or Pod with the same name. If the policy keeps all claims, always returns false.
  */
 export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}

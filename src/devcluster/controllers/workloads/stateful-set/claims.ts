@@ -29,7 +29,10 @@ export function claimKeys(set: StatefulSet, ordinal: number): readonly (Namespac
   })
 }
 
-/** Returns the claims to create for the Pod with this ordinal. They have the labels of the StatefulSet's `spec.selector.matchLabels`. */
+/**
+ * Returns the claims to create for the Pod with this ordinal. The labels in `spec.selector.matchLabels` of the StatefulSet are added to
+ * each claim.
+ */
 export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInput<core.PersistentVolumeClaim>[] {
   const keys = claimKeys(set, ordinal)
   return templatesOf(set).map(({ metadata, spec }, index) => {
@@ -71,8 +74,8 @@ export async function createClaims(set: StatefulSet, ordinal: number, context: R
 }
 
 /**
- * Returns true when a claim still has an owner reference to a deleted Pod with the same name. The garbage collector will delete this claim, and
- * a new Pod must wait until then (…/statefulset: PodClaimIsStale).
+ * Returns true when the Pod with this ordinal cannot be created yet, because a claim still has an owner reference to a deleted Pod with the
+ * same name. The garbage collector must first delete this claim (…/statefulset: PodClaimIsStale).
  */
 export function isWaitingForClaims(set: StatefulSet, ordinal: number, context: ReconcileContext): boolean {
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false

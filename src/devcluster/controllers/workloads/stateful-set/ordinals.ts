@@ -9,7 +9,10 @@ type WithName = Pick<DeepReadonly<KubernetesObject>, 'metadata'>
 const maxInt32 = 2_147_483_647
 const namePattern = /^(.*)-(\d+)$/
 
-/** Returns the ordinal at the end of a Pod's name; undefined when the name has no ordinal, or one above the largest int32. */
+/**
+ * Returns the ordinal at the end of a Pod's name. Returns undefined when the name has no ordinal, or when the ordinal exceeds the range of
+ * int32.
+ */
 export function ordinalOf({ metadata }: WithName): number | undefined {
   const ordinal = Number(namePattern.exec(metadata.name)?.[2] ?? Infinity)
   return ordinal <= maxInt32 ? ordinal : undefined

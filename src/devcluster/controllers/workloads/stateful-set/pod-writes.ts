@@ -29,21 +29,21 @@ export class PodWrites {
   }
 
   /**
-   * True when a Pod was created or deleted, or when a Pod waits for a claim. The caller must then requeue the StatefulSet, because neither own
-   * writes nor events of claims cause a reconcile.
+   * True when a Pod was created or deleted, or when a Pod waits for the deletion of a claim. The caller must then requeue the StatefulSet:
+   * the writes of this controller cause no reconcile, and neither do events of claims.
    */
   get isUnfinished(): boolean {
     return this.#isUnfinished
   }
 
-  /** Sets `isUnfinished`, because the next step must wait for the deletion of a claim. */
+  /** Sets `isUnfinished`. Callers use this method when a Pod must wait for the deletion of a claim. */
   waitForClaim(): void {
     this.#isUnfinished = true
   }
 
   /**
-   * Creates the claims of a Pod, and the Pod. As in Kubernetes, no Event is recorded if the Pod cannot be created because its name is taken, or
-   * because the namespace is terminating.
+   * Creates the missing claims of a Pod, and then the Pod. If the name of the Pod is taken or the namespace is terminating, no Event is
+   * recorded, as in Kubernetes.
    */
   async create(pod: ObjectInput<Pod>, ordinal: number): Promise<void> {
     const name = podNameOf(this.#set, ordinal)
@@ -60,7 +60,7 @@ export class PodWrites {
     this.#report('Create', name)
   }
 
-  /** Creates the missing claims of a pending Pod, and sets the owner references of its claims. */
+  /** Creates the missing claims of a pending Pod. Then sets the owner references of all claims of the Pod. */
   async completeClaims(pod: ReadonlyPod): Promise<void> {
     await createClaims(this.#set, ordinalOf(pod)!, this.#context)
     await this.applyRetention(pod)
@@ -70,7 +70,7 @@ export class PodWrites {
     return this.#reported('Update', pod.metadata.name, () => applyRetention(this.#set, pod, this.#context))
   }
 
-  /** Restores the labels and volumes of a Pod, and the owner references of its claims, if they differ from what the StatefulSet requires. */
+  /** Updates the labels and volumes of a Pod and the owner references of its claims. Does nothing if all of them are already correct. */
   async repair(pod: ReadonlyPod): Promise<void> {
     const set = this.#set
     const [isNamed, isStored] = [hasIdentity(set, pod), hasStorage(set, pod)]

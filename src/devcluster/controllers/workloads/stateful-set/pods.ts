@@ -21,7 +21,10 @@ export function identityLabels(set: StatefulSet, ordinal: number): Readonly<Reco
   return { [podNameLabel]: podNameOf(set, ordinal), [podIndexLabel]: String(ordinal) }
 }
 
-/** Returns true when a Pod has a name with an ordinal of the StatefulSet, and the label `statefulset.kubernetes.io/pod-name` with this name. */
+/**
+ * Returns true when the name of a Pod consists of the name of the StatefulSet and an ordinal, and the label
+ * `statefulset.kubernetes.io/pod-name` contains the name of the Pod.
+ */
 export function hasIdentity(set: StatefulSet, pod: ReadonlyPod): boolean {
   const { name, labels } = pod.metadata
   return isMember(set, pod) && name === podNameOf(set, ordinalOf(pod) ?? -1) && labels?.[podNameLabel] === name
@@ -57,8 +60,9 @@ export function podOf(
 }
 
 /**
- * Returns true when a missing Pod gets the current revision and not the update revision. With the field `rollingUpdate`, these are the Pods
- * below the partition. Without it, they are the first `status.currentReplicas` Pods, because a rolling update begins with the highest ordinal
+ * Returns true when a missing Pod must be created with the current revision. Returns false when the Pod must have the update revision. If
+ * the field `rollingUpdate` is set, the first `partition` Pods get the current revision. If the type is `RollingUpdate` and the field is
+ * missing, the first `status.currentReplicas` Pods get the current revision, because a rolling update begins with the highest ordinal
  * (…/statefulset: newVersionedStatefulSetPod).
  */
 export function isBeforeUpdate(set: StatefulSet, ordinal: number): boolean {

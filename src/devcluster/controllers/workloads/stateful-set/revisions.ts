@@ -1,4 +1,7 @@
-/** Finds the revisions of a StatefulSet: the update revision that is rolled out, and the current revision from before the update. */
+/**
+ * Finds the revisions of a StatefulSet. The update revision has the Pod template of the StatefulSet. The current revision has the Pod
+ * template from before the update.
+ */
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
 import { claimDependents, selects } from '../dependents.ts'
 import { dataHash } from '../hash.ts'
@@ -12,7 +15,7 @@ const hashLabel = 'controller.kubernetes.io/hash'
 const maxPrefixLength = 223
 
 export interface Revisions {
-  /** The revision that the Pods had before the update. It is equal to `update` when no update is in progress. */
+  /** The revision that the Pods had before the update. When no update is in progress, `current` is equal to `update`. */
   readonly current: Revision
   /** The revision of the StatefulSet's Pod template. */
   readonly update: Revision
@@ -26,7 +29,8 @@ export interface Revisions {
  * template, this revision gets the highest number (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
  */
 export async function findRevisions(set: StatefulSet, context: ReconcileContext): Promise<Revisions> {
-  // `claimDependents` releases candidates that the selector does not match. As in Kubernetes, such revisions must only be ignored.
+  // Kubernetes ignores revisions that the selector does not match. `claimDependents` would release these revisions, so they are no
+  // candidates.
   const isSelected = (revision: Revision): boolean => selects(set.spec?.selector, revision)
   const claimed = await claimDependents(revisionsByController, set, context, isSelected)
   const history = claimed.toSorted(compareRevisions)

@@ -68,7 +68,8 @@ async function reconcileStatefulSet(set: StatefulSet, context: ReconcileContext)
   const inUse = new Set([currentRevision, updateRevision, ...pods.map(podRevision)])
   await deleteRevisions(surplusRevisions(revisions.history, inUse, set.spec?.revisionHistoryLimit), context)
   if (failure !== undefined) throw failure
-  // Own writes cause no reconcile here, so the next step needs a requeue. In Kubernetes, the watch events of own writes cause the next step.
+  // The writes of this controller cause no reconcile, so the next step needs a requeue. In Kubernetes, the watch events of these writes
+  // cause the next reconcile.
   if (writes.isUnfinished) return { requeue: true }
   const { minReadySeconds = 0 } = set.spec ?? {}
   const next = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((ms) => ms > 0))
@@ -80,7 +81,10 @@ function podOfRevision(set: StatefulSet, ordinal: number, { current, update }: R
   return podOf(set, ordinal, restoredTemplate(apps.statefulSet, set.spec?.template, revision), revision.metadata.name)
 }
 
-/** Computes the status from the Pods as they were when this reconcile began, and writes it. Resolves with the status. */
+/**
+ * Computes the status from `pods`, writes the status, and resolves with the status. `pods` are the Pods from the beginning of this
+ * reconcile.
+ */
 async function report(
   set: StatefulSet,
   pods: readonly ReadonlyPod[],

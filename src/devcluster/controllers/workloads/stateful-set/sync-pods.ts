@@ -39,8 +39,8 @@ export function condemnedPods(set: StatefulSet, pods: readonly ReadonlyPod[]): r
 }
 
 /**
- * Takes the next step. With the policy `OrderedReady`, the step creates or deletes at most one Pod, and creates a Pod only when all Pods with
- * lower ordinals are available. Resolves with the number of Pods that have been deleted because of their revision.
+ * Takes the next step. With the policy `OrderedReady`, the step creates or deletes at most one Pod. A Pod is then created only when all
+ * Pods with lower ordinals are available. Resolves with the number of Pods that have been deleted because of an old revision.
  */
 export async function syncPods(sync: PodSync): Promise<number> {
   const { set, pods, writes } = sync
@@ -72,7 +72,10 @@ async function forEach(set: StatefulSet, count: number, task: (index: number) =>
   return true
 }
 
-/** Creates, replaces or repairs a Pod. Resolves with false while the next ordinal must wait (…/statefulset: processReplica). */
+/**
+ * Creates a missing Pod, deletes an ended Pod, or repairs an existing Pod. Resolves with false when the Pod with the next ordinal must wait
+ * (…/statefulset: processReplica).
+ */
 async function syncReplica(
   { set, writes, newPod, context, now }: PodSync,
   ordinal: number,
@@ -98,15 +101,18 @@ function isRunningAndReady(pod: ReadonlyPod): boolean {
   return pod.status?.phase === 'Running' && isReady(pod)
 }
 
-/** Updates the owner references of the claims of a Pod to delete, so that the claims are deleted with the Pod if the retention policy says so. */
+/**
+ * Updates the owner references of the claims of a Pod that will be deleted. Depending on the retention policy, the garbage collector then
+ * deletes the claims after the Pod.
+ */
 async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): Promise<boolean> {
   if (!matchRetention(set, pod, context)) await writes.applyRetention(pod)
   return true
 }
 
 /**
- * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, the Pod is not deleted if it is unavailable and a condemned Pod
- * with a lower ordinal is unavailable, too. Resolves with false, because the next Pod must wait for the deletion
+ * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, an unavailable Pod is deleted only if no other Pod in
+ * `condemned` with a lower ordinal is unavailable. Resolves with false, because the next Pod must wait for the deletion
  * (…/statefulset: processCondemned).
  */
 async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
@@ -119,8 +125,8 @@ async function removeCondemned({ set, writes, now }: PodSync, condemned: readonl
 }
 
 /**
- * Returns the Pod to delete for the update: the Pod with the highest ordinal that has another revision. Returns undefined while a Pod with a
- * higher ordinal is missing or unavailable. Pods with ordinals below the partition are not updated.
+ * Returns the Pod to delete for the update. Of the Pods without the update revision, this is the Pod with the highest ordinal. Returns
+ * undefined while a Pod with a higher ordinal is missing or unavailable. The first `partition` Pods are not updated.
  */
 export function podToUpdate(
   set: StatefulSet,

@@ -1,8 +1,10 @@
+import { ok } from 'node:assert/strict'
 import t from 'tap'
 import { dueTime, nextTimeInMs } from '../../../../../src/devcluster/controllers/workloads/cron-job/missed-schedules.ts'
 import type { CronJob } from '../../../../../src/devcluster/controllers/workloads/cron-job/jobs.ts'
 import type { Schedule } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
 import { scheduleOf } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
+import { fc } from '../../../../support/property.ts'
 
 interface Case {
   readonly schedule: string
@@ -48,6 +50,28 @@ t.test('the last time that has passed is due, unless it is before the deadline',
     const { cronJob, now, schedule } = given(one)
     t.equal(shown(dueTime(cronJob, now, schedule)?.time), expected, JSON.stringify(one))
   }
+})
+
+t.test('a time for which a Job was started is never due again, also when its Job was deleted', async () => {
+  const names = ['* * * * *', '*/7 1-3 * * *', '0 0 31 * *', '30 6-16/4 * * 1-5', '@every 100s', '30 2 * * *']
+  const seconds = (max: number) => fc.nat(max).map((count) => count * 1000)
+  const property = fc.property(
+    fc.constantFrom(...names),
+    fc.constantFrom('UTC', 'Europe/Berlin', 'Australia/Lord_Howe'),
+    seconds(365 * 86_400),
+    seconds(100_000),
+    fc.option(fc.nat(100_000), { nil: undefined }),
+    (text, timeZone, offset, sinceMs, startingDeadlineSeconds) => {
+      const schedule = scheduleOf(text, timeZone)
+      if (typeof schedule === 'string') throw new Error(schedule)
+      const last = schedule.next(timeOf('2026-01-01T00:00:00Z') + offset)!
+      const spec = { ...(startingDeadlineSeconds !== undefined && { startingDeadlineSeconds }) }
+      const cronJob = { metadata: {}, spec, status: { lastScheduleTime: new Date(last).toISOString() } } as unknown as CronJob
+      const time = dueTime(cronJob, last + sinceMs, schedule)?.time
+      ok(time === undefined || time > last)
+    },
+  )
+  fc.assert(property, { numRuns: 300 })
 })
 
 t.test('more than a hundred missed times are many', async (t) => {

@@ -1,0 +1,18 @@
+import t from 'tap'
+import { batch } from '../../../../../src/api/kubernetes/batch.ts'
+import { cronJobController } from '../../../../../src/devcluster/controllers/workloads/cron-job/cron-job.ts'
+import { objectOf, quiet, runScripted, time } from '../../../../support/devcluster/scripted-controller.ts'
+
+t.test('a deleted Job is not started again', async (t) => {
+  const world = runScripted(t, cronJobController, (method) => (method === 'create' ? { metadata: { name: 'created' } } : {}))
+  const metadata = { creationTimestamp: '2025-12-31T22:30:00Z' }
+  const spec = { schedule: '0 * * * *', jobTemplate: { spec: {} } }
+  world.set(batch.cronJob, objectOf('started', { spec, status: { lastScheduleTime: time } }, metadata))
+  await quiet()
+  t.strictSame(world.asked, [])
+  world.set(batch.cronJob, objectOf('due', { spec, status: { lastScheduleTime: '2025-12-31T23:00:00Z' } }, metadata))
+  t.match(await world.take(2), [
+    ['create', 'jobs', { metadata: { name: `due-${Date.parse(time) / 60_000}` } }],
+    ['patch', 'cronjobs', { name: 'due' }, { status: { lastScheduleTime: time } }],
+  ])
+})
