@@ -14,7 +14,8 @@ export interface Certificate {
   readonly fingerprint: string
 }
 
-const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+/** A block does not contain the start of another one. So the time of a search is linear, even when no block ends. */
+const block = /-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN )[\s\S])+?-----END CERTIFICATE-----/g
 
 /**
  * Parses the first certificate of a PEM string. Throws when the string contains no certificate, or when its first certificate is invalid.

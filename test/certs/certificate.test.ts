@@ -23,6 +23,9 @@ t.test('a PEM text may have certificates, keys and other text with any line endi
   t.throws(() => readCertificate(unreadable + b.cert))
   t.throws(() => readCertificate(a.key), { message: 'there is no certificate in it' })
   t.strictSame(readBundle(''), [])
+  const open = '-----BEGIN CERTIFICATE-----\n'
+  t.equal(bundleText(readBundle(open + b.cert)), b.cert, 'without a block that does not end')
+  t.strictSame(readBundle(open.repeat(100_000)), [], 'in linear time')
 })
 
 t.test('a key pair is valid from notBefore until just before notAfter', async (t) => {

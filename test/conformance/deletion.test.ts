@@ -229,6 +229,42 @@ t.test('a scheduled Pod has a grace period, which a later DELETE can only shorte
   }
 })
 
+t.test('the seconds of a grace period become nanoseconds in 64 bits', async (t) => {
+  const containers = [{ name: 'main', image: 'x' }]
+  for (const seconds of [9_223_372_036, 9_223_372_037, 8e12, 9_007_199_254_740_991]) {
+    const expected = Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
+    const isGrace = (found: JsonObject, what: string): void => {
+      const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(found)
+      t.equal(deletionGracePeriodSeconds, seconds, what)
+      t.ok(Math.abs(Date.parse(String(deletionTimestamp)) - Date.now() - expected) < 60_000, `${what}: ${String(deletionTimestamp)}`)
+    }
+    const name = `long-${seconds}`
+    await created(pods, { metadata: { name }, spec: { nodeName: 'nowhere', containers, terminationGracePeriodSeconds: seconds } })
+    isGrace((await api('DELETE', `${pods}/${name}`)).body, 'the grace period of the Pod')
+    await api('DELETE', `${pods}/${name}`, { body: { gracePeriodSeconds: 60 } })
+    const shortened = metadataOf((await api('GET', `${pods}/${name}`)).body)
+    t.equal(shortened.deletionGracePeriodSeconds, 60)
+    t.ok(Math.abs(Date.parse(String(shortened.deletionTimestamp)) - Date.now() - 60_000) < 60_000, String(shortened.deletionTimestamp))
+    t.equal((await api('DELETE', `${pods}/${name}`, { body: { gracePeriodSeconds: 0 } })).status, 200)
+    t.equal((await api('GET', `${pods}/${name}`)).status, 404)
+
+    await created(pods, { metadata: { name }, spec: { nodeName: 'nowhere', containers } })
+    isGrace((await api('DELETE', `${pods}/${name}`, { body: { gracePeriodSeconds: seconds } })).body, 'that of a DELETE')
+    await api('DELETE', `${pods}/${name}`, { body: { gracePeriodSeconds: 0 } })
+
+    await created(pods, { metadata: { name }, spec: { nodeName: 'nowhere', containers } })
+    const eviction = { metadata: { name }, deleteOptions: { gracePeriodSeconds: seconds } }
+    t.equal((await api('POST', `${pods}/${name}/eviction`, { body: eviction })).status, 201)
+    isGrace((await api('GET', `${pods}/${name}`)).body, 'that of an eviction')
+    await api('DELETE', `${pods}/${name}`, { body: { gracePeriodSeconds: 0 } })
+  }
+  const spec = { nodeName: 'nowhere', containers, terminationGracePeriodSeconds: 1e19 }
+  t.match(await api('POST', pods, { body: { metadata: { name: 'too-long' }, spec } }), {
+    status: 400,
+    body: { message: /cannot unmarshal number 10000000000000000000 into Go struct field .*terminationGracePeriodSeconds of type int64/ },
+  })
+})
+
 t.test('a Pod with finalizers stays after its grace period', async (t) => {
   await created(pods, {
     metadata: { name: 'held', finalizers: ['example.com/x'] },

@@ -277,3 +277,18 @@ t.test('Pods that the Job itself deletes have not failed', async (t) => {
   const { status } = await untilStatus(key, 'no Pod is active', ({ active, terminating }) => active === undefined && terminating === 0)
   t.equal(status?.failed, undefined)
 })
+
+t.test('a Job continues after two thousand million completed indexes', async (t) => {
+  const namespace = await newNamespace()
+  const key = { namespace, name: 'work' }
+  const spec = { template, completionMode: 'Indexed', completions: 2 ** 31 - 1, parallelism: 2 } as const
+  await client.create(batch.job, { metadata: key, spec: { ...spec, suspend: true } })
+  await client.patch(batch.job, key, { status: { completedIndexes: '0-2147483640' } } as object, { subresource: 'status' })
+  await client.patch(batch.job, key, { spec: { suspend: false } } as object)
+  t.strictSame((await untilActive(key, 2)).map(indexOf).toSorted(), ['2147483641', '2147483642'])
+  const { succeeded, completedIndexes } = await until('the indexes are counted', async () => {
+    const { status } = await client.get(batch.job, key)
+    return status?.active === 2 && status
+  })
+  t.strictSame([succeeded, completedIndexes], [2147483641, '0-2147483640'])
+})

@@ -36,10 +36,33 @@ export type OperatorMessage =
   | { readonly type: 'serving'; readonly webhook?: number; readonly metrics?: number }
   | ReadyMessage
 
-/** Returns true when `value` is a message of one of the types. The modules of operators can send other messages on the same channel. */
-export function isMessage<Message extends StartMessage | StopMessage | OperatorMessage>(
-  value: unknown,
-  ...types: readonly Message['type'][]
-): value is Message {
-  return isObject(value) && types.some((type) => type === value['type'])
+/** Returns true when `value` is a message of the parent process. */
+export function isParentMessage(value: unknown): value is StartMessage | StopMessage {
+  return isObject(value) && (value['type'] === 'start' || value['type'] === 'stop')
+}
+
+/** Returns true when `value` is a message of the process of the operators. Its modules can send any other message on the same channel. */
+export function isOperatorMessage(value: unknown): value is OperatorMessage {
+  if (!isObject(value)) return false
+  const { type, file, step, detail, webhook, metrics, next } = value
+  switch (type) {
+    case 'loading':
+      return isObject(file) && isText(file['path']) && isText(file['state'])
+    case 'done':
+      return isText(step) && isText(detail)
+    case 'serving':
+      return isPort(webhook ?? 1) && isPort(metrics ?? 1)
+    case 'ready':
+      return isObject(next) && isText(next['plural'] ?? '') && isText(next['sample'] ?? '')
+    default:
+      return false
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isPort(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { timedOut, within } from '../../runtime/waiting.ts'
 import type { NextSteps } from '../dev-operators.ts'
 import type { OperatorMessage, ReadyMessage, StartMessage, StopMessage } from './messages.ts'
-import { isMessage } from './messages.ts'
+import { isOperatorMessage } from './messages.ts'
 import { siblingModule } from './sibling-module.ts'
 
 /**
@@ -23,8 +23,11 @@ export class OperatorsChild {
   /** When the process has ended, resolves to the exit code, the signal or the error of the start, as text. */
   readonly ended: Promise<string>
 
-  /** Starts the process. `onMessage` receives all messages of the process except `ready`. */
-  constructor(start: StartMessage, clock: Clock, onMessage: (message: Exclude<OperatorMessage, ReadyMessage>) => void) {
+  /**
+   * Starts the process. `onMessage` receives all messages of the process except `ready`, and undefined for a message that a module of the
+   * operators has sent.
+   */
+  constructor(start: StartMessage, clock: Clock, onMessage: (message: Exclude<OperatorMessage, ReadyMessage> | undefined) => void) {
     const ready = Promise.withResolvers<NextSteps | undefined>()
     this.ready = ready.promise
     this.#clock = clock
@@ -32,8 +35,8 @@ export class OperatorsChild {
     // The last pipe carries no data. It is closed when this process ends. The process of the operators then ends, too.
     this.#child = spawn(process.execPath, [...process.execArgv, script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
     this.#child.on('message', (message) => {
-      if (!isMessage<OperatorMessage>(message, 'loading', 'done', 'serving', 'ready')) return
-      if (message.type === 'ready') ready.resolve(message.next)
+      if (!isOperatorMessage(message)) onMessage(undefined)
+      else if (message.type === 'ready') ready.resolve(message.next)
       else onMessage(message)
     })
     this.ended = new Promise((resolve) => {

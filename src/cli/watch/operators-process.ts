@@ -1,8 +1,8 @@
 /** The main module of the process that runs the operators of `proreus dev --watch`. */
 import * as nodeModule from 'node:module'
 import { Worker } from 'node:worker_threads'
-import type { OperatorMessage, StartMessage, StopMessage } from './messages.ts'
-import { isMessage } from './messages.ts'
+import type { OperatorMessage, StartMessage } from './messages.ts'
+import { isParentMessage } from './messages.ts'
 import { onLoad } from './loaded-modules.ts'
 import { siblingModule } from './sibling-module.ts'
 import { sourceFile } from './source-file.ts'
@@ -24,7 +24,7 @@ onLoad((path) => send({ type: 'loading', file: sourceFile(path) }))
 process.on('SIGINT', () => undefined)
 const stop = new AbortController()
 process.on('message', (message) => {
-  if (!isMessage<StartMessage | StopMessage>(message, 'start', 'stop')) return
+  if (!isParentMessage(message)) return
   if (message.type === 'start') void start(message)
   else stop.abort(new Error('the process is stopped'))
 })

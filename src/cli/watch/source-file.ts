@@ -6,14 +6,18 @@ export interface SourceFile {
   readonly state: string
 }
 
-/** The state of a file that does not exist. */
+/** The state of a file that does not exist or cannot be read. */
 export const missing = 'missing'
 
 /**
- * Returns a file with its current state: the time of its last change and its size. The state of a file that does not exist is `missing`.
- * The function is synchronous, so that the state can be read immediately before a module is loaded.
+ * Returns a file with its current state: the time of its last change and its size; `missing` for a file that cannot be read. The function is synchronous, so that the state can be read immediately before a module is loaded.
  */
 export function sourceFile(path: string): SourceFile {
-  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return { path, state: stats === undefined ? missing : `${stats.mtimeNs} ${stats.size}` }
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return { path, state: stats === undefined ? missing : `${stats.mtimeNs} ${stats.size}` }
+  } catch {
+    // A folder of the path may be unreadable.
+    return { path, state: missing }
+  }
 }

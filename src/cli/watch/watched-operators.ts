@@ -82,6 +82,8 @@ class WatchedOperators {
   readonly #startChild: StartChild
   /** True when the operators have run at least once. */
   #wereReady = false
+  /** True when a message of an operator's module has been reported. */
+  #isForeignReported = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics, startChild }: Parts) {
     this.#options = options
@@ -130,7 +132,8 @@ class WatchedOperators {
     }
   }
 
-  #receive(message: Exclude<OperatorMessage, ReadyMessage>): void {
+  #receive(message: Exclude<OperatorMessage, ReadyMessage> | undefined): void {
+    if (message === undefined) return this.#reportForeign()
     switch (message.type) {
       case 'loading':
         return this.#files.add(message.file)
@@ -139,6 +142,12 @@ class WatchedOperators {
       case 'serving':
         return this.#lead(message.webhook ?? 'close', { metrics: message.metrics ?? 'close' })
     }
+  }
+
+  #reportForeign(): void {
+    if (!this.#isForeignReported)
+      this.#options.logger.warn('messages that operators send with process.send are ignored: proreus dev --watch uses this channel itself')
+    this.#isForeignReported = true
   }
 
   /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached. */

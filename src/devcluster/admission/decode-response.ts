@@ -7,6 +7,7 @@ import { isObject, stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { goNumberTags } from '../../api/yaml-numbers.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
+import { replaceLoneSurrogates } from '../apimachinery/lone-surrogates.ts'
 import { notAnObject } from '../types/go-json.ts'
 import { describeResponse } from './describe-call-error.ts'
 import { CallError } from './review.ts'
@@ -39,7 +40,8 @@ export function decodeResponse({ statusCode, contentType, text }: WebhookRespons
 }
 
 /** Parses JSON or YAML, as kube-apiserver does. A single word is valid YAML, and is parsed as a string. */
-function parseResponse(text: string): { value: JsonValue; error?: string } {
+function parseResponse(response: string): { value: JsonValue; error?: string } {
+  const text = replaceLoneSurrogates(response)
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }
   if (/^\s*[{["]/.test(text)) return { value: null, error }

@@ -13,6 +13,7 @@ import { jsonPatch } from '../patch/json-patch.ts'
 import { StatusError, badRequest, internalError } from '../apimachinery/status-error.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import { scanJson } from '../apimachinery/duplicate-keys.ts'
+import { replaceLoneSurrogates } from '../apimachinery/lone-surrogates.ts'
 import { memoized } from '../apimachinery/memoized.ts'
 import { goKindOf } from '../types/go-json.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
@@ -193,7 +194,8 @@ function applyPatch(
  *
  * @throws {CallError} when the patch is invalid.
  */
-function operationsOf(patch: string): readonly JsonValue[] {
+function operationsOf(text: string): readonly JsonValue[] {
+  const patch = replaceLoneSurrogates(text)
   const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
   const { error } = scanJson(patch)
   if (error !== undefined) throw undecodable(error)

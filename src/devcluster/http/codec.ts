@@ -13,6 +13,7 @@ import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-objec
 import { ProtobufError } from '../protobuf/wire-reader.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../apimachinery/status-error.ts'
 import { maxDepth, scanJson } from '../apimachinery/duplicate-keys.ts'
+import { hasSurrogateEscape, replaceLoneSurrogates } from '../apimachinery/lone-surrogates.ts'
 
 /** Maximum size of a request body (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
 const maxBodyBytes = 3 * 1024 * 1024
@@ -115,7 +116,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
 
 /** Decodes JSON. For invalid JSON, throws the error that `refuse` returns for the message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
-  const text = body.toString('utf8')
+  const text = replaceLoneSurrogates(body.toString('utf8'))
   const { error, ...found } = scanJson(text)
   if (error !== undefined) throw refuse(error)
   return { value: parse(text, exact), ...found }
@@ -131,7 +132,7 @@ function parse(text: string, exact: boolean): JsonValue {
  */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
-  if (/^\s*\{/.test(text)) {
+  if (/^\s*\{/.test(text) && !hasSurrogateEscape(text)) {
     const { duplicates, error, outOfRange } = scanJson(text)
     // In YAML, a number beyond the range of a float is a string.
     if (error === undefined && outOfRange === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
@@ -154,7 +155,9 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
     // A round trip through JSON leaves only plain data, without the special values of YAML tags such as `!!set`.
-    return { value: parse(stringifyJson(document.toJS() ?? null)!, exact), duplicates: [...duplicates] }
+    const json = stringifyJson(document.toJS() ?? null)!
+    if (replaceLoneSurrogates(json) !== json) throw new Error('found invalid Unicode character escape code')
+    return { value: parse(json, exact), duplicates: [...duplicates] }
   } catch (error) {
     if (error instanceof StatusError) throw error
     throw refuse(`error converting YAML to JSON: yaml: ${messageOf(error).split('\n')[0]}`)

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
+import { isTooDeep } from '../apimachinery/object-depth.ts'
 import { PatchError } from './patch-error.ts'
 
 /** Maximum number of operations, as in kube-apiserver (k8s.io/apiserver/pkg/endpoints/handlers: patch.go). */
@@ -30,7 +31,9 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
     const size = `the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`
     throw failed(`Unable to complete the copy, ${size}`)
   }
-  return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, copies, count), document)
+  const patched = patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, copies, count), document)
+  if (isTooDeep(patched)) throw failed('exceeded max depth')
+  return patched
 }
 
 /**

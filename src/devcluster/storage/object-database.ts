@@ -11,6 +11,7 @@ import { parseJson } from '../../api/json-reader.ts'
 import { isObject } from '../../api/json.ts'
 import { checkPrivateFile, checkPrivateFolder, makePrivateFolder } from '../../certs/private-file.ts'
 import { jsonOf } from '../apimachinery/json-of.ts'
+import { isTooDeep } from '../apimachinery/object-depth.ts'
 import type { Change, StoredObject } from './object-store.ts'
 import type { Persistence } from './persistence.ts'
 import { openSqlite, sqliteProblem } from './sqlite.ts'
@@ -139,11 +140,12 @@ function objectsOf(database: DatabaseSync, path: string): StoredObject[] {
 function parsed(path: string, text: string): StoredObject['object'] {
   try {
     const object = parseJson(text)
-    if (isObject(object)) return object
+    if (!isObject(object)) throw new Error('an object is not a JSON object')
+    if (isTooDeep(object)) throw new Error('an object is nested too deeply')
+    return object
   } catch (error) {
     throw damaged(path, error)
   }
-  throw damaged(path, new Error('an object is not a JSON object'))
 }
 
 /** Returns the only value of a query with one row and one column. */

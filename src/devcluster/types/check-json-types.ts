@@ -113,8 +113,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'int32':
     case 'int64':
       if (typeof value === 'bigint' && shape === 'int64') break
-      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && (value < -(2 ** 31) || value >= 2 ** 31)))
-        throw wrongType(shape, value, place)
+      if (typeof value !== 'number' || !isInteger(value, shape)) throw wrongType(shape, value, place)
       break
     case 'float64':
       if (typeof value !== 'number' && typeof value !== 'bigint') throw wrongType(shape, value, place)
@@ -155,6 +154,11 @@ function checkTime(text: string, layout: string): void {
   if (!layout.includes('.000000')) return
   if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
   if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')
+}
+
+/** Returns true for a number that fits into the type. Beyond 2^53, a number may be rounded up to 2^63. */
+function isInteger(value: number, type: 'int32' | 'int64'): boolean {
+  return Number.isInteger(value) && (type === 'int32' ? value >= -(2 ** 31) && value < 2 ** 31 : Math.abs(value) <= 2 ** 63)
 }
 
 function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {

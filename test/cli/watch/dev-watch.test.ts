@@ -94,6 +94,25 @@ t.test('a broken start is printed, webhooks fail at once meanwhile, and the next
   await dev.untilOutput(restarted)
 })
 
+t.test('messages of an operator on the channel to the parent process are ignored, and reported once', async (t) => {
+  const messages = [
+    ...[null, 'ready', {}, { type: 'loading' }, { type: 'loading', file: { path: 1, state: '' } }, { type: 'done', step: 'x' }],
+    ...[{ type: 'serving', webhook: 99_999 }, { type: 'serving', metrics: '1' }, { type: 'ready' }, { type: 'ready', next: { plural: 1 } }],
+    { type: 'loading', file: { path: `/\0${'x'.repeat(5000)}`, state: 'missing' } },
+  ]
+  const sends = `for (const message of ${JSON.stringify(messages)}) process.send?.(message)\n`
+  const dev = watchedDev(t, { 'said.ts': sends + saidWith('!') })
+  await dev.untilOutput('"msg":"watching')
+  t.equal(dev.count('messages that operators send with process.send are ignored'), 1)
+  const client = await dev.client()
+  await createWord(client, 'one', 'hi')
+  await untilSaid(client, 'one', 'hi!')
+  dev.save('said.ts', sends + saidWith('?'))
+  await dev.untilOutput(restarted)
+  await untilSaid(client, 'one', 'hi?')
+  t.equal(dev.count('messages that operators send with process.send are ignored'), 1)
+})
+
 t.test('a process that still loads its modules is stopped without being killed', async (t) => {
   const endless =
     "console.log('loading')\nprocess.on('exit', () => console.log('left'))\nawait new Promise(() => setInterval(() => undefined, 1000))\n"

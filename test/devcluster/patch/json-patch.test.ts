@@ -181,3 +181,10 @@ t.test('a merge patch ignores undefined fields and shares unchanged values with 
 t.test('a merge patch has the results of RFC 7386', async (t) => {
   for (const [target, patch, result] of merges) t.strictSame(mergePatch(target, patch), result, JSON.stringify(patch))
 })
+
+t.test('a JSON patch that nests an object too deeply fails', async (t) => {
+  const deep = JSON.parse(`${'{"a":'.repeat(400)}{}${'}'.repeat(400)}`) as JsonValue
+  const add = (document: JsonValue, depth: number): JsonValue => jsonPatch(document, [{ op: 'add', path: '/a'.repeat(depth), value: deep }])
+  const deeper = add(deep, 401)
+  t.throws(() => add(deeper, 802), { name: 'PatchError', message: 'exceeded max depth' })
+})

@@ -182,6 +182,11 @@ const losses: [name: string, lose: (directory: string) => void, problem: RegExp]
   ['a missing end', (directory) => truncateSync(join(directory, 'objects.db'), 8192), /the database is damaged \(.+\)/],
   ['an object that is no JSON', (directory) => tamper(directory, `UPDATE objects SET object = '{'`), /the database is damaged \(.*JSON/],
   ['an object that is a number', (directory) => tamper(directory, `UPDATE objects SET object = '7'`), /an object is not a JSON object/],
+  [
+    'an object that is nested too deeply',
+    (directory) => tamper(directory, `UPDATE objects SET object = '${'{"a":'.repeat(200_000)}{}${'}'.repeat(200_000)}'`),
+    /an object is nested too deeply/,
+  ],
   ['no tables', (directory) => tamper(directory, 'DROP TABLE objects; DROP TABLE revision'), /the database is damaged \(no such table/],
 ]
 for (const [name, lose, problem] of losses) {

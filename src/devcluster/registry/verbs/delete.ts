@@ -8,6 +8,7 @@ import { validateDeleteOptions } from './delete-options.ts'
 import { inGoOrder } from '../../types/go-order.ts'
 import type { Environment } from '../environment.ts'
 import { finalizersOf, mayBeRemoved, metadataOf, metadataText, withMetadata } from '../metadata.ts'
+import { secondsToMs } from '../../apimachinery/duration.ts'
 import type { RequestContext } from '../../apimachinery/request-context.ts'
 import { StatusError, conflict, notFound } from '../../apimachinery/status-error.ts'
 
@@ -103,11 +104,11 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
   if (typeof deletionTimestamp === 'string') {
     // Another DELETE can only shorten the remaining grace period.
     if (requested === undefined || typeof before !== 'number' || requested >= before) return held
-    const due = Date.parse(deletionTimestamp) - (before - effective) * 1000
+    const due = Date.parse(deletionTimestamp) - secondsToMs(before) + secondsToMs(effective)
     return withMetadata(held, { deletionTimestamp: formatTime(due), deletionGracePeriodSeconds: effective })
   }
   const marked = withMetadata(held, {
-    deletionTimestamp: formatTime(now + effective * 1000),
+    deletionTimestamp: formatTime(now + secondsToMs(effective)),
     deletionGracePeriodSeconds: effective,
     ...(typeof generation === 'number' && generation > 0 ? { generation: generation + 1 } : {}),
   })

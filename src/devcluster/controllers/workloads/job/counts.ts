@@ -8,7 +8,8 @@ import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { newlyFailedIndexes } from './failed-indexes.ts'
-import { formatIndexes, parseIndexes, validIndexOf } from './indexes.ts'
+import { IndexSet } from './index-set.ts'
+import { parseIndexes, validIndexOf } from './indexes.ts'
 import { countsAsFailure } from './pod-failure-policy.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked } from './pods.ts'
 
@@ -21,9 +22,9 @@ export interface Counts {
   /** UIDs of ended Pods that the numbers `succeeded` and `failed` do not include yet. */
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
-  readonly indexes: ReadonlySet<number> | undefined
+  readonly indexes: IndexSet | undefined
   /** The indexes that have finally failed and get no further Pod; undefined for a Job without `backoffLimitPerIndex`. */
-  readonly failedIndexes: ReadonlySet<number> | undefined
+  readonly failedIndexes: IndexSet | undefined
 }
 
 /** Returns the counters in the status of a Job. */
@@ -73,14 +74,14 @@ export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts:
   const { indexes, failedIndexes } = counts
   if (indexes === undefined) return counts
   const { succeeded } = newlyEnded(job, pods, counts)
-  const all = new Set([...indexes, ...succeeded.flatMap((pod) => validIndexOf(pod, job) ?? [])])
-  const failed = failedIndexes && new Set([...failedIndexes, ...newlyFailedIndexes(job, pods)])
+  const all = indexes.union(IndexSet.of(succeeded.flatMap((pod) => validIndexOf(pod, job) ?? [])))
+  const failed = failedIndexes?.union(IndexSet.of(newlyFailedIndexes(job, pods)))
   return { ...counts, succeeded: all.size, indexes: all, failedIndexes: failed }
 }
 
 /** Returns the indexes that have succeeded or finally failed. */
-export function endedIndexes({ indexes, failedIndexes }: Counts): ReadonlySet<number> {
-  return new Set([...(indexes ?? []), ...(failedIndexes ?? [])])
+export function endedIndexes({ indexes, failedIndexes }: Counts): IndexSet {
+  return new IndexSet([...(indexes ?? []), ...(failedIndexes ?? [])])
 }
 
 /**
@@ -126,7 +127,7 @@ export function countFields({ succeeded, failed, uncounted, indexes, failedIndex
     succeeded,
     failed,
     uncountedTerminatedPods: { succeeded: listed(uncounted.succeeded), failed: listed(uncounted.failed) },
-    ...(indexes !== undefined && { completedIndexes: indexes.size === 0 ? null : formatIndexes(indexes) }),
-    ...(failedIndexes !== undefined && { failedIndexes: formatIndexes(failedIndexes) }),
+    ...(indexes !== undefined && { completedIndexes: indexes.size === 0 ? null : String(indexes) }),
+    ...(failedIndexes !== undefined && { failedIndexes: String(failedIndexes) }),
   }
 }

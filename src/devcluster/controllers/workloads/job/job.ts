@@ -14,7 +14,8 @@ import { retryRefused } from '../retry-refused.ts'
 import type { Counts } from './counts.ts'
 import { countsOf, endedIndexes, failures, newlyEnded, settled, withEndedIndexes } from './counts.ts'
 import { failureCounts, podsToReplace, replacementDelayMs } from './failed-indexes.ts'
-import { indexOf, pendingIndexes } from './indexes.ts'
+import { IndexSet } from './index-set.ts'
+import { indexOf } from './indexes.ts'
 import type { Outcome } from './outcome.ts'
 import { deadlineInMs, earlierOutcome, earlySuccessOf, failureOf, isFinished, successOf } from './outcome.ts'
 import { podsToRemove } from './pods-to-remove.ts'
@@ -124,10 +125,10 @@ async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, c
     await slowStart(missing, () => createPod(podOf(job), job, context))
     return 0
   }
-  const taken = new Set([...active, ...terminating].map((pod) => indexOf(pod) ?? -1))
+  const taken = IndexSet.of([...active, ...terminating].flatMap((pod) => indexOf(pod) ?? []))
   const ended = endedIndexes(counts)
   const replaced = podsToReplace(job, pods, ended, pods)
-  const pending = pendingIndexes(missing, completions ?? 0, ended, taken)
+  const pending = ended.union(taken).missing(missing, completions ?? 0)
   const delayOf = (index: number): number => replacementDelayMs(replaced.get(index), now)
   const ready = pending.filter((index) => delayOf(index) === 0)
   await slowStart(ready.length, (each) => {

@@ -2,6 +2,7 @@
 import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import { secondsToMs } from '../../../apimachinery/duration.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
@@ -57,6 +58,6 @@ export function endOf({ metadata, status }: ReadonlyPod): number {
   if (known.length > 0) return Math.max(...known)
   const ready = findCondition(status?.conditions, 'Ready')
   const unready = ready?.status === 'False' ? Date.parse(ready.lastTransitionTime ?? '') : Number.NaN
-  const deleted = Date.parse(metadata.deletionTimestamp ?? '') - (metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  const deleted = Date.parse(metadata.deletionTimestamp ?? '') - secondsToMs(metadata.deletionGracePeriodSeconds ?? 0)
   return unready || deleted || Date.parse(metadata.creationTimestamp)
 }

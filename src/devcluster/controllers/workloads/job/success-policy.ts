@@ -4,15 +4,16 @@
  */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { IndexSet } from './index-set.ts'
 import { parseIndexes } from './indexes.ts'
 
 /** Returns the position of the first rule of `spec.successPolicy` that the succeeded indexes satisfy; undefined if they satisfy no rule. */
-export function satisfiedRule({ spec }: DeepReadonly<batch.Job>, succeeded: ReadonlySet<number>): number | undefined {
+export function satisfiedRule({ spec }: DeepReadonly<batch.Job>, succeeded: IndexSet): number | undefined {
   if (succeeded.size === 0) return undefined
   const isSatisfied = ({ succeededIndexes, succeededCount = Infinity }: Rule): boolean => {
     if (succeededIndexes === undefined) return succeeded.size >= succeededCount
     const required = parseIndexes(succeededIndexes, spec?.completions ?? 0)
-    const count = [...required].filter((index) => succeeded.has(index)).length
+    const count = required.overlap(succeeded)
     return required.size > 0 && (count === required.size || count >= succeededCount)
   }
   const index = spec?.successPolicy?.rules.findIndex(isSatisfied) ?? -1

@@ -6,6 +6,7 @@ import {
   podsToReplace,
   replacementDelayMs,
 } from '../../../../../src/devcluster/controllers/workloads/job/failed-indexes.ts'
+import { IndexSet } from '../../../../../src/devcluster/controllers/workloads/job/index-set.ts'
 import { countsOf } from '../../../../../src/devcluster/controllers/workloads/job/counts.ts'
 import { earlySuccessOf, failureOf } from '../../../../../src/devcluster/controllers/workloads/job/outcome.ts'
 import { countsAsFailure, failJobMessage, failsIndex } from '../../../../../src/devcluster/controllers/workloads/job/pod-failure-policy.ts'
@@ -88,7 +89,7 @@ t.test('the first rule that matches decides', async (t) => {
 
 t.test('a rule of a success policy needs all of its indexes, or enough of them', async (t) => {
   const met = (rules: object[], succeeded: number[]): number | undefined =>
-    satisfiedRule(jobWith({ completions: 9, successPolicy: { rules } }), new Set(succeeded))
+    satisfiedRule(jobWith({ completions: 9, successPolicy: { rules } }), IndexSet.of(succeeded))
   const rules = [{ succeededIndexes: '0-2,5' }, { succeededIndexes: '4-8', succeededCount: 2 }, { succeededCount: 6 }]
   t.equal(met(rules, [0, 1, 2]), undefined)
   t.equal(met(rules, [0, 1, 2, 5]), 0)
