@@ -7,7 +7,7 @@
  * `dist` is built first, unless `--built` is given. `--before` is the folder of another checkout of this repository, with installed
  * dependencies. Each round then measures both checkouts.
  *
- * A `warm` start uses the compile cache of earlier rounds. The `cold` starts of a round share a new compile cache, which is empty at first.
+ * A `warm` start uses the compile cache of earlier rounds. A `cold` start has a compile cache of its own, which is empty.
  * The CPU time includes all threads, npm, and processes that npm has run and that have ended.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -59,7 +59,7 @@ try {
         const warm = await measure(root, program, join(folder, 'warm'))
         if (round === 0) continue
         add(times, `${program.name}, warm${key}`, warm)
-        add(times, `${program.name}, cold${key}`, await measure(root, program, join(folder, `cold-${round}`)))
+        add(times, `${program.name}, cold${key}`, await measure(root, program, mkdtempSync(join(folder, 'cold-'))))
       }
     }
   }
@@ -120,7 +120,7 @@ async function measure(root: string, { name, args: [command, ...args] }: Program
     return { readyMs: performance.now() - startedAt, cpuMs: cpuMsOfGroup(child.pid!) }
   } finally {
     // Node.js writes its compile cache only if the process exits normally. SIGTERM lets the process exit normally.
-    process.kill(-child.pid!, 'SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM')
     await ended
     rmSync(state, { recursive: true, force: true })
   }
@@ -130,7 +130,10 @@ async function measure(root: string, { name, args: [command, ...args] }: Program
 function untilReady(name: string, child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ''
-    const fail = (): void => reject(new Error(`${name} does not become ready:\n${log}`))
+    const fail = (): void => {
+      clearTimeout(timer)
+      reject(new Error(`${name} does not become ready:\n${log}`))
+    }
     const timer = setTimeout(fail, limitMs)
     child.once('close', fail)
     child.stderr!.on('data', (chunk: Buffer) => {

@@ -3,6 +3,9 @@ import { createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { DerValue } from './der-reader.ts'
 import { oidText, readDer, readDerItems, tags } from './der-reader.ts'
+import { derText, ia5Text } from './der-text.ts'
+import type { NameAttribute } from './distinguished-name.ts'
+import { commonName, organization } from './distinguished-name.ts'
 
 export interface CertificateRequest {
   /** The last common name of the subject; empty when the subject has no common name. */
@@ -12,10 +15,8 @@ export interface CertificateRequest {
   readonly emails: readonly string[]
   readonly ips: readonly Buffer[]
   readonly uris: readonly string[]
-  /** The subject in DER. */
-  readonly subject: Buffer
-  /** The value of the extension subjectAltName in DER; undefined when the request does not contain this extension. */
-  readonly altNames: Buffer | undefined
+  /** The attributes of the subject whose values are strings. */
+  readonly subject: readonly NameAttribute[]
   /** The public key in DER (SubjectPublicKeyInfo). */
   readonly spki: Buffer
 }
@@ -30,8 +31,6 @@ const hashes: Readonly<Record<string, string | undefined>> = {
   '1.2.840.10045.4.3.4': 'sha512',
   '1.3.101.112': undefined,
 }
-const commonName = '2.5.4.3'
-const organization = '2.5.4.10'
 const extensionRequest = '1.2.840.113549.1.9.14'
 const subjectAltName = '2.5.29.17'
 /** The tags of GeneralName: [1] rfc822Name, [2] dNSName, [6] uniformResourceIdentifier, [7] iPAddress. */
@@ -52,16 +51,15 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   const fields = nameFields(subject!)
   const altNames = requestedAltNames(readDerItems(info!.content).find(({ tag }) => tag === 0xa0))
   const general = altNames === undefined ? [] : readDerItems(readDer(altNames).content)
-  const texts = (tag: number): string[] => general.filter((one) => one.tag === tag).map(({ content }) => content.toString('latin1'))
+  const texts = (tag: number): string[] => general.filter((one) => one.tag === tag).map(({ content }) => alternativeName(content))
   return {
     commonName: fields.filter(({ id }) => id === commonName).at(-1)?.text ?? '',
     organizations: fields.filter(({ id }) => id === organization).map(({ text }) => text),
     dnsNames: texts(names.dns),
     emails: texts(names.email),
     uris: texts(names.uri),
-    ips: general.filter(({ tag }) => tag === names.ip).map(({ content }) => content),
-    subject: subject!.bytes,
-    altNames,
+    ips: general.filter(({ tag }) => tag === names.ip).map(({ content }) => address(content)),
+    subject: fields,
     spki: key!.bytes,
   }
 }
@@ -92,14 +90,27 @@ function publicKeyOf(spki: Buffer): KeyObject {
   return createPublicKey({ key: spki, format: 'der', type: 'spki' })
 }
 
-/** Returns the attributes of a distinguished name. */
-function nameFields(name: DerValue): { readonly id: string; readonly text: string }[] {
+/** Returns the attributes of a distinguished name. An attribute whose value is not a string is skipped (Name.FillFromRDNSequence). */
+function nameFields(name: DerValue): NameAttribute[] {
   return items(name, 0).flatMap((set) =>
-    items(set, 1, tags.set).map((attribute) => {
+    items(set, 1, tags.set).flatMap((attribute) => {
       const [, value] = items(attribute, 2)
-      return { id: oidOf(attribute), text: value!.content.toString() }
+      const text = derText(value!)
+      return text === undefined ? [] : [{ id: oidOf(attribute), text }]
     }),
   )
+}
+
+function alternativeName(content: Buffer): string {
+  const text = ia5Text(content)
+  if (text === undefined) throw new Error('x509: a subject alternative name is malformed')
+  return text
+}
+
+/** Returns an IP address of 4 or 16 octets. */
+function address(content: Buffer): Buffer {
+  if (content.length !== 4 && content.length !== 16) throw new Error(`x509: cannot parse IP address of length ${content.length}`)
+  return content
 }
 
 /** Returns the value of the extension subjectAltName in the attributes of a request; undefined when the extension is missing. */

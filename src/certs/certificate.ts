@@ -44,6 +44,19 @@ export function bundleText(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
 
+/** The names in the subject of a certificate, as OpenSSL decodes them. */
+export interface SubjectNames {
+  /** The last common name; empty when the subject has no common name. */
+  readonly commonName: string
+  readonly organizations: readonly string[]
+}
+
+export function subjectNames(x509: X509Certificate): SubjectNames {
+  // Only this form of the subject has values that are not escaped.
+  const { CN: names = [], O: organizations = [] } = x509.toLegacyObject().subject as Record<string, string | string[] | undefined>
+  return { commonName: [names].flat().at(-1) ?? '', organizations: [organizations].flat() }
+}
+
 function parse(text: string): Certificate {
   const x509 = new X509Certificate(text)
   return {

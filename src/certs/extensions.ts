@@ -2,7 +2,8 @@
 import { isIP } from 'node:net'
 import type { asn1 } from 'node-forge'
 import { ProreusError } from '../api/errors.ts'
-import { boolean, fromBuffer, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
+import type { CertificateRequest } from './certificate-request.ts'
+import { boolean, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
 
 const ids = {
   subjectKeyIdentifier: '2.5.29.14',
@@ -20,7 +21,9 @@ const keyCertSign = 5
 const crlSign = 6
 
 /** Tags of the ASN.1 type GeneralName. */
+const email = 1
 const dnsName = 2
+const uri = 6
 const ipAddress = 7
 
 export function authorityExtensions(key: Buffer): asn1.Asn1 {
@@ -57,21 +60,26 @@ export interface SignedOptions {
   /** OIDs of the extKeyUsage extension. */
   readonly extendedUsages: readonly string[]
   readonly authorityKey: Buffer
-  /** The value of subjectAltName in DER; undefined for a certificate without this extension. */
-  readonly altNames: Buffer | undefined
+  readonly request: CertificateRequest
   /** True for a certificate with an empty subject. Its subjectAltName must be critical (RFC 5280 §4.2.1.6). */
   readonly isNameless: boolean
 }
 
 /** Returns the extensions of a certificate that is issued for a request. The order is that of Go's `x509.CreateCertificate`. */
-export function signedExtensions({ usages, extendedUsages, authorityKey, altNames, isNameless }: SignedOptions): asn1.Asn1 {
+export function signedExtensions({ usages, extendedUsages, authorityKey, request, isNameless }: SignedOptions): asn1.Asn1 {
+  const altNames = requestedNames(request)
   return sequence(
     ...(usages.length === 0 ? [] : [extension('keyUsage', true, namedBits(...usages))]),
     ...(extendedUsages.length === 0 ? [] : [extension('extKeyUsage', false, sequence(...extendedUsages.map(oid)))]),
     extension('basicConstraints', true, sequence()),
     extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
-    ...(altNames === undefined ? [] : [extension('subjectAltName', isNameless, fromBuffer(altNames))]),
+    ...(altNames.length === 0 ? [] : [extension('subjectAltName', isNameless, sequence(...altNames))]),
   )
+}
+
+function requestedNames({ dnsNames, emails, ips, uris }: CertificateRequest): asn1.Asn1[] {
+  const named = (tag: number, names: readonly string[]): asn1.Asn1[] => names.map((name) => implicit(tag, Buffer.from(name, 'latin1')))
+  return [...named(dnsName, dnsNames), ...named(email, emails), ...ips.map((ip) => implicit(ipAddress, ip)), ...named(uri, uris)]
 }
 
 function extension(id: keyof typeof ids, critical: boolean, value: asn1.Asn1): asn1.Asn1 {

@@ -6,12 +6,13 @@
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import type forge from 'node-forge'
-import { readCertificate } from './certificate.ts'
+import { readCertificate, subjectNames } from './certificate.ts'
 import type { CertificateRequest } from './certificate-request.ts'
 import { authorityExtensions, leafExtensions, signedExtensions } from './extensions.ts'
 import { asn1 } from './asn1.ts'
+import { commonName, encodeName } from './distinguished-name.ts'
 import { context, fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from './der.ts'
 
 const generate = promisify(generateKeyPair)
@@ -30,7 +31,6 @@ export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
 
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2'
-const commonName = '2.5.4.3'
 const latestUtcTime = Date.parse('2050-01-01T00:00:00Z')
 
 /** Issues a new self-signed CA certificate, which is valid for a year. */
@@ -99,8 +99,8 @@ export interface RequestSigning {
 export function signRequest(authority: KeyPair, request: CertificateRequest, signing: RequestSigning): string {
   const signer = createPrivateKey(authority.key)
   const { usages, extendedUsages, notBefore, notAfter } = signing
-  const subject = fromBuffer(request.subject)
-  return signCertificate(
+  const subject = encodeName(request.subject)
+  const cert = signCertificate(
     {
       serial: serialNumber(),
       issuer: subjectOf(authority.cert),
@@ -112,12 +112,22 @@ export function signRequest(authority: KeyPair, request: CertificateRequest, sig
         usages,
         extendedUsages,
         authorityKey: keyIdentifier(publicKeyDer(createPublicKey(signer))),
-        altNames: request.altNames,
+        request,
         isNameless: subject.value.length === 0,
       }),
     },
     signer,
   )
+  checkNames(cert, request)
+  return cert
+}
+
+/** Throws if OpenSSL, which authenticates clients, reads other names in a certificate than those of the request, which were validated. */
+function checkNames(cert: string, request: CertificateRequest): void {
+  const issued = subjectNames(readCertificate(cert).x509)
+  const isSame =
+    issued.commonName === request.commonName && isDeepStrictEqual(new Set(issued.organizations), new Set(request.organizations))
+  if (!isSame) throw new Error('x509: the subject of the certificate differs from the subject of the request')
 }
 
 interface Unsigned {

@@ -101,7 +101,7 @@ async function synchronize(
       if (isForbidden(error)) {
         throw new ProreusError(
           'PRO_PERMISSION',
-          `The Secret ${key.namespace}/${key.name} may not be used: ${messageOf(error)}. Grant get, create and update for it.`,
+          `The Secret ${key.namespace}/${key.name} may not be used: ${messageOf(error)}. Grant get, create and update for it, with the Role that "proreus generate" writes to config/rbac/webhook_ca_role.yaml.`,
           { cause: error },
         )
       }

@@ -12,7 +12,7 @@ export function generateCommand(): Command {
     .option('--check', 'write nothing; list the files that are out of date, and exit with 1')
     .addHelpText(
       'after',
-      '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/role_binding.yaml, rbac/leader_election_role.yaml, rbac/metrics_reader_role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.',
+      '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/role_binding.yaml, rbac/leader_election_role.yaml, rbac/metrics_reader_role.yaml, rbac/user_roles.yaml, rbac/webhook_ca_role.yaml, webhook/manifests.yaml.',
     )
     .action(async ({ output, check, ...selection }: { operators?: string; name?: string; output: string; check?: true }) => {
       const { operators, name } = await selectOperators(selection)

@@ -267,7 +267,17 @@ async function serve(
       await createStandardClass(client)
       running.push(
         runControllers(
-          { client, source: catalogTypes(catalog), authority, version, simulation, selection: controllers, logger, clock },
+          {
+            client,
+            source: catalogTypes(catalog),
+            onRestore: (listener) => snapshots.onRestore(listener),
+            authority,
+            version,
+            simulation,
+            selection: controllers,
+            logger,
+            clock,
+          },
           stop.signal,
         ),
       )

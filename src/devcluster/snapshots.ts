@@ -20,9 +20,15 @@ type Objects = ReadonlyMap<string, JsonObject>
 export class Snapshots {
   readonly #store: ObjectStore
   readonly #contents = new WeakMap<ClusterSnapshot, ReadonlyMap<string, Objects>>()
+  readonly #listeners: (() => void)[] = []
 
   constructor(store: ObjectStore) {
     this.#store = store
+  }
+
+  /** Calls `listener` before the writes of each restore. */
+  onRestore(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   async take(): Promise<ClusterSnapshot> {
@@ -42,6 +48,7 @@ export class Snapshots {
     const wanted = this.#contents.get(snapshot)
     if (wanted === undefined) throw new ProreusError('PRO_INPUT', 'The snapshot is one of another cluster: restore it there.')
     await this.#store.committed()
+    for (const listener of this.#listeners) listener()
     const found = contentsOf(this.#store)
     // A CRD is created before its custom resources. Custom resources are deleted before their CRD.
     const types = [...new Set([definitionsKey, ...wanted.keys(), ...found.keys()])]

@@ -84,14 +84,30 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
 }
 
 /** Returns the Role for the Lease of leader election, and its binding to the ServiceAccount of the installation. */
-export function leaderElectionRole({ installation, namespace, leaderLease: name }: InstallationNames): JsonObject[] {
+export function leaderElectionRole(names: InstallationNames): JsonObject[] {
+  return roleForOne(names, names.leaderLease, { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }, ['get', 'update', 'watch'])
+}
+
+/**
+ * Returns the Role for the Secret in which the operator keeps the CA of its webhooks, and its binding to the ServiceAccount of the
+ * installation.
+ */
+export function webhookCaRole(names: InstallationNames): JsonObject[] {
+  return roleForOne(names, names.caSecret, { apiGroups: [''], resources: ['secrets'] }, ['get', 'update'])
+}
+
+/** Returns a Role for the object `name` in the namespace of the installation, and its binding. The Role and the binding have that name, too. */
+function roleForOne(
+  { installation, namespace }: InstallationNames,
+  name: string,
+  target: { readonly apiGroups: string[]; readonly resources: string[] },
+  verbs: string[],
+): JsonObject[] {
   const metadata = { name, namespace, labels: labelsOf(installation) }
-  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
   const rules = [
-    { ...leases, resourceNames: [name], verbs: ['get', 'update', 'watch'] },
+    { ...target, resourceNames: [name], verbs },
     // The rule has no resourceNames, because RBAC cannot compare the name of an object that is being created.
-    { ...leases, verbs: ['create'] },
+    { ...target, verbs: ['create'] },
   ]
   return [
     { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules },
@@ -99,7 +115,7 @@ export function leaderElectionRole({ installation, namespace, leaderLease: name 
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'RoleBinding',
       metadata,
-      roleRef,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
       subjects: [{ kind: 'ServiceAccount', name: installation, namespace }],
     },
   ]

@@ -8,7 +8,7 @@ import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
 import { checkSharedKinds, kindsOf } from '../manager/shared-kinds.ts'
 import { crdOf } from './crd.ts'
-import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles } from './rbac.ts'
+import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles, webhookCaRole } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
@@ -46,6 +46,7 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
     ['rbac/leader_election_role.yaml', manifestText(...leaderElectionRole(names))],
     ['rbac/metrics_reader_role.yaml', manifestText(metricsReaderRole(names))],
     ['rbac/user_roles.yaml', manifestText(...userRoles(operators, names.installation))],
+    ['rbac/webhook_ca_role.yaml', manifestText(...webhookCaRole(names))],
     ['webhook/manifests.yaml', manifestText(...webhookConfigurations(operators, { service }, names))],
   ])
 }

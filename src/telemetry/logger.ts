@@ -7,6 +7,7 @@ import type { PinoPretty } from 'pino-pretty'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isAnObject, isBoolean, isFunction, isText, refuseOptions } from '../api/option-checks.ts'
 import { redact } from './redact.ts'
+import { shortenErrors } from './terminal-errors.ts'
 
 /** A structured logger. `child({ controller, namespace, name, reconcileID })` returns a logger with additional fields. */
 export type { Logger }
@@ -119,11 +120,12 @@ function withRedactedBindings(logger: Logger): Logger {
  */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   let format: ReturnType<typeof PinoPretty.prettyFactory> | undefined
+  const shorten = shortenErrors()
   return {
     write(line) {
       // pino-pretty is loaded when the first line is written. Most processes that start a control plane for tests log nothing.
       format ??= prettyFormatter(colorize)
-      destination.write(format(line))
+      destination.write(format(shorten(JSON.parse(line) as Record<string, unknown>)))
     },
   }
 }

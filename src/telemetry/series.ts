@@ -96,6 +96,11 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     for (const { series } of this.#series.values()) series.clear()
   }
 
+  /** Removes all series. Series that callers have kept are no longer rendered. */
+  clear(): void {
+    this.#series.clear()
+  }
+
   protected abstract create(): Series
   protected abstract samples(labels: Labels, series: Series): readonly Sample[]
 }

@@ -95,7 +95,8 @@ export interface ControlPlane {
   requests(): Promise<readonly RequestRecord[]>
   /**
    * Compacts the storage. Requests with a continue token or resourceVersion that is older than the compaction then fail with 410. A real
-   * API server begins to reject these requests a moment later. Rejects with `PRO_INPUT` for an existing cluster.
+   * API server begins to reject these requests a moment later, and still accepts a watch from a resourceVersion that its watch cache has.
+   * Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
   /**

@@ -11,6 +11,7 @@ import { formatKey } from '../api/object.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, isBoolean, isSignal, isText, refuseOptions } from '../api/option-checks.ts'
 import type { CacheReader } from '../cache/cache.ts'
+import { omitsFields } from '../cache/view.ts'
 import type { ApplyOptions, Client } from '../client/client.ts'
 import { requireKey } from '../client/resource-path.ts'
 import type { ApplyInput, Writable } from '../client/write-types.ts'
@@ -40,15 +41,18 @@ const annotationPrefix = 'applied.proreus.dev'
  */
 const maxForms = 10_000
 
-/** A desired object that the API server stores in another form, e.g. with `1` for the quantity `1000m`. */
+/**
+ * A desired object that cannot be compared with the cached one: the API server stores it in another form, e.g. with `1` for the quantity
+ * `1000m`, or the cache has a view that omits fields.
+ */
 interface StoredForm {
   /** Hash of the desired object. */
   readonly desired: string
-  /** Hash of the same fields as the API server stores them. */
+  /** What `formOf` returned for the object in the response. */
   readonly stored: string
 }
 
-/** The stored forms that differ from the desired objects, by cache and by object. */
+/** The stored forms by cache and by object. */
 const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
 
 /**
@@ -62,7 +66,8 @@ const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
  *
  * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form,
  * e.g. `1` for the quantity `1000m`. The process then sends one request for the object after each start, and remembers the stored form.
- * Write `desired` in the stored form to avoid this request.
+ * Write `desired` in the stored form to avoid this request. If `type` is a view that omits fields of `desired` (`metadataOnly`, `transform`),
+ * the process sends one request after each start, and one after each change of the object by another client, for example of its status.
  *
  * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
  *
@@ -92,10 +97,14 @@ export async function applyIfChanged<R extends ResourceType>(
   const compared = withoutNulls(wanted as unknown as JsonValue)
   const id = formId(type, metadata)
   const live = cache.get(untyped, metadata)
-  if (live !== undefined && (hasFields(live, compared) || isStoredForm(formsOfCaches.get(cache)?.get(id), hash, live, compared)))
+  if (
+    live !== undefined &&
+    (hasFields(live, compared) || isStoredForm(formsOfCaches.get(cache)?.get(id), hash, formOf(type, live, compared)))
+  )
     return live as DeepReadonly<ObjectOf<R>>
   const applied: KubernetesObject = await client.apply(untyped, wanted, options)
-  remember(cache, id, hasFields(applied, compared) ? undefined : { desired: hash, stored: jsonHash(fieldsOf(applied, compared)) })
+  const isComparable = !omitsFields(type) && hasFields(applied, compared)
+  remember(cache, id, isComparable ? undefined : { desired: hash, stored: formOf(type, applied, compared) })
   return applied as DeepReadonly<ObjectOf<R>>
 }
 
@@ -109,8 +118,13 @@ function formId(type: ResourceType, key: ObjectKey): string {
   return `${groupResourceOf(type)} ${formatKey(key)}`
 }
 
-function isStoredForm(form: StoredForm | undefined, hash: string, live: unknown, compared: unknown): boolean {
-  return form !== undefined && form.desired === hash && form.stored === jsonHash(fieldsOf(live, compared))
+function isStoredForm(form: StoredForm | undefined, desired: string, stored: string): boolean {
+  return form !== undefined && form.desired === desired && form.stored === stored
+}
+
+/** Returns the hash of the compared fields. For a view that omits fields, returns the resourceVersion instead. */
+function formOf(type: ResourceType, object: DeepReadonly<KubernetesObject>, compared: JsonValue): string {
+  return omitsFields(type) ? (object.metadata.resourceVersion ?? '') : jsonHash(fieldsOf(object, compared))
 }
 
 function remember(cache: CacheReader, id: string, form: StoredForm | undefined): void {

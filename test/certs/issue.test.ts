@@ -8,8 +8,11 @@ import t from 'tap'
 import { namedBits, toBuffer } from '../../src/certs/der.ts'
 import { ipBytes } from '../../src/certs/extensions.ts'
 import { readCertificate } from '../../src/certs/certificate.ts'
+import type { CertificateRequest } from '../../src/certs/certificate-request.ts'
 import type { KeyPair } from '../../src/certs/issue.ts'
-import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+import { issueAuthority, issueLeaf, signRequest } from '../../src/certs/issue.ts'
+import { readCertificateRequest } from '../../src/certs/certificate-request.ts'
+import { certificateRequests } from '../support/certs/certificate-requests.ts'
 
 const names = ['proreus-webhook.proreus-system.svc', 'localhost', '*.example.com']
 const ips = ['127.0.0.1', '::1', '2001:db8::ffff:1.2.3.4']
@@ -188,4 +191,17 @@ t.test('IP addresses are encoded from every notation', (t) => {
   t.equal(ipBytes('::ffff:1.2.3.4').toString('hex'), '00000000000000000000ffff01020304')
   t.equal(ipBytes('1:2:3:4:5:6:7:8').toString('hex'), '00010002000300040005000600070008')
   t.end()
+})
+
+t.test('a certificate for a request has the names of the request', async (t) => {
+  const now = Date.now()
+  const authority = await issueAuthority(now)
+  const signing = { usages: [], extendedUsages: [], notBefore: now, notAfter: now + day }
+  const sign = (request: CertificateRequest): X509Certificate => new X509Certificate(signRequest(authority, request, signing))
+  const request = readCertificateRequest(certificateRequests.rsa)
+  t.equal(sign(request).subject, 'O=a + O=b\nCN=rsa')
+  const alternative = sign(readCertificateRequest(certificateRequests.alt))
+  t.strictSame([alternative.subject, alternative.subjectAltName], [undefined, 'email:a@b.c, URI:https://x/y'])
+  for (const other of [{ commonName: 'other' }, { organizations: ['a'] }])
+    t.throws(() => sign({ ...request, ...other }), /the subject of the certificate differs/)
 })

@@ -255,7 +255,7 @@ t.test('a missing permission is reported in one sentence', async (t) => {
   await t.rejects(open(), {
     code: 'PRO_PERMISSION',
     message:
-      'The Secret proreus-system/proreus-webhook-ca may not be used: secrets "proreus-webhook-ca" is forbidden. Grant get, create and update for it.',
+      'The Secret proreus-system/proreus-webhook-ca may not be used: secrets "proreus-webhook-ca" is forbidden. Grant get, create and update for it, with the Role that "proreus generate" writes to config/rbac/webhook_ca_role.yaml.',
     cause: { status: { code: 403 } },
   })
 })

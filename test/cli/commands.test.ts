@@ -74,6 +74,7 @@ t.test('generate --check reports drift and writes nothing', async (t) => {
     'rbac/role.yaml',
     'rbac/role_binding.yaml',
     'rbac/user_roles.yaml',
+    'rbac/webhook_ca_role.yaml',
     'webhook/manifests.yaml',
   ]
   const listed = (title: string, folder = 'config'): string => files.map((file) => `${title} ${folder}/${file}\n`).join('')

@@ -49,9 +49,10 @@ t.test('a selection of controllers is parsed', async (t) => {
   t.strictSame(await parseControllers('*, -job-controller'), ['*', '-job-controller'])
   t.strictSame(await parseControllers('job-controller'), ['job-controller'])
   t.equal(await parseControllers('none'), false)
+  await t.rejects(parseControllers('*,-jobs'), /^--controllers: unknown controller "-jobs"; did you mean -job-controller\?/)
   await t.rejects(
-    parseControllers('*,-jobs'),
-    /^--controllers: unknown controller "-jobs": the controllers are certificatesigningrequest-approving-controller, .*job-controller/,
+    parseControllers('*,-pods'),
+    /^--controllers: unknown controller "-pods": the controllers are certificatesigningrequest-approving-controller, .*job-controller/,
   )
   await t.rejects(parseControllers('-job-controller'), /add "\*" for all others/)
 })

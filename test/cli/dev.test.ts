@@ -158,7 +158,7 @@ t.test('the objects of a running process are refused to another one, also with a
 t.test('controllers are selected, and an unknown one is an error that lists the known ones', async (t) => {
   const cwd = t.testdir()
   await devOnce(cwd, ['--controllers', 'none'], async (client) => t.strictSame((await client.list(node)).items, []))
-  const { code, stderr } = await proreus(['dev', '--operators', 'none', '--controllers', '*,-jobs'], { cwd })
+  const { code, stderr } = await proreus(['dev', '--operators', 'none', '--controllers', '*,-pods'], { cwd })
   t.equal(code, 1)
-  t.match(stderr, /^proreus: --controllers: unknown controller "-jobs": the controllers are .*, cronjob-controller, .*\n$/)
+  t.match(stderr, /^proreus: --controllers: unknown controller "-pods": the controllers are .*, cronjob-controller, .*\n$/)
 })

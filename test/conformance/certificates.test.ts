@@ -1,8 +1,11 @@
 /** Tests of CertificateSigningRequests: who may approve and sign them, the built-in signers, and clients with the signed certificates. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import type forge from 'node-forge'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { certificates } from '../../src/api/kubernetes/certificates.ts'
+import { asn1 } from '../../src/certs/asn1.ts'
+import { utf8String } from '../../src/certs/der.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import { createClient } from '../../src/client/client.ts'
 import { core } from '../../src/api/kubernetes/core.ts'
@@ -73,6 +76,29 @@ t.test('an approved request is signed, and its certificate authenticates', needs
   await t.resolves(until('the group may view', () => jane.list(core.pod, { namespace: 'default' })))
 })
 
+t.test('the group system:masters is recognized in every type of string, and what is not a string is not issued', async (t) => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { UNIVERSAL } = asn1.Class
+  const masters = 'system:masters'
+  const of = (organization: forge.asn1.Asn1): string => certificateRequest({ commonName: 'root', organization, ...keys })
+  for (const organization of [
+    asn1.create(UNIVERSAL, asn1.Type.PRINTABLESTRING, false, masters),
+    asn1.create(UNIVERSAL, 22 as forge.asn1.Type, false, masters), // IA5String
+    asn1.create(UNIVERSAL, 20 as forge.asn1.Type, false, masters), // T61String
+    asn1.create(UNIVERSAL, asn1.Type.BMPSTRING, false, masters), // node-forge encodes each character in two octets
+  ])
+    await t.rejects(request('conformance-masters', of(organization)), /use of .* signer with system:masters group is not allowed/)
+  for (const [name, organization] of [
+    ['conformance-universal', asn1.create(UNIVERSAL, 28 as forge.asn1.Type, false, masters.replace(/./g, '\0\0\0$&'))], // UniversalString
+    ['conformance-visible', asn1.create(UNIVERSAL, 26 as forge.asn1.Type, false, masters)], // VisibleString
+    ['conformance-constructed', asn1.create(UNIVERSAL, asn1.Type.UTF8, true, [utf8String(masters)])],
+  ] as const) {
+    await request(name, of(organization))
+    await decide(name, 'Approved')
+    t.equal((await signed(name)).subject, 'CN=root', name)
+  }
+})
+
 t.test('a certificate of another CA is refused', needsOwnControlPlane, async (t) => {
   const now = Date.now()
   const pair = await issueLeaf(await issueAuthority(now), { names: ['jane'], ips: [], now })
@@ -139,6 +165,29 @@ t.test('the certificates of kubelets have their names and usages', async (t) => 
   t.match((await client.get(type, { name: 'conformance-node' })).status?.conditions, [
     { type: 'Approved', reason: 'AutoApproved', message: 'Auto approving kubelet client certificate after SubjectAccessReview.' },
   ])
+})
+
+t.test("a request for the certificate of a kubelet is not approved without its user's right", async (t) => {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const name = 'conformance-mallory'
+  const rules = [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] }]
+  await api('POST', `${rbac}/clusterroles`, { body: { metadata: { name }, rules } })
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }]
+  await api('POST', `${rbac}/clusterrolebindings`, { body: { metadata: { name }, roleRef, subjects } })
+  t.teardown(() => Promise.all(['clusterroles', 'clusterrolebindings'].map((plural) => api('DELETE', `${rbac}/${plural}/${name}`))))
+  const spec = {
+    request: requestField(certificateRequests.node),
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: ['digital signature', 'client auth'],
+  }
+  const headers = { 'impersonate-user': name }
+  await until('the role is known', async () => (await api('POST', path, { body: { metadata: { name }, spec }, headers })).status === 201)
+  t.teardown(() => api('DELETE', `${path}/${name}`))
+  // The request of an administrator, which is approved, comes later.
+  await request('conformance-later', certificateRequests.node, spec)
+  await signed('conformance-later')
+  t.match(await client.get(type, { name }), { spec: { username: name }, status: { conditions: undefined, certificate: undefined } })
 })
 
 t.test('approval and signing need a right on the signer', async (t) => {

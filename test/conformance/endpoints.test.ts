@@ -202,6 +202,12 @@ t.test('a changed selector, changed labels and a deleted EndpointSlice are follo
   t.equal(labelled.metadata.name, slice.metadata.name)
   t.equal(labelled.metadata.annotations, undefined)
   t.equal(labelled.metadata.generation, (slice.metadata.generation ?? 0) + 1)
+  const legacy = await untilEndpoints(
+    'the labels of the Endpoints follow',
+    namespace,
+    ({ metadata }) => metadata.labels?.['stage'] === 'test',
+  )
+  t.strictSame(legacy.metadata.labels, { stage: 'test', 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' })
   await client.delete(discovery.endpointSlice, slice.metadata)
   await untilSlice(
     'it is created again',

@@ -290,3 +290,15 @@ const definition = {
     ],
   },
 }
+
+t.test('a connection to a Pod without a node is refused, and its log is empty', async (t) => {
+  for (const subresource of ['attach', 'exec', 'portforward']) {
+    for (const method of ['GET', 'POST']) {
+      const connect = (name: string) => api(method, `${core}/pods/${name}/${subresource}?command=ls&ports=80&timeout=x`)
+      const unscheduled = { code: 400, reason: 'BadRequest', message: 'pod it does not have a host assigned' }
+      t.match((await connect('it')).body, unscheduled, `${method} ${subresource}`)
+      t.match((await connect('nowhere')).body, { code: 404, message: 'pods "nowhere" not found' }, `${method} ${subresource}`)
+    }
+  }
+  t.match(await api('GET', `${core}/pods/it/log?timeout=x`), { status: 204, text: '' })
+})

@@ -1,6 +1,10 @@
 /** Tests of snapshots: which objects `restore` writes, and what clients see of it. */
 import t from 'tap'
 import { configMap, customResourceDefinition, deployment, namespace, pod } from '../../src/api/builtin.ts'
+import { definitionsKey } from '../../src/devcluster/crd/custom-resource-definitions.ts'
+import type { ClusterSnapshot } from '../../src/devcluster/snapshots.ts'
+import { Snapshots } from '../../src/devcluster/snapshots.ts'
+import { ObjectStore } from '../../src/devcluster/storage/object-store.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { until as untilSoon } from '../../src/testing/until.ts'
@@ -110,4 +114,37 @@ for (const [name, clock] of [
 t.test('a snapshot of another cluster is refused', async (t) => {
   const [one, other] = await Promise.all([startTestCluster(t, { controllers: false }), startTestCluster(t, { controllers: false })])
   await t.rejects(other.restore(await one.snapshot()), { code: 'PRO_INPUT', message: /one of another cluster/ })
+})
+
+/** A store whose writes are committed in a later turn of the event loop. */
+const keptStore = (): ObjectStore => new ObjectStore({ persistence: { commit: () => undefined } })
+
+t.test('writes that are not committed yet are in a snapshot, and are set back by a restore', async (t) => {
+  const store = keptStore()
+  const snapshots = new Snapshots(store)
+  const create = (name: string) => store.put('/configmaps', { name }, { metadata: { name } }, undefined)
+  void create('a')
+  const snapshot = await snapshots.take()
+  const created = create('b')
+  await snapshots.restore(snapshot)
+  await created
+  t.strictSame(store.snapshot('/configmaps').keys, ['a'])
+})
+
+t.test('definitions are written before their objects, and deleted after them', async (t) => {
+  const store = keptStore()
+  const snapshots = new Snapshots(store)
+  const put = (type: string, name: string) => store.put(type, { name }, { metadata: { name } }, undefined)
+  const writesOf = async (snapshot: ClusterSnapshot): Promise<string[]> => {
+    const { revision } = store
+    await snapshots.restore(snapshot)
+    return store.changesSince(revision).map(({ type, key }) => `${type} ${key}`)
+  }
+  const empty = await snapshots.take()
+  // The store lists the types in the order of their first objects.
+  await put('example.com/widgets', 'object')
+  await put(definitionsKey, 'definition')
+  const full = await snapshots.take()
+  t.strictSame(await writesOf(empty), ['DELETED object', 'DELETED definition'])
+  t.strictSame(await writesOf(full), ['ADDED definition', 'ADDED object'])
 })

@@ -1,6 +1,12 @@
 import t from 'tap'
 import { configMap, pod, secret } from '../../src/api/builtin.ts'
+import { openSecretCertificates } from '../../src/certs/secret-store.ts'
+import { createClient } from '../../src/client/client.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { defineKind } from '../../src/api/kind.ts'
+import { rbac } from '../../src/api/kubernetes/rbac.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
@@ -8,7 +14,7 @@ import { namesOf } from '../../src/manager/installation-names.ts'
 import type { Operator } from '../../src/manager/operator.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
-import { managerRole, metricsReaderRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
+import { managerRole, metricsReaderRole, mergeRules, userRoles, webhookCaRole } from '../../src/manifests/rbac.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -151,4 +157,38 @@ t.test('the role for scrapers permits nothing but the metrics', (t) => {
     metadata: { name: 'mine-metrics-reader', labels },
   })
   t.end()
+})
+
+t.test('with the Role for the Secret with the CA, an operator in a cluster opens its certificates', async (t) => {
+  const account = 'mine-system/mine'
+  const { client, connectionFor, stop } = await startControlPlane({
+    controllers: false,
+    namespaces: ['mine-system'],
+    serviceAccounts: [{ name: account, rules: [] }],
+  })
+  const operator = createClient(connectionFor({ serviceAccount: account }))
+  t.teardown(async () => {
+    await operator.close()
+    await stop()
+  })
+  const names = namesOf('mine')
+  const open = () =>
+    openSecretCertificates({
+      client: operator,
+      namespace: names.namespace,
+      secretName: names.caSecret,
+      names: ['mine'],
+      ips: [],
+      clock: systemClock,
+      logger: silentLogger(),
+    })
+  await t.rejects(open(), { code: 'PRO_PERMISSION', message: /config\/rbac\/webhook_ca_role\.yaml/ })
+  const [role, binding] = webhookCaRole(names)
+  await client.create(rbac.role, role as never)
+  await client.create(rbac.roleBinding, binding as never)
+  const created = (await open()).current()
+  // The Secret is read, and an incomplete one is updated.
+  t.equal((await open()).current().caBundle, created.caBundle)
+  await client.patch(secret, { namespace: names.namespace, name: names.caSecret }, { data: { 'ca.key': null } })
+  t.not((await open()).current().caBundle, created.caBundle)
 })

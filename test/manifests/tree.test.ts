@@ -7,7 +7,14 @@ import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { namesOf } from '../../src/manager/installation-names.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
-import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole, userRoles } from '../../src/manifests/rbac.ts'
+import {
+  leaderElectionRole,
+  managerRole,
+  managerRoleBinding,
+  metricsReaderRole,
+  userRoles,
+  webhookCaRole,
+} from '../../src/manifests/rbac.ts'
 import { generatedFiles, staleFiles, writeFiles } from '../../src/manifests/tree.ts'
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { manifestText } from '../../src/manifests/yaml.ts'
@@ -52,6 +59,7 @@ t.test('each file has its objects, with the names of the installation', (t) => {
     ['rbac/leader_election_role.yaml', manifestText(...leaderElectionRole(names))],
     ['rbac/metrics_reader_role.yaml', manifestText(metricsReaderRole(names))],
     ['rbac/user_roles.yaml', manifestText(...userRoles([operator], 'mine'))],
+    ['rbac/webhook_ca_role.yaml', manifestText(...webhookCaRole(names))],
     ['webhook/manifests.yaml', manifestText(...webhookConfigurations([operator], { service }, names))],
   ]) // prettier-ignore
   t.throws(() => generatedFiles([operator, defineOperator({ name: 'p', kinds: [] })]), {

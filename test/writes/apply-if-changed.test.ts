@@ -3,6 +3,7 @@ import { configMap, deployment } from '../../src/api/builtin.ts'
 import { jsonHash } from '../../src/api/json-hash.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { formatKey } from '../../src/api/object.ts'
+import { cacheView } from '../../src/cache/view.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import type { ApplyContext } from '../../src/writes/apply-if-changed.ts'
 import { applyIfChanged } from '../../src/writes/apply-if-changed.ts'
@@ -120,6 +121,32 @@ t.test('a value that the API server stores in another form is applied once for e
   const restarted = await writesWorld(t, controlPlane, [deployment])
   for (let each = 0; each < 3; each += 1) await applyIfChanged(restarted.context, deployment, wanted('1', { tty: true }))
   t.strictSame(restarted.taken(), ['apply deployments f'])
+})
+
+t.test('through a view that omits fields, an object is applied once after each change', async (t) => {
+  const names = cacheView(configMap, { metadataOnly: true })
+  const small = cacheView(configMap, { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) })
+  const wanted = (name: string, x: string) => ({ metadata: key(name), data: { x } })
+  for (const [name, view] of [
+    ['of-metadata', names],
+    ['of-transform', small],
+  ] as const) {
+    const viewing = await writesWorld(t, controlPlane, [view])
+    const apply = async (x: string): Promise<readonly string[]> => {
+      for (let each = 0; each < 3; each += 1) await applyIfChanged(viewing.context, view, wanted(name, x))
+      return viewing.taken()
+    }
+    const request = [`apply configmaps ${name}`]
+    t.strictSame(await apply('1'), request, `${name} is created`)
+    t.strictSame(await apply('2'), request, 'the desired object has changed')
+    await admin.patch(configMap, key(name), { data: { x: '9' } })
+    await viewing.cached(view, key(name))
+    t.strictSame(await apply('2'), request, 'another client has changed the object')
+    t.strictSame((await admin.get(configMap, key(name))).data, { x: '2' })
+    const restarted = await writesWorld(t, controlPlane, [view])
+    for (let each = 0; each < 3; each += 1) await applyIfChanged(restarted.context, view, wanted(name, '2'))
+    t.strictSame(restarted.taken(), request, 'the process was restarted')
+  }
 })
 
 t.test('a list to which another client adds items is applied once', async (t) => {

@@ -34,13 +34,23 @@ export interface WatchedOperatorsOptions {
 /** Maximum number of changed files that a line names. */
 const maxNamed = 3
 
-/** Runs the operators until the signal aborts. Then ends their process, and rejects with the reason of the signal. */
-export async function runWatchedOperators(options: WatchedOperatorsOptions): Promise<void> {
+type Child = Pick<OperatorsChild, 'ready' | 'ended' | 'stop'>
+type StartChild = (...args: ConstructorParameters<typeof OperatorsChild>) => Child
+
+/**
+ * Runs the operators until the signal aborts. Then ends their process, and rejects with the reason of the signal.
+ *
+ * @param startChild starts a process of the operators. Tests replace it.
+ */
+export async function runWatchedOperators(
+  options: WatchedOperatorsOptions,
+  startChild: StartChild = (...args) => new OperatorsChild(...args),
+): Promise<void> {
   const files = new SourceFiles(options)
   const webhooks = await Relay.start()
   const metrics = await Relay.start()
   try {
-    await new WatchedOperators(options, { files, webhooks, metrics }).run()
+    await new WatchedOperators(options, { files, webhooks, metrics, startChild }).run()
   } finally {
     files.close()
     await Promise.all([webhooks.close(), metrics.close()])
@@ -51,6 +61,7 @@ interface Parts {
   readonly files: SourceFiles
   readonly webhooks: Relay
   readonly metrics: Relay
+  readonly startChild: StartChild
 }
 
 /** The life of one process. */
@@ -66,14 +77,16 @@ class WatchedOperators {
   readonly #files: SourceFiles
   readonly #webhooks: Relay
   readonly #metrics: Relay
+  readonly #startChild: StartChild
   /** True when the operators have run at least once. */
   #wereReady = false
 
-  constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics }: Parts) {
+  constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics, startChild }: Parts) {
     this.#options = options
     this.#files = files
     this.#webhooks = webhooks
     this.#metrics = metrics
+    this.#startChild = startChild
   }
 
   async run(): Promise<never> {
@@ -96,7 +109,7 @@ class WatchedOperators {
     // The settings of Proreus and the module type of the operator are in this file.
     this.#files.add(sourceFile(resolve('package.json')))
     const life: Life = { isStopping: false, isReported: false }
-    const child = new OperatorsChild(start, this.#options.clock, (message) => {
+    const child = this.#startChild(start, this.#options.clock, (message) => {
       if (!life.isStopping) this.#receive(message)
     })
     const reporting = this.#report(child, cause, life)
@@ -128,7 +141,7 @@ class WatchedOperators {
   }
 
   /** Reports that the operators run. If the process ends without being stopped, reports its end. The promise never resolves. */
-  async #report(child: OperatorsChild, cause: Change | undefined, life: Life): Promise<never> {
+  async #report(child: Child, cause: Change | undefined, life: Life): Promise<never> {
     const { say } = this.#options
     const next = await child.ready
     if (next !== undefined && !life.isStopping) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { failure } from '../../api/status.ts'
+import { subjectNames } from '../../certs/certificate.ts'
 import { memoized } from '../apimachinery/memoized.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
@@ -24,12 +25,11 @@ export function authenticateCertificate(socket: Socket): UserInfo | undefined {
 const userOf = memoized((socket: TLSSocket): UserInfo | 'none' | 'unauthorized' => {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return 'none'
-  const { CN: name, O: organizations = [] } = certificate.toLegacyObject().subject as Record<string, string | string[] | undefined>
-  const username = [name ?? ''].flat().at(-1)!
+  const { commonName: username, organizations } = subjectNames(certificate)
   if (!socket.authorized || username === '') return 'unauthorized'
   return {
     username,
-    groups: [...new Set([...[organizations].flat(), 'system:authenticated'])],
+    groups: [...new Set([...organizations, 'system:authenticated'])],
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${createHash('sha256').update(certificate.raw).digest('hex')}`] },
   }
 })

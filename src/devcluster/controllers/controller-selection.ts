@@ -3,7 +3,7 @@
  * and the kubelets cannot be selected, because they are not part of kube-controller-manager.
  */
 import type { OptionCheck } from '../../api/option-checks.ts'
-import { describeFound, expect } from '../../api/option-checks.ts'
+import { describeFound, expect, suggestion } from '../../api/option-checks.ts'
 
 /** The controllers of the embedded cluster (k8s.io/kubernetes/cmd/kube-controller-manager/names: controller_names.go). */
 export const controllerNames = [
@@ -63,10 +63,7 @@ export const isControllerSelection: OptionCheck = (value, path) => {
   if (!Array.isArray(value)) return isBooleanOrList(value, path)
   const items: readonly unknown[] = value
   const unknown = items.filter((item) => !isSelector(item))
-  if (unknown.length > 0) {
-    const found = `${unknown.length === 1 ? 'controller' : 'controllers'} ${unknown.map(describeFound).join(', ')}`
-    return [`${path}: unknown ${found}: the controllers are ${controllerNames.join(', ')}; "-" before a name omits it, "*" means all`]
-  }
+  if (unknown.length > 0) return unknownItems(unknown, path)
   const omits = items.length > 0 && items.every((item) => String(item).startsWith('-'))
   return omits ? [`${path}: names only controllers that do not run, so that no controller runs: add "*" for all others`] : []
 }
@@ -74,4 +71,27 @@ export const isControllerSelection: OptionCheck = (value, path) => {
 function isSelector(item: unknown): item is ControllerSelector {
   const known: readonly unknown[] = controllerNames
   return item === '*' || known.includes(item) || (typeof item === 'string' && item.startsWith('-') && known.includes(item.slice(1)))
+}
+
+/** Returns the messages about unknown items: one for each item that is probably a misspelling, and one with the known names for the others. */
+function unknownItems(unknown: readonly unknown[], path: string): string[] {
+  const problems: string[] = []
+  const others: string[] = []
+  for (const item of unknown) {
+    const meant = meantBy(item)
+    if (meant === '') others.push(describeFound(item))
+    else problems.push(`${path}: unknown controller ${describeFound(item)}${meant}`)
+  }
+  if (others.length === 0) return problems
+  const found = `${others.length === 1 ? 'controller' : 'controllers'} ${others.join(', ')}`
+  const known = `the controllers are ${controllerNames.join(', ')}; "-" before a name omits it, "*" means all`
+  return [...problems, `${path}: unknown ${found}: ${known}`]
+}
+
+/** Returns a suggestion for a misspelled name, and for a name without `-controller`. */
+function meantBy(item: unknown): string {
+  if (typeof item !== 'string') return ''
+  const sign = item.startsWith('-') ? '-' : ''
+  const known = controllerNames.map((name) => sign + name)
+  return suggestion(item, known) || suggestion(`${item}-controller`, known)
 }

@@ -46,6 +46,8 @@ import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 export interface ControllersOptions {
   readonly client: Client
   readonly source: TypeSource
+  /** Calls `listener` before each restore of a snapshot. */
+  readonly onRestore: (listener: () => void) => void
   /** The CA of the cluster. */
   readonly authority: KeyPair
   /** The version of the simulated kubelets. */
@@ -59,7 +61,7 @@ export interface ControllersOptions {
 
 /** Runs the scheduler, the kubelets and the selected controllers until the signal is aborted. Resolves when all of them have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
-  const { client, source, clock, simulation, version, selection } = options
+  const { client, source, onRestore, clock, simulation, version, selection } = options
   const logger = quiet(options.logger)
   const metrics = new Metrics()
   const cache = new Cache(client, { logger, clock })
@@ -79,7 +81,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     if (isSelected(selection, name)) await start(definition, component)
   }
   const collectGarbage = (): Promise<void> =>
-    runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal)
+    runGarbageCollector({ client, source, onRestore, logger, clock, events: eventsOf('garbage-collector-controller') }, signal)
   await Promise.all([
     start(scheduler(simulation), 'default-scheduler'),
     start(kubelet({ simulation, ...kubeletEvents }), 'kubelet'),

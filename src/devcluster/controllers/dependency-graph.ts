@@ -1,13 +1,16 @@
 /** The graph of owners and dependents in the cluster, built from informers for all types. */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
-import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
+import { groupResourceOf } from '../../api/group-version-kind.ts'
+import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { Informer } from '../../cache/informer.ts'
 import type { Index } from '../../cache/store.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { ReadonlyObject } from './owners.ts'
+import { maxAbsentOwners } from './absent-owners.ts'
+import type { OwnerPlace, ReadonlyObject, Reference } from './owners.ts'
+import { isOrphaning, isWaitingForDependents, placeOf } from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
 export interface GraphObject {
@@ -36,8 +39,6 @@ const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.owner
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
 /** Time in milliseconds before an informer stops when its type is no longer served. The informer receives the last deletions meanwhile. */
 const leaveAfterMs = 1_000
-/** Maximum number of deleted owners that are remembered (k8s.io/kubernetes/pkg/controller/garbagecollector: absentOwnerCache). */
-const maxDeletedOwners = 500
 
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
@@ -74,6 +75,11 @@ export class DependencyGraph {
     return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
 
+  /** Resolves when `synced` is true for the types of this moment; rejects with the signal's reason when the signal aborts first. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#watched.values()].map(({ informer }) => informer.whenSynced(signal)))
+  }
+
   get(type: ResourceType, key: ObjectKey): ReadonlyObject | undefined {
     return this.#watched.get(idOf(type))?.informer.store.get(key)
   }
@@ -81,6 +87,17 @@ export class DependencyGraph {
   /** True when an object with this UID had dependents and has been deleted. */
   isGone(uid: string): boolean {
     return this.#deletedOwners.has(uid)
+  }
+
+  /** Returns the owner, if it has been observed. */
+  owner({ type, key, uid }: OwnerPlace): ReadonlyObject | undefined {
+    const object = this.get(type, key)
+    return object?.metadata.uid === uid ? object : undefined
+  }
+
+  /** Forgets the deletions that `isGone` reports, because a restore of a snapshot may bring back the objects. */
+  forgetDeletions(): void {
+    this.#deletedOwners.clear()
   }
 
   /** Returns the object with this UID, in any namespace; undefined if the type has no such object. */
@@ -97,7 +114,7 @@ export class DependencyGraph {
 
   #watchTypes(): void {
     if (this.#ended) return
-    const wanted = new Map(this.#options.source.types().map((type) => [idOf(type), type]))
+    const wanted = new Map(this.#options.source.types().flatMap((type) => (isIgnored(type) ? [] : [[idOf(type), type]])))
     for (const [id, watched] of this.#watched) {
       if (!wanted.has(id)) {
         watched.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
@@ -114,41 +131,67 @@ export class DependencyGraph {
     this.#watched.delete(id)
   }
 
-  /** Remembers the UID of a deleted object that has dependents, and calls `changed` with each dependent. */
-  #ownerDeleted(uid: string): void {
-    const dependents = this.dependentsOf(uid)
-    if (dependents.length === 0) return
+  /**
+   * Reports what a change of an object has made necessary (k8s.io/kubernetes/pkg/controller/garbagecollector: processGraphChanges). A change
+   * that does not affect the deletion of any object is ignored.
+   */
+  #observed(type: ResourceType, object: ReadonlyObject, before?: ReadonlyObject): void {
+    const { changed } = this.#options
+    const { metadata } = object
+    const stage = deletionStage(object)
+    if (stage !== undefined && stage !== (before && deletionStage(before))) {
+      if (stage === 'foreground') this.#reportDependents(this.dependentsOf(metadata.uid))
+      changed(type, metadata)
+    }
+    if (jsonEqual(metadata.ownerReferences, before?.metadata.ownerReferences)) return
+    if (metadata.ownerReferences?.some((reference) => !this.#isKept(reference, metadata.namespace)) === true) changed(type, metadata)
+    if (before !== undefined) this.#reportWaitingOwners(before.metadata)
+  }
+
+  #deleted({ metadata }: ReadonlyObject): void {
+    const dependents = this.dependentsOf(metadata.uid)
+    if (dependents.length > 0) this.#rememberDeleted(metadata.uid)
+    this.#reportDependents(dependents)
+    this.#reportWaitingOwners(metadata)
+  }
+
+  #rememberDeleted(uid: string): void {
     this.#deletedOwners.add(uid)
     const [oldest] = this.#deletedOwners
-    if (this.#deletedOwners.size > maxDeletedOwners && oldest !== undefined) this.#deletedOwners.delete(oldest)
+    if (this.#deletedOwners.size > maxAbsentOwners && oldest !== undefined) this.#deletedOwners.delete(oldest)
+  }
+
+  /** Returns true when the owner has been observed, and is not in foreground deletion. */
+  #isKept(reference: Reference, namespace: string | undefined): boolean {
+    const place = placeOf(reference, namespace, this.#options.source)
+    const owner = place && this.owner(place)
+    return owner !== undefined && !isWaitingForDependents(owner)
+  }
+
+  #reportDependents(dependents: readonly GraphObject[]): void {
     for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
-  #ownersChanged({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
-    for (const { apiVersion, kind, name } of ownerReferences) {
-      const owner = this.#options.source.byKind(parseApiVersion(apiVersion).group, kind)
-      if (owner !== undefined) this.#options.changed(owner, owner.namespaced ? { name, namespace } : { name })
+  /** Reports the owners in foreground deletion: they may have waited for the object with these owner references. */
+  #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
+    for (const reference of ownerReferences) {
+      const place = placeOf(reference, namespace, this.#options.source)
+      const owner = place && this.owner(place)
+      if (place !== undefined && owner !== undefined && isWaitingForDependents(owner)) this.#options.changed(place.type, place.key)
     }
   }
 
   #start(type: ResourceType): WatchedType {
-    const { client, clock, changed } = this.#options
+    const { client, clock } = this.#options
     // An informer logs warnings while its type is being added or removed. These warnings are expected, so only errors are logged.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)
     informer.addIndex(byUid)
     informer.addHandler({
-      added: ({ metadata }) => changed(type, metadata),
-      updated: ({ metadata }, { metadata: before }) => {
-        changed(type, metadata)
-        // A former owner that is being deleted may have waited for this object, so the owner is processed again.
-        if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
-      },
-      deleted: ({ metadata }) => {
-        this.#ownerDeleted(metadata.uid)
-        this.#ownersChanged(metadata)
-      },
+      added: (object) => this.#observed(type, object),
+      updated: (object, before) => this.#observed(type, object, before),
+      deleted: (object) => this.#deleted(object),
     })
     const stop = new AbortController()
     return { informer, stop, ended: informer.start(stop.signal) }
@@ -157,4 +200,15 @@ export class DependencyGraph {
 
 function idOf({ group, version, plural }: ResourceType): string {
   return `${group}/${version}/${plural}`
+}
+
+/** Returns how the dependents of an object are treated, when the object waits for this; otherwise undefined. */
+function deletionStage(object: ReadonlyObject): 'orphan' | 'foreground' | undefined {
+  if (isOrphaning(object)) return 'orphan'
+  return isWaitingForDependents(object) ? 'foreground' : undefined
+}
+
+/** Returns true for Events, which are not garbage-collected (k8s.io/kubernetes/pkg/controller/garbagecollector: ignoredResources). */
+function isIgnored({ group, plural }: ResourceType): boolean {
+  return plural === 'events' && (group === '' || group === 'events.k8s.io')
 }

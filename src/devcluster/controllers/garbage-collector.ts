@@ -3,6 +3,7 @@
  * (k8s.io/kubernetes/pkg/controller/garbagecollector).
  */
 import type { Clock } from '../../runtime/clock.ts'
+import { within } from '../../runtime/waiting.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
@@ -13,9 +14,19 @@ import type { Client } from '../../client/client.ts'
 import { WorkQueue } from '../../controller/queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { EventRecorder } from '../../telemetry/event-recorder.ts'
+import { AbsentOwners } from './absent-owners.ts'
+import type { GraphObject } from './dependency-graph.ts'
 import { DependencyGraph } from './dependency-graph.ts'
 import type { ReadonlyObject, Reference } from './owners.ts'
-import { findOwners, foregroundFinalizer, isBeingDeleted, isOrphaning, isWaitingForDependents, orphanFinalizer } from './owners.ts'
+import {
+  findOwners,
+  foregroundFinalizer,
+  isBeingDeleted,
+  isOrphaning,
+  isServed,
+  isWaitingForDependents,
+  orphanFinalizer,
+} from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
 export interface GarbageCollectorOptions {
@@ -24,9 +35,17 @@ export interface GarbageCollectorOptions {
   readonly logger: Logger
   readonly clock: Clock
   readonly events: EventRecorder
+  /** Calls `listener` before each restore of a snapshot, which may bring back deleted objects. Absent when there are no restores. */
+  readonly onRestore?: (listener: () => void) => void
 }
 
 const workers = 4
+/**
+ * Maximum time in milliseconds for which the workers wait for the first lists of all types
+ * (k8s.io/kubernetes/pkg/controller/garbagecollector: Run). An earlier start would cost a request for each owner that is listed later than
+ * its dependents.
+ */
+const firstListsMs = 30_000
 /** Maximum number of entries in `#reported`, the set of owner references for which an event has been recorded. */
 const maxReported = 500
 
@@ -34,14 +53,15 @@ const maxReported = 500
 export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
   const { client, source, logger, clock } = options
   const queue = new WorkQueue<string>({ clock })
+  const enqueue = (type: ResourceType, key: ObjectKey): void => queue.add(`${type.group}/${type.kind} ${formatKey(key)}`)
   const graph = new DependencyGraph({
     client,
     source,
     logger,
     clock,
-    changed: (type, key) => queue.add(`${type.group}/${type.kind} ${formatKey(key)}`),
+    changed: enqueue,
   })
-  const collector = new Collector(options, graph, signal)
+  const collector = new Collector({ ...options, graph, enqueue }, signal)
 
   async function work(): Promise<void> {
     for (let item = await queue.get(signal); item !== undefined; item = await queue.get(signal)) {
@@ -49,8 +69,9 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
       const [group = '', kind = ''] = item.slice(0, space).split('/')
       try {
         const type = source.byKind(group, kind)
-        if (type !== undefined) await collector.process(type, parseKey(item.slice(space + 1)))
-        queue.forget(item)
+        const outcome = type === undefined ? 'done' : await collector.process(type, parseKey(item.slice(space + 1)))
+        if (outcome === 'again') queue.addRateLimited(item)
+        else queue.forget(item)
       } catch (error) {
         if (!signal.aborted) {
           // A conflict is not logged: it is expected, and the cache is about to receive the newer object.
@@ -64,7 +85,9 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
 
   const stop = (): void => queue.shutDown()
   signal.addEventListener('abort', stop, { once: true })
-  await Promise.all([graph.run(signal), ...Array.from({ length: workers }, work)])
+  const watching = graph.run(signal)
+  await within(clock, firstListsMs, graph.whenSynced(signal)).catch(() => undefined)
+  await Promise.all([watching, ...Array.from({ length: workers }, work)])
 }
 
 /** Thrown when dependents may be missing from the graph. The object is then queued again. */
@@ -72,29 +95,46 @@ class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'
 }
 
+interface CollectorOptions extends GarbageCollectorOptions {
+  readonly graph: DependencyGraph
+  readonly enqueue: (type: ResourceType, key: ObjectKey) => void
+}
+
+/** With `again`, the object must be processed again later, although no change of it may be observed. */
+type Outcome = 'done' | 'again'
+
 class Collector {
   readonly #client: Client
   readonly #source: TypeSource
   readonly #graph: DependencyGraph
+  readonly #enqueue: CollectorOptions['enqueue']
   readonly #signal: AbortSignal
   readonly #events: EventRecorder
   /** Owner references for which an event has been recorded, oldest first. Each reference gets only one event. */
   readonly #reported = new Set<string>()
+  /** Replaced before each restore. A lookup that began earlier then adds its result to the former object. */
+  #absent = new AbsentOwners()
 
-  constructor({ client, source, events }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
+  constructor({ client, source, events, graph, enqueue, onRestore }: CollectorOptions, signal: AbortSignal) {
     this.#events = events
     this.#client = client
     this.#source = source
     this.#graph = graph
+    this.#enqueue = enqueue
     this.#signal = signal
+    onRestore?.(() => {
+      this.#absent = new AbsentOwners()
+      graph.forgetDeletions()
+    })
   }
 
-  async process(type: ResourceType, key: ObjectKey): Promise<void> {
+  async process(type: ResourceType, key: ObjectKey): Promise<Outcome> {
     const object = this.#graph.get(type, key)
-    if (object === undefined) return
+    if (object === undefined) return 'done'
     if (isOrphaning(object)) await this.#orphan(type, object)
     else if (isWaitingForDependents(object)) await this.#deleteDependents(type, object)
-    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#attemptToDelete(type, object)
+    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) return this.#attemptToDelete(type, object)
+    return 'done'
   }
 
   /**
@@ -102,23 +142,33 @@ class Collector {
    * attemptToDeleteItem). If another owner exists, the object is kept, and its references to missing owners and to owners in foreground
    * deletion are removed.
    */
-  async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
-    const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
-    const { solid, waiting, absent, unknown } = await findOwners(object, sources, this.#signal)
+  async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<Outcome> {
+    const { solid, waiting, absent, unknown, unobserved } = await findOwners(
+      object,
+      {
+        client: this.#client,
+        source: this.#source,
+        observed: (place) => this.#graph.owner(place),
+        absent: this.#absent,
+        isGone: (uid) => this.#graph.isGone(uid),
+      },
+      this.#signal,
+    )
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
-      return
+      // The owner may be deleted before the graph has observed it (https://issue.k8s.io/56121).
+      return unobserved ? 'again' : 'done'
     }
-    // The object is kept while it has an owner whose existence is unknown.
-    if (unknown.length > 0) return
+    // The object is kept while it has an owner whose existence is unknown. The type of the owner may be served later.
+    if (unknown.length > 0) return unknown.every((reference) => isServed(reference, this.#source)) ? 'done' : 'again'
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
     // The object has dependents and an owner in foreground deletion. If a dependent is also in foreground deletion, the owner references
     // may form a cycle in which each object waits for the deletion of the next. To end the cycle, `blockOwnerDeletion` is set to false.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
-    if (current !== undefined) await this.#delete(type, current, 'Foreground')
+    return current === undefined ? 'done' : this.#delete(type, current, 'Foreground')
   }
 
   /** Records an event about an owner reference to an object in another namespace. Such references are not allowed. */
@@ -141,23 +191,25 @@ class Collector {
     type: ResourceType,
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
-  ): Promise<void> {
+  ): Promise<Outcome> {
     // If the object has changed since its owners were looked up, it may have a new owner. The preconditions then make the request fail.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
+    return 'done'
   }
 
-  /** Performs a foreground deletion: deletes the dependents, and removes the finalizer when no dependent blocks the owner. */
+  /**
+   * Performs a foreground deletion: queues the dependents that block the owner, and removes the finalizer when there are none
+   * (k8s.io/kubernetes/pkg/controller/garbagecollector: processDeletingDependentsItem).
+   */
   async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {
     if (!this.#graph.synced) throw new NotSynced()
-    const dependents = this.#graph.dependentsOf(owner.metadata.uid)
-    for (const { type: dependentType, object } of dependents) {
-      if (!isBeingDeleted(object)) await this.#attemptToDelete(dependentType, object)
-    }
-    const blocks = ({ object }: { readonly object: ReadonlyObject }): boolean =>
+    const blocks = ({ object }: GraphObject): boolean =>
       object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) ===
       true
-    if (!dependents.some(blocks)) await this.#dropFinalizer(type, owner, foregroundFinalizer)
+    const blocking = this.#graph.dependentsOf(owner.metadata.uid).filter(blocks)
+    if (blocking.length === 0) return this.#dropFinalizer(type, owner, foregroundFinalizer)
+    for (const dependent of blocking) if (!isBeingDeleted(dependent.object)) this.#enqueue(dependent.type, dependent.object.metadata)
   }
 
   async #orphan(type: ResourceType, owner: ReadonlyObject): Promise<void> {

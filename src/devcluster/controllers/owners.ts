@@ -1,9 +1,11 @@
 /** Looks up the owners of an object in the cluster. */
+import type { ResourceType } from '../../api/group-version-kind.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
-import type { KubernetesObject, OwnerReference } from '../../api/object.ts'
+import type { KubernetesObject, ObjectKey, OwnerReference } from '../../api/object.ts'
 import { isNotFound } from '../../client/api-error.ts'
 import type { Client } from '../../client/client.ts'
+import type { AbsentOwners } from './absent-owners.ts'
 import type { TypeSource } from './type-source.ts'
 
 export type ReadonlyObject = DeepReadonly<KubernetesObject>
@@ -21,12 +23,17 @@ export interface Owners {
   readonly absent: readonly Reference[]
   /** Owners that cannot be looked up: their type is not served, or their type is namespaced although the object is cluster-scoped. */
   readonly unknown: readonly Reference[]
+  /** True when an owner exists that is not in the graph yet. Its deletion may then never be observed. */
+  readonly unobserved: boolean
 }
 
 /** The sources from which `findOwners` reads the state of the cluster. */
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
+  /** Returns the owner from the graph; undefined when the graph does not have it. */
+  readonly observed: (place: OwnerPlace) => ReadonlyObject | undefined
+  readonly absent: AbsentOwners
   /**
    * Returns true when the deletion of an object with this UID was observed. `findOwners` calls this function for an owner whose type is not
    * served, because such an owner cannot be looked up.
@@ -34,31 +41,69 @@ export interface OwnerSources {
   readonly isGone: (uid: string) => boolean
 }
 
+/** The object to which an owner reference refers. */
+export interface OwnerPlace {
+  readonly type: ResourceType
+  readonly key: ObjectKey
+  readonly uid: string
+}
+
 /**
- * Looks up the owners of an object. Each lookup is a request to the API server, because the cache may be outdated and a deletion cannot be
- * undone. An owner is absent if the object with its name has another UID. An owner in another namespace is also absent, because owner
- * references do not cross namespaces.
+ * Looks up the owners of an object. An owner is absent if the object with its name has another UID. An owner in another namespace is also
+ * absent, because owner references do not cross namespaces.
+ *
+ * An owner that exists and keeps its dependents is taken from the graph: after its deletion, the dependents are looked at again. Every
+ * other owner is read from the API server, because the graph may be outdated and a deletion cannot be undone.
  */
-export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
+export async function findOwners(object: ReadonlyObject, sources: OwnerSources, signal: AbortSignal): Promise<Owners> {
+  const { client, source, observed, absent, isGone } = sources
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
-  const { namespace, ownerReferences = [] } = object.metadata
-  for (const reference of ownerReferences) {
-    const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // The owner cannot be looked up: its type is not served, or its type is namespaced although the object is cluster-scoped. If the type
-    // is not served and the deletion of the owner was observed, the owner is absent. Otherwise, the owner is unknown. As in Kubernetes, an
-    // object with an unknown owner is not deleted.
-    if (type === undefined || (type.namespaced && namespace === undefined)) {
-      const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
+  let unobserved = false
+  for (const reference of object.metadata.ownerReferences ?? []) {
+    const place = placeOf(reference, object.metadata.namespace, source)
+    // If the type of the owner is not served and the deletion of the owner was observed, the owner is absent. As in Kubernetes, an object
+    // with an unknown owner is not deleted.
+    if (place === undefined) {
+      const list = !isServed(reference, source) && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)
       continue
     }
-    const key = { name: reference.name, ...(type.namespaced ? { namespace } : {}) }
-    const owner = await orMissing(client.get(type, key, { signal }))
-    if (owner === undefined || owner.metadata.uid !== reference.uid) owners.absent.push(reference)
-    else if (isWaitingForDependents(owner)) owners.waiting.push(reference)
+    const known = observed(place)
+    if (known !== undefined && !isWaitingForDependents(known)) {
+      owners.solid.push(reference)
+      continue
+    }
+    const owner = absent.has(place.type, place.key, place.uid) ? undefined : await orMissing(client.get(place.type, place.key, { signal }))
+    if (owner === undefined || owner.metadata.uid !== reference.uid) {
+      absent.add(place.type, place.key, place.uid)
+      owners.absent.push(reference)
+      continue
+    }
+    unobserved ||= known === undefined
+    if (isWaitingForDependents(owner)) owners.waiting.push(reference)
     else owners.solid.push(reference)
   }
-  return owners
+  return { ...owners, unobserved }
+}
+
+/**
+ * Returns the object to which an owner reference in this namespace refers; undefined when it cannot be looked up, because its type is not
+ * served, or because its type is namespaced although the object with the reference is cluster-scoped.
+ */
+export function placeOf(reference: Reference, namespace: string | undefined, source: TypeSource): OwnerPlace | undefined {
+  const { name, uid } = reference
+  const type = typeOf(reference, source)
+  if (type === undefined || (type.namespaced && namespace === undefined)) return undefined
+  return { type, key: type.namespaced ? { name, namespace } : { name }, uid }
+}
+
+/** Returns true when the type of an owner is served. */
+export function isServed(reference: Reference, source: TypeSource): boolean {
+  return typeOf(reference, source) !== undefined
+}
+
+function typeOf({ apiVersion, kind }: Reference, source: TypeSource): ResourceType | undefined {
+  return source.byKind(parseApiVersion(apiVersion).group, kind)
 }
 
 async function orMissing(reading: Promise<ReadonlyObject>): Promise<ReadonlyObject | undefined> {

@@ -9,9 +9,10 @@ import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
 import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
+import { answerWithoutContainer, needsContainer } from './container-requests.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
-import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
+import { getObject, listObjects } from './read.ts'
 import { timeoutOf } from './request-timeout.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
@@ -74,7 +75,7 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     const target = requestInfoOf(exchange)
     verb = target.verb
     running = started(exchange, target, services)
-    if (target.verb !== 'watch' && !isPodLog(target)) timeoutOf(exchange.query)
+    if (target.verb !== 'watch' && !needsContainer(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
     const { headers } = exchange.request
     const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(headers, tokens)
@@ -128,7 +129,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   // For custom resources, kube-apiserver has no route that deletes a collection in all namespaces. Its router therefore responds with 404
   // in plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
-  if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
+  if (needsContainer(target)) return answerWithoutContainer(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 

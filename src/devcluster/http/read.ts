@@ -1,5 +1,4 @@
 /** Handles GET of an object, a subresource or a collection. */
-import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { requestedRevision } from '../registry/verbs/list.ts'
 import { unknownResource } from '../apimachinery/status-error.ts'
@@ -7,8 +6,7 @@ import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import type { Presentation } from './present.ts'
 import { presentList, presentObject } from './present.ts'
-import { respond, respondObject, respondText } from './respond.ts'
-import type { RequestInfo } from './request-info.ts'
+import { respondObject } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 import { flag } from './request-info.ts'
 import { integer } from './write-options.ts'
@@ -39,19 +37,6 @@ export async function getObject(exchange: Exchange, request: ResourceRequest, se
   await services.registry.waitFor(exchange.query.get('resourceVersion') ?? '', exchange.signal)
   const object = await services.registry.read(info, keyOf(request), target.subresource)
   return send(exchange, 200, presentObject(object, presentation), presentation, services)
-}
-
-export function isPodLog({ verb, group, resource, subresource, namespace }: RequestInfo): boolean {
-  return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
-}
-
-/** Responds with an empty log, because Pods are simulated. For a Pod without a node, responds with 204. */
-export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
-  const { spec } = registry.get(request.info, keyOf(request))
-  if (!isObject(spec) || !spec.nodeName) {
-    return respond(exchange, { code: 204, body: '' })
-  }
-  return respondText(exchange, 200, '')
 }
 
 export async function listObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {

@@ -4,8 +4,8 @@ import { CounterMetric, GaugeMetric, HistogramMetric } from '../../telemetry/ser
 import type { NumberSeries } from '../../telemetry/series.ts'
 import { memoized } from '../apimachinery/memoized.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
+import { needsContainer } from './container-requests.ts'
 import type { RequestInfo } from './request-info.ts'
-import { isPodLog } from './read.ts'
 
 const requestLabels = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component']
 /** The buckets of `apiserver_request_duration_seconds` in seconds (k8s.io/apiserver/pkg/endpoints/metrics). */
@@ -97,7 +97,8 @@ export class RequestMetrics {
 
   /** Returns all metrics, including the metrics of the process, in the text format of Prometheus. */
   async text(): Promise<string> {
-    this.#objects.reset()
+    // As in kube-apiserver, a type that is no longer served has no series (k8s.io/apiserver/pkg/storage/etcd3/metrics: DeleteStoreStats).
+    this.#objects.clear()
     for (const [resource, count] of this.#countObjects()) this.#objects.with({ resource }).value = count
     return (await Promise.all([this.#registry.metrics(), metricsOf(process).metrics()])).join('\n')
   }
@@ -114,7 +115,7 @@ const metricsOf = memoized((_process: NodeJS.Process) => {
 function labelsOf(request: RequestInfo, served: ResourceInfo | undefined, isDryRun: boolean, isApply: boolean) {
   const verb = isApply ? 'APPLY' : (verbNames[request.verb] ?? request.verb.toUpperCase())
   const { subresource, path, isResource } = request
-  const isServed = served !== undefined && (Object.hasOwn(served.subresources, subresource) || isPodLog(request))
+  const isServed = served !== undefined && (Object.hasOwn(served.subresources, subresource) || needsContainer(request))
   return {
     verb,
     dry_run: isDryRun ? 'All' : '',

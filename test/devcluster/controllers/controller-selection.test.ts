@@ -33,14 +33,21 @@ t.test('a selection is checked', (t) => {
   for (const [invalid, problem] of [
     ['job-controller', 'controllers: must be true, false or a list of controllers, found "job-controller"'],
     [null, 'controllers: must be true, false or a list of controllers, found null'],
-    [['*', '-job', 'toString'], `controllers: unknown controllers "-job", "toString": ${known}`],
+    [['*', 'all', 'toString'], `controllers: unknown controllers "all", "toString": ${known}`],
     [[1], `controllers: unknown controller 1: ${known}`],
+    [['*', '-job'], 'controllers: unknown controller "-job"; did you mean -job-controller?'],
+    [['cronjobs'], 'controllers: unknown controller "cronjobs"; did you mean cronjob-controller?'],
+    [['*', '-replicasetcontroller'], 'controllers: unknown controller "-replicasetcontroller"; did you mean -replicaset-controller?'],
     [
       ['-job-controller', '-cronjob-controller'],
       'controllers: names only controllers that do not run, so that no controller runs: add "*" for all others',
     ],
   ] as const)
     t.strictSame(isControllerSelection(invalid, 'controllers'), [problem])
+  t.strictSame(isControllerSelection(['-job', 'x'], 'controllers'), [
+    'controllers: unknown controller "-job"; did you mean -job-controller?',
+    `controllers: unknown controller "x": ${known}`,
+  ])
   t.end()
 })
 
@@ -48,6 +55,6 @@ t.test('a cluster is not started with an unknown controller', async (t) => {
   const controllers = ['*', '-jobs'] as never
   await t.rejects(startDevCluster({ port: 0, controllers, logger: silentLogger() }), {
     code: 'PRO_CONFIG_INVALID',
-    message: /^The options of startDevCluster are invalid: controllers: unknown controller "-jobs": /,
+    message: /^The options of startDevCluster are invalid: controllers: unknown controller "-jobs"; did you mean -job-controller\?/,
   })
 })

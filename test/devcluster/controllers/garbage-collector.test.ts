@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { configMap, customResourceDefinition, namespace, node, secret } from '../../../src/api/builtin.ts'
+import { configMap, customResourceDefinition, deployment, namespace, node, secret } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster/client.ts'
@@ -41,6 +41,21 @@ t.test('dependents are deleted with their owner, recursively', async (t) => {
   await untilGone(client, configMap, inDefault('child'))
   await untilGone(client, secret, inDefault('grandchild'))
   t.ok(await find(client, secret, inDefault('stranger')))
+})
+
+t.test('the Pods of a Deployment cost no requests for their owners', async (t) => {
+  const cluster = await startTestCluster(t)
+  const client = clientFor(t, cluster.connection)
+  const labels = { app: 'web' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'web' }] } }
+  const replicas = 20
+  await client.create(deployment, { metadata: inDefault('web'), spec: { replicas, selector: { matchLabels: labels }, template } })
+  await until('all Pods are ready', async () => (await client.get(deployment, inDefault('web'))).status?.readyReplicas === replicas)
+  const reads = cluster.requests.filter(
+    ({ verb, user, path }) => verb === 'get' && user.startsWith('system:') && path.includes('/replicasets/'),
+  )
+  // The graph may observe a Pod before its ReplicaSet. A few Pods at most are created in this time.
+  t.ok(reads.length < replicas / 4, `${reads.length} reads of the ReplicaSet`)
 })
 
 t.test('an object is kept while one of its owners exists, and loses the references to missing ones', async (t) => {

@@ -6,7 +6,8 @@ import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { defaultNodes, nodeAddress, numberedNodes, registerNodes } from '../../../src/devcluster/controllers/nodes/node.ts'
-import type { ReadonlyObject } from '../../../src/devcluster/controllers/owners.ts'
+import { AbsentOwners } from '../../../src/devcluster/controllers/absent-owners.ts'
+import type { OwnerPlace, ReadonlyObject } from '../../../src/devcluster/controllers/owners.ts'
 import { findOwners, isBeingDeleted, isOrphaning, isWaitingForDependents } from '../../../src/devcluster/controllers/owners.ts'
 import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
 import { catalogTypes } from '../../../src/devcluster/controllers/type-source.ts'
@@ -35,6 +36,12 @@ t.test('owners are classified as present, missing or waiting for dependents', as
     deleted: { uid: 'deleted', ...marked('x') },
     waiting: { uid: 'waiting', ...marked('foregroundDeletion') },
     other: { uid: 'another' },
+    going: { uid: 'going' },
+  }
+  const graph: Record<string, object> = {
+    'Foo observed': {},
+    'Foo going': marked('foregroundDeletion'),
+    'Foo outdated': marked('foregroundDeletion'),
   }
   const client = {
     get: (type: { plural: string }, key: { name: string }, options: object) => {
@@ -43,39 +50,61 @@ t.test('owners are classified as present, missing or waiting for dependents', as
       return metadata === undefined ? Promise.reject(notFound) : Promise.resolve({ metadata })
     },
   } as unknown as Client
-  const isGone = (uid: string): boolean => uid === 'gone'
-  const names = ['solid', 'deleted', 'waiting', 'other', 'missing']
+  const sources = {
+    client,
+    source,
+    isGone: (uid: string): boolean => uid === 'gone',
+    absent: new AbsentOwners(),
+    observed: ({ type, key }: OwnerPlace): ReadonlyObject | undefined => {
+      const metadata = graph[`${type.kind} ${key.name}`]
+      return metadata && objectWith(metadata)
+    },
+  }
+  const names = ['solid', 'deleted', 'waiting', 'other', 'missing', 'going', 'outdated']
   const references = [
+    reference('Foo', 'observed'),
     ...names.map((name) => reference('Foo', name)),
     reference('Bar', 'gone'),
     reference('Bar', 'served-no-more'),
     reference('Node', 'solid', 'solid', 'v1'),
   ]
-  const found = await findOwners(owned('ns', ...references), { client, source, isGone }, signal)
+  const found = await findOwners(owned('ns', ...references), sources, signal)
   const of = (list: readonly { kind: string; name: string }[]): string[] => list.map(({ kind, name }) => `${kind} ${name}`)
-  t.strictSame(of(found.solid), ['Foo solid', 'Foo deleted', 'Node solid'])
+  t.strictSame(of(found.solid), ['Foo observed', 'Foo solid', 'Foo deleted', 'Foo going', 'Node solid'])
   t.strictSame(of(found.waiting), ['Foo waiting'])
-  t.strictSame(of(found.absent), ['Foo other', 'Foo missing', 'Bar gone'])
+  t.strictSame(of(found.absent), ['Foo other', 'Foo missing', 'Foo outdated', 'Bar gone'])
   t.strictSame(of(found.unknown), ['Bar served-no-more'])
   t.strictSame(asked, [...names.map((name) => ['foos', { name, namespace: 'ns' }, { signal }]), ['nodes', { name: 'solid' }, { signal }]])
-  const cluster = await findOwners(
-    owned(undefined, reference('Foo', 'gone'), reference('Node', 'solid', 'solid', 'v1')),
-    { client, source, isGone },
-    signal,
-  )
+  const cluster = await findOwners(owned(undefined, reference('Foo', 'gone'), reference('Node', 'solid', 'solid', 'v1')), sources, signal)
   t.strictSame(
     [of(cluster.unknown), of(cluster.solid)],
     [['Foo gone'], ['Node solid']],
     'a namespaced owner of a cluster-scoped object cannot be found',
   )
-  t.strictSame(await findOwners(objectWith({ name: 'x' }), { client, source, isGone }, signal), {
+  t.strictSame(await findOwners(objectWith({ name: 'x' }), sources, signal), {
     solid: [],
     waiting: [],
     absent: [],
     unknown: [],
+    unobserved: false,
   })
+  t.strictSame(
+    [
+      found.unobserved,
+      (await findOwners(owned('ns', reference('Foo', 'observed'), reference('Foo', 'missing')), sources, signal)).unobserved,
+      (await findOwners(owned('ns', reference('Foo', 'going')), sources, signal)).unobserved,
+    ],
+    [true, false, false],
+    'only owners that exist and are not in the graph are unobserved',
+  )
+  asked.length = 0
+  await findOwners(owned('ns', reference('Foo', 'missing'), reference('Foo', 'other')), sources, signal)
+  t.strictSame(asked, [], 'absent owners are remembered')
+  await findOwners(owned('ns', reference('Foo', 'missing', 'another')), sources, signal)
+  await findOwners(owned('elsewhere', reference('Foo', 'missing')), sources, signal)
+  t.equal(asked.length, 2, 'an owner with another UID or in another namespace is another owner')
   const failing = { get: () => Promise.reject(new Error('boom')) } as unknown as Client
-  await t.rejects(findOwners(owned('ns', reference('Foo', 'a')), { client: failing, source, isGone }, signal), { message: 'boom' })
+  await t.rejects(findOwners(owned('ns', reference('Foo', 'a')), { ...sources, client: failing }, signal), { message: 'boom' })
 })
 
 t.test('the deletion state of an object follows from its deletionTimestamp and finalizers', (t) => {

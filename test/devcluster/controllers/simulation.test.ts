@@ -122,7 +122,8 @@ t.test('an invalid annotation is reported in an Event and ignored', async (t) =>
   const { create, get, eventsOf } = await start(t)
   await create('wrong', {
     'simulate.proreus.dev/exit-code': 'many',
-    'simulate.proreus.dev/exitcode': '1',
+    'simulate.proreus.dev/exit-cod': '1',
+    'simulate.proreus.dev/crash': '1',
     'other.simulate.proreus.dev/run-for': '1s',
     'main.simulate.proreus.dev/evict-after': '1s',
     'main.simulate.proreus.dev/liveness-fails-after': '1s',
@@ -137,7 +138,8 @@ t.test('an invalid annotation is reported in an Event and ignored', async (t) =>
   t.equal(found?.type, 'Warning')
   for (const part of [
     'simulate.proreus.dev/exit-code: Invalid value: "many": must be a whole number from 0 to 255',
-    'simulate.proreus.dev/exitcode: unknown annotation: there are pull-delay, ',
+    'simulate.proreus.dev/exit-cod: unknown annotation; did you mean exit-code?',
+    'simulate.proreus.dev/crash: unknown annotation: there are pull-delay, ',
     'other.simulate.proreus.dev/run-for: the Pod has no container "other"',
     'main.simulate.proreus.dev/evict-after: unknown annotation',
     'main.simulate.proreus.dev/liveness-fails-after: no such container declares a livenessProbe',

@@ -2,7 +2,6 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
-import { notFound } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { foo, startTestServer } from '../../support/devcluster/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'
@@ -438,28 +437,4 @@ t.test('the selectors and options of a DELETE of a collection reach the registry
   t.match(await send(`${foos}?${query}`, { method: 'DELETE' }), { code: 200, json: { items: [{ metadata: { name: 'a' } }] } })
   const selection = { namespace: 'default', labelSelector: 'a=b', timeoutSeconds: 5, sendInitialEvents: true }
   t.strictSame(seen, [['foos', selection, { dryRun: ['All'] }, true]])
-})
-
-t.test('the log of a Pod is empty, and is refused for a Pod that is missing or unscheduled', async (t) => {
-  let where: JsonObject = {}
-  const { send } = await startTestServer(t, {
-    registry: {
-      get: (info, key) => {
-        if (key.name !== 'a') throw notFound(info, key.name)
-        return foo('a', where)
-      },
-    },
-  })
-  t.match(await send(`${pods}/b/log`), { code: 404, json: { message: 'pods "b" not found' } })
-  t.match(await send(`${pods}/a/log`), { code: 204, text: '' })
-  const elsewhere = 'the server could not find the requested resource'
-  for (const [path, message] of [
-    [`${foos}/a/log`, 'foos.a.example.com "a" not found'],
-    ['/api/v1/namespaces/a/log', elsewhere],
-    ['/api/v1/pods/a/log', elsewhere],
-  ] as const)
-    t.match(await send(path), { code: 404, json: { message } }, path)
-  t.match(await send(`${pods}/a/log`, { method: 'PUT', body: '{}' }), { code: 404, json: { message: elsewhere } })
-  where = { nodeName: 'one' }
-  t.match(await send(`${pods}/a/log`), { code: 200, text: '', headers: { 'content-type': /^text\/plain/ } })
 })

@@ -98,6 +98,8 @@ t.test('the document is built again only when types have changed', (t) => {
   const after = openApi.document()
   t.not(after.etag, before.etag)
   t.equal(after.madeAt, 2)
+  catalog.add({ ...foos, openapi: { type: 'object', description: 'A changed foo.' } })
+  t.match(parse(openApi).definitions!['com.example.a.v1.Foo'], { description: 'A changed foo.' })
   catalog.remove('a.example.com', 'foos')
   catalog.remove('a.example.com', 'bars')
   t.notMatch(openApi.document().json, /a\.example\.com/)

@@ -43,6 +43,14 @@ t.test('a request is counted with the labels of kube-apiserver', async (t) => {
   t.match(text, /^apiserver_request_duration_seconds_bucket\{le="0\.05",verb="PUT".*\} 1$/m)
 })
 
+t.test('the number of objects of a type is removed with the type', async (t) => {
+  let counts = new Map([['foos.a.example.com', 3]])
+  const metrics = new RequestMetrics(() => counts)
+  t.match(await metrics.text(), /^apiserver_storage_objects\{.*\} 3$/m)
+  counts = new Map()
+  t.notMatch(await metrics.text(), /^apiserver_storage_objects\{/m)
+})
+
 t.test('a watch is a long-running request without a duration', async (t) => {
   const metrics = new RequestMetrics(() => new Map())
   const watch = metrics.started(parseRequestInfo('GET', collection, new URLSearchParams('watch=1')), foos, plain)

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../src/api/json.ts'
 import { parseJson } from '../../../src/api/json-reader.ts'
 import type { OpenedDatabase } from '../../../src/devcluster/storage/object-database.ts'
 import { openObjectDatabase } from '../../../src/devcluster/storage/object-database.ts'
+import type { Change } from '../../../src/devcluster/storage/object-store.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import { openSqlite } from '../../../src/devcluster/storage/sqlite.ts'
 import { repository } from '../../support/process/process.ts'
@@ -88,6 +89,37 @@ t.test('a reset deletes the objects, but the revision does not go back', async (
   database.close()
 })
 
+t.test('a commit that fails keeps nothing, and the next one succeeds', async (t) => {
+  const directory = t.testdir()
+  const { database } = await open(directory)
+  const change = (name: string, object: JsonObject, revision: number): Change => ({
+    ...{ type: 'ADDED', storageKey: type, key: name, previous: undefined },
+    ...{ object, revision },
+  })
+  const broken: JsonObject = {
+    get metadata(): JsonObject {
+      throw new Error('broken')
+    },
+  }
+  t.throws(() => database.commit([change('a', named('a'), 2), change('b', broken, 3)]), { message: 'broken' })
+  database.commit([change('c', named('c'), 2)])
+  database.close()
+  const again = await open(directory)
+  t.strictSame([again.objects.map(({ key }) => key), again.revision], [['c'], 2])
+  again.database.close()
+})
+
+t.test('commits survive a power cut as far as a checkpoint has written them, and never in part', async (t) => {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+  const statements = t.capture(DatabaseSync.prototype, 'exec', DatabaseSync.prototype.exec)
+  const { database } = await open(t.testdir())
+  t.teardown(() => database.close())
+  const connection = statements()[0]!.receiver as InstanceType<typeof DatabaseSync>
+  const pragma = (name: string): unknown => Object.values(connection.prepare(`PRAGMA ${name}`).get()!)[0]
+  const normal = 1
+  t.strictSame([pragma('journal_mode'), pragma('synchronous'), pragma('wal_autocheckpoint')], ['wal', normal, 4000])
+})
+
 const inUse = { code: 'PRO_STATE_FILE', message: /^The objects in .*objects\.db are in use by another process: stop it, or choose another folder\.$/ } // prettier-ignore
 
 t.test('only one process can use the database, until it ends', async (t) => {
@@ -120,6 +152,17 @@ t.test('a file of another program is neither used nor reset', async (t) => {
   }
 })
 
+/** Damages the index of the keys, which the load of the objects does not read. */
+function damageIndex(directory: string): void {
+  const path = join(directory, 'objects.db')
+  const database = openSqlite(path)
+  const { page } = database.prepare(`SELECT rootpage AS page FROM sqlite_schema WHERE type = 'index'`).get() as { page: number }
+  database.close()
+  const bytes = readFileSync(path)
+  bytes.fill(0xff, (page - 1) * 4096, page * 4096)
+  writeFileSync(path, bytes)
+}
+
 const losses: [name: string, lose: (directory: string) => void, problem: RegExp][] = [
   [
     'a newer format',
@@ -135,6 +178,7 @@ const losses: [name: string, lose: (directory: string) => void, problem: RegExp]
     },
     /the database is damaged \(.+\): restore a copy of it/,
   ],
+  ['a damaged index', damageIndex, /the database is damaged \(.+\)/],
   ['a missing end', (directory) => truncateSync(join(directory, 'objects.db'), 8192), /the database is damaged \(.+\)/],
   ['an object that is no JSON', (directory) => tamper(directory, `UPDATE objects SET object = '{'`), /the database is damaged \(.*JSON/],
   ['an object that is a number', (directory) => tamper(directory, `UPDATE objects SET object = '7'`), /an object is not a JSON object/],

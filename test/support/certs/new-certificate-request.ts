@@ -1,12 +1,14 @@
 /** Makes certificate requests for keys of a test. */
 import type { KeyObject } from 'node:crypto'
 import { sign } from 'node:crypto'
+import type forge from 'node-forge'
 import { asn1 } from '../../../src/certs/asn1.ts'
 import { fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from '../../../src/certs/der.ts'
 
 export interface RequestOptions {
   readonly commonName: string
-  readonly organization: string
+  /** A text, or a value of any type. */
+  readonly organization: string | forge.asn1.Asn1
   /** An ECDSA key. */
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
@@ -14,7 +16,8 @@ export interface RequestOptions {
 
 /** Returns a certificate request as PEM. */
 export function certificateRequest({ commonName, organization, privateKey, publicKey }: RequestOptions): string {
-  const name = sequence(set(sequence(oid('2.5.4.10'), utf8String(organization))), set(sequence(oid('2.5.4.3'), utf8String(commonName))))
+  const group = typeof organization === 'string' ? utf8String(organization) : organization
+  const name = sequence(set(sequence(oid('2.5.4.10'), group)), set(sequence(oid('2.5.4.3'), utf8String(commonName))))
   const attributes = asn1.create(asn1.Class.CONTEXT_SPECIFIC, 0, true, [])
   const info = sequence(integer(Buffer.from([0])), name, fromBuffer(publicKey.export({ type: 'spki', format: 'der' })), attributes)
   const signature = sign('sha256', toBuffer(info), privateKey)

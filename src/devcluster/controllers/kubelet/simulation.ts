@@ -2,6 +2,7 @@
 import type { Pod } from '../../../api/builtin.ts'
 import { quote } from '../../../api/field-error.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
+import { suggestion } from '../../../api/option-checks.ts'
 import { parseGoDuration } from '../../../formats/go-duration.ts'
 import { isOfJob } from '../workloads/job/pods.ts'
 import type { ProbeKind } from './probe.ts'
@@ -196,9 +197,10 @@ function readAnnotations({ metadata, spec }: DeepReadonly<Pod>): { byContainer: 
     const before = byContainer.get(container) ?? noValues
     if (containers.length === 0) problems.push(`${key}: the Pod has no container ${quote(container)}`)
     else if (name === pullError) byContainer.set(container, { ...before, pullError: text || defaultPullError })
-    else if (!Object.hasOwn(known, name))
-      problems.push(`${key}: unknown annotation: there are ${[...Object.keys(known), pullError].join(', ')}`)
-    else if (missing !== undefined) problems.push(`${key}: no such container declares a ${missing}`)
+    else if (!Object.hasOwn(known, name)) {
+      const names = [...Object.keys(known), pullError]
+      problems.push(`${key}: unknown annotation${suggestion(name, names) || `: there are ${names.join(', ')}`}`)
+    } else if (missing !== undefined) problems.push(`${key}: no such container declares a ${missing}`)
     else {
       const [read, expected] = known[name]!
       const value = read(text)

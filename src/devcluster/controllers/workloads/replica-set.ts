@@ -13,7 +13,15 @@ import { controllerOf } from '../../../api/owner-reference.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { claimDependents, controlledBy, controllerIndex, mayAdopt, podsByController, replicaSetsByController } from './dependents.ts'
+import {
+  claimDependents,
+  controlledBy,
+  controllerIndex,
+  mayAdopt,
+  podsByController,
+  replicaSetsByController,
+  selects,
+} from './dependents.ts'
 import { createPod, deletePods, podFromTemplate, slowStart } from './pod-control.ts'
 import { availableInMs, isActive, isAvailable, isReady, isTerminating } from './pod-state.ts'
 import { podsToDelete } from './pods-to-delete.ts'
@@ -95,8 +103,7 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const now = context.clock.now()
   const write = async (current: ReplicaSet, counted: readonly ReadonlyPod[]): Promise<ReplicaSet> => {
-    const terminating = kind.countsTerminating ? { terminatingReplicas: counted.filter(isTerminating).length } : {}
-    const status = { ...statusOf(current, counted, failure, now), ...terminating }
+    const status = { ...statusOf(current, counted, failure, now), ...(kind.countsTerminating && terminatingReplicas(current, counted)) }
     const stored = await writeStatus(kind.type, current, status, context, ['replicas', 'terminatingReplicas'])
     const { status: after } = stored as ReplicaSet
     return after === undefined ? current : { ...current, status: after }
@@ -112,6 +119,11 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
   const next = Math.min(...waits.filter((ms) => ms > 0))
   return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+}
+
+/** Counts the terminating Pods that the ReplicaSet selects. A Pod that is being deleted is not released when its labels change. */
+function terminatingReplicas({ spec }: ReplicaSet, pods: readonly ReadonlyPod[]): object {
+  return { terminatingReplicas: pods.filter((pod) => isTerminating(pod) && selects(spec?.selector, pod)).length }
 }
 
 interface Failure {

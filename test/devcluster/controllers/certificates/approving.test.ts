@@ -1,77 +1,59 @@
 /** Tests of which client certificates of kubelets are approved. */
+import type { Test } from 'tap'
 import t from 'tap'
-import type { certificates } from '../../../../src/api/kubernetes/certificates.ts'
-import type { Client } from '../../../../src/client/client.ts'
+import { certificates } from '../../../../src/api/kubernetes/certificates.ts'
 import { approvingController } from '../../../../src/devcluster/controllers/certificates/approving.ts'
+import { until } from '../../../../src/testing/until.ts'
 import { certificateRequests, requestField } from '../../../support/certs/certificate-requests.ts'
-import { reconciled } from '../../../support/controller/reconciled.ts'
+import { objectOf, runScripted } from '../../../support/devcluster/scripted-controller.ts'
 
 /** The name in the certificate request of the tests. */
 const node = 'system:node:one'
 
-/** A request for the client certificate of a kubelet, created by this user. */
-function requestOf(username: string, spec: object = {}): certificates.CertificateSigningRequest {
-  return {
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
-    metadata: { name: 'a' },
-    spec: {
-      request: requestField(certificateRequests.node),
-      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
-      usages: ['digital signature', 'client auth'],
-      username,
-      uid: 'u',
-      groups: ['g'],
-      ...spec,
-    },
-  }
+/**
+ * Lets the controller reconcile a request for the client certificate of a kubelet. Resolves with the requests of the controller.
+ *
+ * @param spec the user who has created the request, and other fields of its spec
+ * @param rights the subresources for which the user has the right to approve
+ */
+async function requestsFor(t: Test, spec: { readonly username: string }, rights: readonly string[]): Promise<unknown[][]> {
+  const answer = (method: string, _type: unknown, body: { spec: { resourceAttributes: { subresource: string } } }): object =>
+    method === 'create' ? { status: { allowed: rights.includes(body.spec.resourceAttributes.subresource) } } : {}
+  const world = runScripted(t, approvingController, answer)
+  const request = requestField(certificateRequests.node)
+  const defaults = { request, signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['digital signature', 'client auth'] }
+  world.set(certificates.certificateSigningRequest, objectOf('a', { spec: { ...defaults, uid: 'u', groups: ['g'], ...spec } }))
+  await until('the request is reconciled', () =>
+    world.measured('controller_runtime_reconcile_total{controller="csrapproving",result="success"} 1'),
+  )
+  return world.asked
 }
 
-/** Lets the controller reconcile a request of a user who has these rights. Returns the reviewed rights, and the approvals. */
-async function decide(request: certificates.CertificateSigningRequest, rights: readonly string[]) {
-  const reviews: unknown[] = []
-  const approvals: unknown[] = []
-  const client = {
-    create: (_type: unknown, { spec }: { spec: { resourceAttributes: { subresource: string } } }) => {
-      reviews.push(spec)
-      return Promise.resolve({ status: { allowed: rights.includes(spec.resourceAttributes.subresource) } })
-    },
-    patch: (_type: unknown, _key: unknown, { status }: { status: { conditions: object[] } }, { subresource }: { subresource: string }) => {
-      approvals.push([subresource, status.conditions])
-      return Promise.resolve({})
-    },
-  } as unknown as Partial<Client>
-  await reconciled(approvingController(), request, { client })
-  return { reviews, approvals }
+function review(user: string, subresource: string): unknown[] {
+  const resource = { verb: 'create', group: 'certificates.k8s.io', resource: 'certificatesigningrequests', namespace: '' }
+  return ['create', 'subjectaccessreviews', { spec: { user, uid: 'u', groups: ['g'], resourceAttributes: { ...resource, subresource } } }]
 }
 
-const review = (username: string, subresource: string): object => ({
-  user: username,
-  uid: 'u',
-  groups: ['g'],
-  resourceAttributes: { verb: 'create', group: 'certificates.k8s.io', resource: 'certificatesigningrequests', namespace: '', subresource },
-})
-const approved = (what: string): unknown[] => [
-  'approval',
-  [{ type: 'Approved', status: 'True', reason: 'AutoApproved', message: `Auto approving ${what} after SubjectAccessReview.` }],
-]
+function approval(what: string): unknown[] {
+  const message = `Auto approving ${what} after SubjectAccessReview.`
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'AutoApproved', message }]
+  return ['patch', 'certificatesigningrequests', { name: 'a' }, { status: { conditions } }, { subresource: 'approval' }]
+}
 
 t.test('a request is approved only if its user has the right, and a node may renew its own certificate', async (t) => {
-  for (const [username, rights, reviewed, approval] of [
-    ['mallory', [], ['nodeclient'], undefined],
-    ['mallory', ['selfnodeclient'], ['nodeclient'], undefined],
-    [node, [], ['selfnodeclient', 'nodeclient'], undefined],
-    [node, ['selfnodeclient', 'nodeclient'], ['selfnodeclient'], 'self kubelet client certificate'],
-    [node, ['nodeclient'], ['selfnodeclient', 'nodeclient'], 'kubelet client certificate'],
-    ['bootstrapper', ['nodeclient'], ['nodeclient'], 'kubelet client certificate'],
+  const [self, any] = ['selfnodeclient', 'nodeclient']
+  for (const [username, rights, reviewed, approved] of [
+    ['mallory', [], [any], []],
+    ['mallory', [self], [any], []],
+    [node, [], [self, any], []],
+    [node, [self, any], [self], ['self kubelet client certificate']],
+    [node, [any], [self, any], ['kubelet client certificate']],
+    ['bootstrapper', [any], [any], ['kubelet client certificate']],
   ] as const) {
-    const name = `${username} with [${rights.join()}]`
-    const { reviews, approvals } = await decide(requestOf(username), rights)
-    t.strictSame(
-      reviews,
-      reviewed.map((subresource) => review(username, subresource)),
-      name,
-    )
-    t.strictSame(approvals, approval === undefined ? [] : [approved(approval)], name)
+    const expected = [...reviewed.map((subresource) => review(username, subresource)), ...approved.map(approval)]
+    const requests = await requestsFor(t, { username }, rights)
+    t.equal(requests.length, expected.length, `${username} with [${rights.join()}]`)
+    t.match(requests, expected)
   }
 })
 
@@ -81,5 +63,5 @@ t.test('requests of other signers, and certificates that are not those of a kube
     { request: requestField(certificateRequests.masters) },
     { usages: ['digital signature', 'server auth'] },
   ])
-    t.strictSame(await decide(requestOf(node, spec), ['selfnodeclient', 'nodeclient']), { reviews: [], approvals: [] })
+    t.strictSame(await requestsFor(t, { username: node, ...spec }, ['selfnodeclient', 'nodeclient']), [])
 })

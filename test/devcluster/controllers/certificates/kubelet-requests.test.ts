@@ -11,8 +11,7 @@ const valid: CertificateRequest = {
   emails: [],
   ips: [],
   uris: [],
-  subject: Buffer.alloc(0),
-  altNames: undefined,
+  subject: [],
   spki: Buffer.alloc(0),
 }
 const name = { dnsNames: ['a'] }

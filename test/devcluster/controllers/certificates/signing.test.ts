@@ -1,12 +1,11 @@
 /** Tests of the validity of signed certificates. */
 import t from 'tap'
-import type { certificates } from '../../../../src/api/kubernetes/certificates.ts'
+import { certificates } from '../../../../src/api/kubernetes/certificates.ts'
 import { readCertificate } from '../../../../src/certs/certificate.ts'
 import { authorityLifeMs, issueAuthority } from '../../../../src/certs/issue.ts'
-import type { Client } from '../../../../src/client/client.ts'
 import { signingController } from '../../../../src/devcluster/controllers/certificates/signing.ts'
 import { certificateRequests, requestField } from '../../../support/certs/certificate-requests.ts'
-import { reconciled } from '../../../support/controller/reconciled.ts'
+import { objectOf, runScripted } from '../../../support/devcluster/scripted-controller.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -26,28 +25,16 @@ t.test('a certificate is valid for ten minutes to a year, and never longer than 
     ['an hour, by a clock that is behind', caStart + minute, 3600, caStart, caStart + minute + hour],
     ['a year, a day before the CA ends', caEnd - 24 * hour, year / 1000, caEnd - 24 * hour - 5 * minute, caEnd],
   ] as const) {
-    const signed: string[] = []
-    const patch = (_type: unknown, _key: unknown, { status }: { status: { certificate: string } }) => {
-      signed.push(Buffer.from(status.certificate, 'base64').toString())
-      return Promise.resolve({})
-    }
-    const request: certificates.CertificateSigningRequest = {
-      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
-      metadata: { name: 'a' },
-      spec: {
-        request: requestField(certificateRequests.jane),
-        signerName: 'kubernetes.io/kube-apiserver-client',
-        usages: ['client auth'],
-        ...(expirationSeconds !== undefined && { expirationSeconds }),
-      },
-      status: { conditions: [{ type: 'Approved', status: 'True' }] },
-    }
-    await reconciled(signingController(authority), request, { client: { patch } as unknown as Partial<Client>, now })
-    const { notBefore, notAfter } = readCertificate(signed[0]!)
-    t.strictSame(
-      [notBefore, notAfter].map((time) => new Date(time)),
-      [start, end].map((time) => new Date(time)),
-      `a request for ${what}`,
-    )
+    const { clock, set, take } = runScripted(t, () => signingController(authority))
+    clock.set(now)
+    const request = requestField(certificateRequests.jane)
+    const spec = { request, signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'], expirationSeconds }
+    const status = { conditions: [{ type: 'Approved', status: 'True' }] }
+    set(certificates.certificateSigningRequest, objectOf('a', { spec, status }))
+    const [[, , , patch] = []] = await take(1)
+    const { certificate } = (patch as { status: { certificate: string } }).status
+    const { notBefore, notAfter } = readCertificate(Buffer.from(certificate, 'base64').toString())
+    const times = [notBefore, notAfter].map((time) => new Date(time))
+    t.strictSame(times, [new Date(start), new Date(end)], `a request for ${what}`)
   }
 })

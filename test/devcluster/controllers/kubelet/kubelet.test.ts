@@ -1,9 +1,18 @@
-/** Tests of the simulated kubelets of several Pods and nodes. */
+/** Tests of the simulated kubelets of several Pods and nodes, and of the requests that they send. */
 import t from 'tap'
+import type { Test } from 'tap'
 import type { Pod } from '../../../../src/api/builtin.ts'
 import { node, pod } from '../../../../src/api/builtin.ts'
+import type { KubernetesObject } from '../../../../src/api/object.ts'
 import type { Client } from '../../../../src/client/client.ts'
+import type { ControllerDefinition } from '../../../../src/controller/builder.ts'
+import { kubelet } from '../../../../src/devcluster/controllers/kubelet/kubelet.ts'
 import { PodAddresses } from '../../../../src/devcluster/controllers/kubelet/pod-addresses.ts'
+import type { EventRecorder } from '../../../../src/telemetry/event-recorder.ts'
+import { until } from '../../../../src/testing/until.ts'
+import type { ControllerWorld } from '../../../support/controller/fakes.ts'
+import type { Answer, ScriptedController } from '../../../support/devcluster/scripted-controller.ts'
+import { conflict, notFound, objectOf, podOf, quiet, runScripted, time } from '../../../support/devcluster/scripted-controller.ts'
 import { namespace, simulatedCluster } from '../../../support/workloads/simulated-cluster.ts'
 
 const now = '2026-01-01T00:00:00Z'
@@ -78,4 +87,144 @@ t.test('a node that is created again has no images', async (t) => {
   await client.create(node, { metadata: { name: 'one', labels: metadata.labels }, status } as never)
   await settle()
   t.equal(await pulls('third'), 1)
+})
+
+const onNode = { nodeName: 'n1' }
+const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition => kubelet({ eventsOf: () => events })
+const nodeWith = (name: string, address: string): KubernetesObject =>
+  objectOf(name, { status: { addresses: [{ type: 'InternalIP', address }] } }, { namespace: undefined })
+/** Responds to a patch of a status with the Pod. */
+const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
+  method === 'patchStatus' ? { ...(patch as object), metadata } : {}
+/** Runs the kubelets of two nodes. */
+function runKubelets(t: Test, answer: Answer = patched): ScriptedController {
+  const world = runScripted(t, kubelets, answer)
+  world.set(node, nodeWith('n0', '10.0.0.1'), nodeWith('n1', '10.0.0.2'))
+  return world
+}
+const runningStatus = {
+  phase: 'Running',
+  containerStatuses: [{ name: 'main', image: 'x:1', restartCount: 0, ready: true, state: { running: { startedAt: time } } }],
+}
+
+t.test('the kubelet runs the Pods on its nodes', async (t) => {
+  const world = runKubelets(t)
+  world.set(pod, podOf('elsewhere', { nodeName: 'other' }), podOf('unbound'))
+  for (const phase of ['Succeeded', 'Failed']) world.set(pod, podOf(phase.toLowerCase(), onNode, { status: { phase } }))
+  world.set(pod, podOf('a', onNode))
+  const [[method, plural, key, patch]] = (await world.take(1)) as [[string, string, object, object]]
+  t.strictSame([method, plural], ['patchStatus', 'pods'])
+  t.match(key, { name: 'a', namespace: 'ns' })
+  t.match(patch, {
+    metadata: { resourceVersion: (key as { resourceVersion: string }).resourceVersion },
+    status: { phase: 'Running', hostIP: '10.0.0.2', podIP: '10.244.0.2', startTime: time },
+  })
+  t.strictSame(world.events, [
+    'a Normal Pulling: Pulling image "x:1"',
+    'a Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
+    'a Normal Created: Container created',
+    'a Normal Started: Container started',
+  ])
+  world.set(
+    pod,
+    podOf('b', onNode, { status: { podIP: '10.244.7.7' } }),
+    podOf('c', onNode, { status: { phase: 'Pending' } }),
+    podOf('running', onNode, { status: runningStatus }),
+  )
+  t.match(await world.take(2), [
+    ['patchStatus', 'pods', { name: 'b' }, { status: { podIPs: [{ ip: '10.244.7.7' }] } }],
+    ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],
+  ])
+  t.equal(world.events.length, 10, 'the image is pulled once, and a running Pod is not started again')
+  world.set(pod, podOf('d', { nodeName: 'n0' }, { status: { phase: 'Pending' } }))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'd' }, { status: { hostIP: '10.0.0.1', podIP: '10.244.0.5' } }]])
+  await quiet()
+  t.strictSame(world.asked, [])
+  t.strictSame(world.events.slice(10), [
+    'd Normal Pulling: Pulling image "x:1"',
+    'd Normal Pulled: Successfully pulled image "x:1" in 0s (0s including waiting). Image size: 0 bytes.',
+    'd Normal Created: Container created',
+    'd Normal Started: Container started',
+  ])
+})
+
+t.test('a change of a Pod that is being deleted does not delay its deletion', async (t) => {
+  const world = runKubelets(t)
+  const deleted = (annotations: object = {}): KubernetesObject =>
+    podOf('a', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 30, annotations })
+  world.set(pod, deleted())
+  await until('it stops', () => world.clock.pending > 0)
+  await world.clock.advance(60)
+  world.set(pod, deleted({ x: 'y' }))
+  await quiet()
+  await world.clock.advance(40)
+  t.match(await world.take(2), [
+    ['patchStatus', 'pods', { name: 'a' }, { status: { phase: 'Failed' } }],
+    ['delete', 'pods', { name: 'a' }, { gracePeriodSeconds: 0 }],
+  ])
+  world.set(pod, podOf('b', onNode, {}, { deletionTimestamp: time }))
+  t.match(
+    (await world.take(2))[1],
+    ['delete', 'pods', { name: 'b' }, { gracePeriodSeconds: 0 }],
+    'without a grace period it is deleted at once',
+  )
+})
+
+t.test('the address of a deleted or replaced Pod is reused', async (t) => {
+  const world = runKubelets(t)
+  const addressOf = async (): Promise<string> => {
+    const [[, , , patch]] = (await world.take(1)) as [[string, string, object, { status: { podIP: string } }]]
+    return patch.status.podIP
+  }
+  world.set(pod, podOf('a', onNode))
+  t.equal(await addressOf(), '10.244.0.2')
+  world.set(pod, podOf('a', onNode, {}, { uid: 'other' }))
+  t.equal(await addressOf(), '10.244.0.2')
+  world.set(pod, podOf('b', onNode))
+  t.equal(await addressOf(), '10.244.0.3')
+  world.cache.of(pod).delete({ namespace: 'ns', name: 'a' })
+  await quiet()
+  world.set(pod, podOf('c', onNode))
+  t.equal(await addressOf(), '10.244.0.2')
+})
+
+t.test('the kubelet confirms a deletion after the containers have stopped', async (t) => {
+  const world = runKubelets(t)
+  const deleted = (name: string, deletionGracePeriodSeconds?: number) =>
+    podOf(
+      name,
+      onNode,
+      { status: runningStatus },
+      { deletionTimestamp: time, ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }) },
+    )
+  world.set(pod, deleted('a', 30), deleted('short', 0.05), deleted('held', 0))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'held' }, { status: { phase: 'Failed' } }]])
+  await until('they stop', () => world.clock.pending > 0)
+  await quiet()
+  t.strictSame(world.asked, [], 'a deletion without a grace period needs no confirmation')
+  const confirmed = (name: string) => [
+    ['patchStatus', 'pods', { name }, { status: { phase: 'Failed' } }],
+    ['delete', 'pods', { name, namespace: 'ns' }, { gracePeriodSeconds: 0, preconditions: { uid: `uid-${name}` } }],
+  ]
+  await world.clock.advance(50)
+  t.match(await world.take(2), confirmed('short'))
+  await world.clock.advance(49)
+  await quiet()
+  t.strictSame(world.asked, [])
+  await world.clock.advance(1)
+  t.match(await world.take(2), confirmed('a'))
+})
+
+t.test('the kubelet ignores that a Pod was changed or deleted meanwhile', async (t) => {
+  for (const error of [notFound, conflict]) {
+    const world = runKubelets(t, () => Promise.reject(error))
+    world.set(pod, podOf('a', onNode))
+    await world.take(1)
+    world.set(pod, podOf('b', onNode, { status: runningStatus }, { deletionTimestamp: time, deletionGracePeriodSeconds: 1 }))
+    await until('it stops', () => world.clock.pending > 0)
+    await world.clock.advance(100)
+    await world.take(1)
+    await quiet()
+    t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
+  }
 })

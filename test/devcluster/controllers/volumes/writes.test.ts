@@ -5,6 +5,7 @@ import { changeClaim, changeVolume, reserve } from '../../../../src/devcluster/c
 import { reconcileContext } from '../../../../src/testing/reconcile-context.ts'
 import { inProcessClient } from '../../../support/devcluster/in-process-client.ts'
 import { fixture } from '../../../support/devcluster/registry.ts'
+import { rejectionOf } from '../../../support/rejection.ts'
 
 const accessModes = ['ReadWriteOnce']
 const conflict = { status: { code: 409, reason: 'Conflict' } }
@@ -22,10 +23,10 @@ t.test('a claim or volume that has changed since it was read is not written', as
     spec: { accessModes, capacity: { storage: '1Gi' }, hostPath: { path: '/a' } },
   })
   t.match(await changeClaim(claim, annotate('1'), context), annotate('1'))
-  await t.rejects(changeClaim(claim, annotate('2'), context), conflict)
+  t.match(await rejectionOf(changeClaim(claim, annotate('2'), context)), conflict)
   t.match(await client.get(core.persistentVolumeClaim, claim.metadata), annotate('1'))
 
   t.match(await changeVolume(volume, annotate('1'), context), annotate('1'))
-  await t.rejects(reserve(volume, claim, context), conflict, 'another claim may have got the volume')
+  t.match(await rejectionOf(reserve(volume, claim, context)), conflict, 'another claim may have got the volume')
   t.equal((await client.get(core.persistentVolume, volume.metadata)).spec?.claimRef, undefined)
 })

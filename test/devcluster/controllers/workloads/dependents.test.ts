@@ -46,7 +46,8 @@ t.test('a Pod is adopted and released only in the state in which the cache conta
 t.test('a Pod that has changed meanwhile is not adopted, and other errors are thrown', async (t) => {
   const free = podWith('free', {})
   for (const error of [notFound, conflict, apiError(422, 'Invalid')]) t.strictSame((await claim([free], { error })).names, [])
-  await t.rejects(claim([free], { error: apiError(500, 'InternalError') }), { reason: 'InternalError' })
+  const failed = apiError(500, 'InternalError')
+  await t.rejects(claim([free], { error: failed }), failed)
 })
 
 t.test('neither a terminating Pod nor the Pod of another owner is adopted', async (t) => {

@@ -56,3 +56,13 @@ t.test('a Pod becomes available after minReadySeconds, without any event', async
   await until('the status is written', () => world.asked.length > 0)
   t.equal(available()[0], 1)
 })
+
+t.test('a terminating Pod counts only while the selector matches its labels', async (t) => {
+  const world = runScripted(t, replicaSetController)
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', controller: true }]
+  for (const [name, own] of Object.entries({ 'web-1': labels, 'web-2': { app: 'other' } }))
+    world.set(podType, podOf(name, {}, { status: { phase: 'Running' } }, { labels: own, ownerReferences, deletionTimestamp: time }))
+  world.set(apps.replicaSet, replicaSetOf({ replicas: 0 }))
+  await until('the status is written', () => world.asked.length > 0)
+  t.match(world.asked[0], ['patch', 'replicasets', { name: 'web' }, { status: { terminatingReplicas: 1 } }])
+})

@@ -1,0 +1,52 @@
+/** Decodes strings in DER by their tags (encoding/asn1 in Go: parseField). */
+import { isUtf8 } from 'node:buffer'
+import type { DerValue } from './der-reader.ts'
+
+const strings: Readonly<Record<number, (content: Buffer) => string | undefined>> = {
+  // UTF8String
+  0x0c: utf8,
+  // NumericString
+  0x12: (content) => matching(content, /^[0-9 ]*$/),
+  // PrintableString, with two characters that are frequent in certificates, although the type does not have them
+  0x13: (content) => matching(content, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/),
+  // T61String, which is read as ISO 8859-1
+  0x14: (content) => content.toString('latin1'),
+  // IA5String
+  0x16: ia5Text,
+  // BMPString
+  0x1e: bmp,
+}
+
+/**
+ * Returns the text of a string; undefined for a value with another tag, such as a UniversalString or a constructed encoding.
+ *
+ * @throws {Error} when the content is not of the type that the tag names.
+ */
+export function derText({ tag, content }: DerValue): string | undefined {
+  const decode = strings[tag]
+  if (decode === undefined) return undefined
+  const text = decode(content)
+  if (text === undefined) throw new Error('asn1: syntax error: a string contains an invalid character')
+  return text
+}
+
+/** Returns the text of an IA5String, i.e. of ASCII characters; undefined when it contains another octet. */
+export function ia5Text(content: Buffer): string | undefined {
+  return matching(content, /^[\0-\x7f]*$/)
+}
+
+function matching(content: Buffer, allowed: RegExp): string | undefined {
+  const text = content.toString('latin1')
+  return allowed.test(text) ? text : undefined
+}
+
+function utf8(content: Buffer): string | undefined {
+  return isUtf8(content) ? content.toString() : undefined
+}
+
+/** A BMPString has two octets a character. The surrogates and the noncharacters of Unicode are not allowed, and a final NUL is dropped. */
+function bmp(content: Buffer): string | undefined {
+  if (content.length % 2 !== 0) return undefined
+  const text = Buffer.from(content).swap16().toString('utf16le').replace(/\0$/, '')
+  return /[\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]/.test(text) ? undefined : text
+}

@@ -1,0 +1,45 @@
+/**
+ * The attributes of a subject that a certificate for a request keeps (crypto/x509/pkix in Go: Name). The subject of the certificate is
+ * encoded from these texts. So it contains exactly what was validated, in an encoding that every reader decodes in the same way.
+ */
+import type forge from 'node-forge'
+import { asn1 } from './asn1.ts'
+import { oid, sequence, set, toBuffer, utf8String } from './der.ts'
+
+export interface NameAttribute {
+  /** The type, e.g. `2.5.4.3` for a common name. */
+  readonly id: string
+  readonly text: string
+}
+
+export const commonName = '2.5.4.3'
+export const organization = '2.5.4.10'
+const serialNumber = '2.5.4.5'
+/** Country, province, locality, street address, postal code, organization, organizational unit: a subject has any number of them. */
+const multiple = ['2.5.4.6', '2.5.4.8', '2.5.4.7', '2.5.4.9', '2.5.4.17', organization, '2.5.4.11']
+/** A subject has one of each; the last one is kept, unless it is empty. */
+const single = [commonName, serialNumber]
+
+/** Encodes a subject, in the order of `Name.ToRDNSequence`. */
+export function encodeName(attributes: readonly NameAttribute[]): forge.asn1.Asn1 {
+  const of = (id: string): NameAttribute[] => attributes.filter((attribute) => attribute.id === id)
+  const groups = [
+    ...multiple.map(of),
+    ...single.map((id) =>
+      of(id)
+        .slice(-1)
+        .filter(({ text }) => text !== ''),
+    ),
+  ]
+  return sequence(...groups.filter((group) => group.length > 0).map((group) => set(...inOrder(group.map(encodeAttribute)))))
+}
+
+/** DER orders the values of a SET by their encoding. */
+function inOrder(values: readonly forge.asn1.Asn1[]): forge.asn1.Asn1[] {
+  return values.toSorted((a, b) => Buffer.compare(toBuffer(a), toBuffer(b)))
+}
+
+function encodeAttribute({ id, text }: NameAttribute): forge.asn1.Asn1 {
+  const isPrintable = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text)
+  return sequence(oid(id), isPrintable ? asn1.create(asn1.Class.UNIVERSAL, asn1.Type.PRINTABLESTRING, false, text) : utf8String(text))
+}

@@ -1,0 +1,78 @@
+/**
+ * Shortens the errors of log lines for a person. Most frames of a stack are those of Node.js and of Proreus, and an error of a reconcile is
+ * logged again with each retry.
+ */
+import { fileURLToPath } from 'node:url'
+import { isObject } from '../api/json.ts'
+
+/** Milliseconds after which the stack of an error that still repeats is printed again. By then, the first one may have scrolled away. */
+const stackAgainAfterMs = 60_000
+
+/** Maximum number of errors that are remembered. The messages of errors may name objects, so their number is not limited otherwise. */
+const maxRemembered = 100
+
+type Line = Readonly<Record<string, unknown>>
+
+/**
+ * Returns a function that shortens the error in a line. If the controller, the message and the error are those of an earlier line, the
+ * message of the error is appended to the message of the line, and the error is removed. Otherwise, frames are removed from its stack.
+ */
+export function shortenErrors(): (line: Line) => Line {
+  /** For each error, the time at which its stack was last printed; the oldest first. */
+  const printed = new Map<string, number>()
+  return (line) => {
+    const { err, ...others } = line
+    if (!isObject(err) || typeof err['stack'] !== 'string') return line
+    const error = JSON.stringify([line['controller'], line['msg'], err['type'], err['message']])
+    const time = Date.parse(String(line['time']))
+    const before = printed.get(error)
+    if (before !== undefined && time - before < stackAgainAfterMs) {
+      return { ...others, msg: oneLine(withMessage(String(line['msg']), String(err['message']))) }
+    }
+    printed.delete(error)
+    printed.set(error, time)
+    if (printed.size > maxRemembered) printed.delete(printed.keys().next().value!)
+    return { ...line, err: withShortStack(err) }
+  }
+}
+
+/** Removes frames from the stack of an error, and from the stacks of the errors of an AggregateError. */
+function withShortStack(error: unknown): unknown {
+  if (!isObject(error)) return error
+  const { stack, aggregateErrors } = error
+  return {
+    ...error,
+    ...(typeof stack === 'string' && { stack: shortStack(stack) }),
+    ...(Array.isArray(aggregateErrors) && { aggregateErrors: aggregateErrors.map(withShortStack) }),
+  }
+}
+
+/** Removes the frames of Node.js and of Proreus. If an error has no other frames, its first frame stays. */
+function shortStack(stack: string): string {
+  // The stacks of an error and of its causes are joined by a line that is not a frame.
+  return stack.replaceAll(/(?:^ +at .*(?:\n|$))+/gm, (text) => {
+    const frames = text.replace(/\n$/, '').split('\n')
+    const kept = frames.filter((frame) => !isInternal(frame))
+    return (kept.length > 0 ? kept : frames.slice(0, 1)).join('\n') + (text.endsWith('\n') ? '\n' : '')
+  })
+}
+
+const packageRoot = new URL('../../', import.meta.url)
+const ownFolders = ['src/', 'dist/'].map((folder) => new URL(folder, packageRoot)).flatMap((url) => [url.href, fileURLToPath(url)])
+/** The operators of this package are a user's code like any other operators. */
+const operators = new URL('src/operators/', packageRoot).href
+
+/** True for a frame of Node.js, of V8 (which has no position in a file) and of Proreus. */
+function isInternal(frame: string): boolean {
+  if (/[( ]node:|\(<anonymous>\)$|\(index \d+\)$/.test(frame)) return true
+  return ownFolders.some((folder) => frame.includes(folder)) && !frame.includes(operators)
+}
+
+/** Appends the message of an error to the message of a line, unless the line contains it. pino uses the message of an error for a line without one. */
+function withMessage(line: string, error: string): string {
+  return line.includes(error) ? line : `${line}: ${error}`
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s*\n\s*/g, ' ')
+}
