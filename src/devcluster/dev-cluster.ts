@@ -10,9 +10,10 @@ import type { Logger } from '../telemetry/logger.ts'
 import { withCertificateChecks } from './admission/certificate-admission.ts'
 import { createWebhookCaller } from './admission/caller.ts'
 import { mappedServices } from './admission/service-resolver.ts'
+import { withClaimResizeCheck } from './admission/claim-resize.ts'
 import { withPodSecurity } from './admission/pod-security.ts'
 import { endpointOf } from './admission/stored-services.ts'
-import { storedPods, storedWebhooks } from './admission/admission-state.ts'
+import { storedClasses, storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import { keepApiServices } from './api-services.ts'
 import { createOwnObjects } from './bootstrap.ts'
@@ -207,7 +208,8 @@ async function serve(
   const unreachable = new Map<string, string>()
   const caller = createWebhookCaller({ services: mapped, unreachable, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
-  const admission = withCertificateChecks(withPodSecurity(webhooks, storedPods(store)), authorizer)
+  const forPods = withPodSecurity(webhooks, storedPods(store))
+  const admission = withCertificateChecks(withClaimResizeCheck(forPods, storedClasses(store)), authorizer)
   const registry = new Registry({
     store,
     catalog,

@@ -4,6 +4,7 @@ import type { Labels } from '../../api/label-selector.ts'
 import { watchType } from '../storage/watch-type.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
+import type { FindStorageClass } from './claim-resize.ts'
 import { labelsOf } from './matcher.ts'
 import type { PodSecurityState } from './pod-security.ts'
 import type { WebhookState } from './webhook-admission.ts'
@@ -22,6 +23,11 @@ export function storedPods(store: ObjectStore): PodSecurityState {
       return keys.map((key) => get(key)!)
     },
   }
+}
+
+/** Returns the function with which the admission plugin PersistentVolumeClaimResize finds storage classes. */
+export function storedClasses(store: ObjectStore): FindStorageClass {
+  return (name) => store.get('storage.k8s.io/storageclasses', { name })
 }
 
 function namespaceLabels(store: ObjectStore, name: string): Labels | undefined {

@@ -121,6 +121,8 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'intOrString':
       if (typeof value !== 'string' && typeof value !== 'number')
         throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
+      if (typeof value === 'number' && (value | 0) !== value)
+        throw new ShapeError(`json: cannot unmarshal number ${value} into Go value of type int32`)
       break
     case 'quantity':
       if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)

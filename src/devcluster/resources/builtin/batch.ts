@@ -14,6 +14,7 @@ import { scheduleProblem } from './cron-schedule.ts'
 import { generatedSelectorErrors, selectorErrors, withGeneratedSelector } from './job-selector.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validateTimeZone } from './time-zone.ts'
+import { validateTemplateUpdate } from './job-template-update.ts'
 import { validateJobSpec } from './job-validation.ts'
 import { templateColumns } from './workloads.ts'
 
@@ -52,9 +53,8 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
   else if (spec.completions !== before.completions && typeof spec.completions === 'number' && spec.completions !== spec.parallelism)
     errors.push(invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'))
-  // The Pod template of a suspended Job is mutable, because controllers set scheduling directives in it.
-  if (before.suspend !== true) fixed.push('template')
-  return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
+  errors.push(...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`)))
+  return [...errors, ...validateTemplateUpdate(spec, old)]
 }
 
 function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {

@@ -17,6 +17,7 @@ import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
 import { immutable, validateOptionalEnum } from './container-validation.ts'
+import { classAnnotation, validateClaimUpdate, validateVolumeUpdate } from './volume-updates.ts'
 
 const modeNames: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
@@ -25,7 +26,6 @@ const modeNames: Readonly<Record<string, string>> = {
   ReadWriteOncePod: 'RWOP',
 }
 const supportedModes = Object.keys(modeNames).sort()
-const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 function modes(value: JsonValue | undefined): string {
   const given = Array.isArray(value) ? value : []
@@ -91,7 +91,10 @@ const claims = builtinResource({
     default: defaultClaim,
     prepareForCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
     admit: (claim, cluster) => withProtection(withDefaultClass(claim, cluster), claimProtection),
-    validate: (claim, _old, subresource) => (subresource === 'status' ? [] : validateClaimSpec(claim.spec, 'spec')),
+    validate: (claim, old, subresource) =>
+      subresource === 'status'
+        ? []
+        : [...validateClaimSpec(claim.spec, 'spec'), ...(old === undefined ? [] : validateClaimUpdate(claim, old))],
   },
 })
 
@@ -160,7 +163,10 @@ const volumes = builtinResource({
     },
     admit: (volume) => withProtection(volume, volumeProtection),
     warnings: (volume) => (textAt(volume, 'spec', 'persistentVolumeReclaimPolicy') === 'Recycle' ? [recyclingWarning] : []),
-    validate: (volume, _old, subresource) => (subresource === 'status' ? [] : validateVolume(volume)),
+    validate: (volume, old, subresource) =>
+      subresource === 'status'
+        ? []
+        : [...validateVolume(volume), ...(old === undefined ? [] : validateVolumeUpdate(volume, old, otherFields))],
   },
 })
 

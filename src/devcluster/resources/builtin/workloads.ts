@@ -18,6 +18,7 @@ import type { SubresourceInfo } from '../../rest/subresource.ts'
 import { immutable, nonNegative, notSupportedStruct } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validateDaemonSetUpdate, validateDeploymentUpdate } from './rolling-update.ts'
 import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
@@ -116,7 +117,9 @@ const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaS
 function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): FieldError[] {
   const errors = validateOwnSelector(spec, name)
   if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
-  for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
+  // kube-apiserver does not validate the `revisionHistoryLimit` of a StatefulSet.
+  const history = name === 'statefulset' ? [] : ['revisionHistoryLimit']
+  for (const field of ['replicas', 'minReadySeconds', ...history, 'progressDeadlineSeconds'])
     errors.push(...nonNegative(spec[field], `spec.${field}`))
   errors.push(
     ...validateLabels(at(spec, 'template', 'metadata', 'labels'), 'spec.template.labels'),
@@ -206,17 +209,8 @@ const deployments = builtinResource({
       if (!types.includes(type)) errors.push(notSupportedStruct('spec.strategy', strategy, strategyFields, types))
       else if (type === 'Recreate' && isObject(at(strategy, 'rollingUpdate')))
         errors.push(forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"))
-      else if (
-        [0, '0%'].includes(at(strategy, 'rollingUpdate', 'maxUnavailable') as number) &&
-        [0, '0%'].includes(at(strategy, 'rollingUpdate', 'maxSurge') as number)
-      )
-        errors.push(
-          invalid(
-            'spec.strategy.rollingUpdate.maxUnavailable',
-            at(strategy, 'rollingUpdate', 'maxUnavailable'),
-            'may not be 0 when `maxSurge` is 0',
-          ),
-        )
+      else if (type === 'RollingUpdate')
+        errors.push(...validateDeploymentUpdate(at(strategy, 'rollingUpdate'), 'spec.strategy.rollingUpdate'))
       if (
         typeof progressDeadlineSeconds === 'number' &&
         progressDeadlineSeconds <= (typeof minReadySeconds === 'number' ? minReadySeconds : 0)
@@ -284,9 +278,9 @@ function daemonSetStrategy(): Strategy {
     },
     validate: ({ updateStrategy }) => {
       const types = ['RollingUpdate', 'OnDelete']
-      return types.includes(textAt(updateStrategy, 'type'))
-        ? []
-        : [notSupportedStruct('spec.updateStrategy', updateStrategy, strategyFields, types)]
+      const type = textAt(updateStrategy, 'type')
+      if (!types.includes(type)) return [notSupportedStruct('spec.updateStrategy', updateStrategy, strategyFields, types)]
+      return type === 'OnDelete' ? [] : validateDaemonSetUpdate(at(updateStrategy, 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate')
     },
   })
   const annotated = (object: JsonObject, generation: number): JsonObject =>

@@ -3,8 +3,9 @@ import type { JsonObject } from '../../../../src/api/json.ts'
 import { ruleAuthorizer } from '../../../../src/devcluster/access/authorizer.ts'
 import { admitAll } from '../../../../src/devcluster/admission/admission.ts'
 import { withCertificateChecks } from '../../../../src/devcluster/admission/certificate-admission.ts'
+import { withClaimResizeCheck } from '../../../../src/devcluster/admission/claim-resize.ts'
 import { withPodSecurity } from '../../../../src/devcluster/admission/pod-security.ts'
-import { storedPods } from '../../../../src/devcluster/admission/admission-state.ts'
+import { storedClasses, storedPods } from '../../../../src/devcluster/admission/admission-state.ts'
 import { tableOf } from '../../../../src/devcluster/http/table.ts'
 import { Registry } from '../../../../src/devcluster/registry/registry.ts'
 import type { RequestContext } from '../../../../src/devcluster/apimachinery/request-context.ts'
@@ -20,7 +21,8 @@ export function embeddedServer(now: number): Send {
   const store = new ObjectStore()
   const catalog = new Catalog(builtinResources)
   const authorizer = ruleAuthorizer()
-  const admission = withCertificateChecks(withPodSecurity(admitAll, storedPods(store)), authorizer)
+  const forPods = withPodSecurity(admitAll, storedPods(store))
+  const admission = withCertificateChecks(withClaimResizeCheck(forPods, storedClasses(store)), authorizer)
   const registry = new Registry({ store, catalog, admission, authorizer, clock: manualClock(now) })
   return async (request) => {
     const warnings = new Set<string>()

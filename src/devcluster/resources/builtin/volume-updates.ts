@@ -1,0 +1,135 @@
+/** Validation of updates of PersistentVolumeClaims and PersistentVolumes (k8s.io/kubernetes/pkg/apis/core/validation). */
+import type { FieldError } from '../../../api/field-error.ts'
+import { forbidden, invalid } from '../../../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { getOwn, isObject, jsonEqual } from '../../../api/json.ts'
+import { parseQuantity } from '../../apimachinery/quantity.ts'
+import { at, textAt } from '../../apimachinery/unstructured.ts'
+import { changeObjectField, equalExcept } from '../defaulting.ts'
+import { immutable } from './container-validation.ts'
+
+/** The annotation that named the storage class before the field `storageClassName` existed. */
+export const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+const immutableClaim = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+
+/**
+ * Validates an update of a claim (ValidatePersistentVolumeClaimUpdate). The spec is immutable, with these exceptions: a missing volume or
+ * storage class may be set, and the requested size and the class of attributes of a bound claim may change.
+ */
+export function validateClaimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
+  const [spec, before] = [specOf(claim), specOf(old)]
+  const isBound = textAt(old, 'status', 'phase') === 'Bound'
+  const { isAllowed: mayGetClass, errors } = validateClassUpdate(claim, old)
+  const free = [
+    ...(textAt(before, 'volumeName') === '' ? ['volumeName'] : []),
+    ...(mayGetClass ? ['storageClassName'] : []),
+    ...(isBound ? ['volumeAttributesClassName'] : []),
+  ]
+  if (!equalExcept(withAmounts(spec, isBound), withAmounts(before, isBound), ...free)) errors.push(forbidden('spec', immutableClaim))
+  return [
+    ...errors,
+    ...validateSizeUpdate(claim, old),
+    ...immutable(spec.volumeMode, before.volumeMode, 'volumeMode'),
+    ...validateAttributesUpdate(spec, before, at(old, 'status', 'currentVolumeAttributesClassName')),
+  ]
+}
+
+function specOf({ spec }: JsonObject): JsonObject {
+  return isObject(spec) ? spec : {}
+}
+
+/**
+ * Validates the storage class of an updated claim. A missing class may be set, but a class in the annotation may only move to the field
+ * (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
+ */
+function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isAllowed: boolean; readonly errors: FieldError[] } {
+  const name = at(claim, 'spec', 'storageClassName')
+  const [annotation, before] = [claim, old].map((object) => at(object, 'metadata', 'annotations', classAnnotation))
+  const isNew = typeof name === 'string' && typeof at(old, 'spec', 'storageClassName') !== 'string'
+  const isAllowed = isNew && (before === undefined || name === before)
+  const isMoved = isAllowed && before !== undefined && annotation === undefined
+  return { isAllowed, errors: isMoved ? [] : immutable(annotation ?? '', before ?? '', `metadata.annotations.${classAnnotation}`) }
+}
+
+/** Replaces the quantities in `resources` by numbers, so that `1Gi` equals `1024Mi`. Drops the requested size if `isSizeFree` is true. */
+function withAmounts(spec: JsonObject, isSizeFree: boolean): JsonObject {
+  const amounts = (list: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, parseQuantity(amount) ?? amount]))
+  return changeObjectField(spec, 'resources', (resources) =>
+    changeObjectField(changeObjectField(resources, 'limits', amounts), 'requests', (requests) => {
+      const { storage, ...others } = amounts(requests)
+      return isSizeFree ? others : { ...others, ...(storage !== undefined && { storage }) }
+    }),
+  )
+}
+
+/** A size may shrink to a size above the capacity of the volume: this undoes an expansion that has failed. */
+function validateSizeUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
+  const size = requestedSize(claim)
+  const capacity = parseQuantity(at(old, 'status', 'capacity', 'storage')) ?? 0
+  return size < requestedSize(old) && size <= capacity
+    ? [forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')]
+    : []
+}
+
+/** Returns the size that a claim requests, in bytes. */
+export function requestedSize(claim: JsonObject): number {
+  return parseQuantity(at(claim, 'spec', 'resources', 'requests', 'storage')) ?? 0
+}
+
+/** Validates the class of attributes of a claim. `current` is the class that the volume already has. */
+function validateAttributesUpdate(spec: JsonObject, before: JsonObject, current: JsonValue | undefined): FieldError[] {
+  const name = spec.volumeAttributesClassName
+  if (typeof current !== 'string' || name === before.volumeAttributesClassName || (typeof name === 'string' && name !== '')) return []
+  const what = name === '' ? 'empty string' : 'nil'
+  const detail = `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`
+  return [forbidden('spec.volumeAttributesClassName', detail)]
+}
+
+/**
+ * Validates an update of a volume (ValidatePersistentVolumeUpdate). The source of the volume is immutable.
+ *
+ * @param otherFields the fields of the spec that are not sources.
+ */
+export function validateVolumeUpdate(volume: JsonObject, old: JsonObject, otherFields: ReadonlySet<string>): FieldError[] {
+  const [spec, before] = [withoutNewSecret(specOf(volume), specOf(old)), specOf(old)]
+  const source = 'spec.persistentvolumesource'
+  const { volumeAttributesClassName: attributes, nodeAffinity } = spec
+  return [
+    ...(equalExcept(spec, before, ...otherFields) ? [] : [forbidden(source, `${source} is immutable after creation`)]),
+    ...immutable(spec.volumeMode, before.volumeMode, 'volumeMode'),
+    ...(isObject(before.nodeAffinity) && !isSameAffinity(nodeAffinity, before.nodeAffinity)
+      ? [invalid('nodeAffinity', nodeAffinity ?? null, 'field is immutable, except for updating from beta label to GA')]
+      : []),
+    ...(typeof before.volumeAttributesClassName === 'string' && typeof attributes !== 'string'
+      ? [forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]
+      : []),
+  ]
+}
+
+/** Removes the secret for expansion from the CSI source if the old source has none: a missing secret may be set. */
+function withoutNewSecret(spec: JsonObject, before: JsonObject): JsonObject {
+  if (!isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec
+  return changeObjectField(spec, 'csi', ({ controllerExpandSecretRef: _added, ...csi }) => csi)
+}
+
+/** The labels of nodes that replace labels from the time of beta versions (betaToGALabel). */
+const stableLabels: JsonObject = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
+}
+
+/** Returns true if two node affinities are equal, or differ only in beta labels that have become stable (validatePvNodeAffinity). */
+function isSameAffinity(now: JsonValue | undefined, before: JsonValue | undefined): boolean {
+  if (Array.isArray(now) && Array.isArray(before))
+    return now.length === before.length && now.every((item, index) => isSameAffinity(item, before[index]))
+  if (!isObject(now) || !isObject(before)) return jsonEqual(now, before)
+  const { key, ...others } = before
+  const renamed = typeof key === 'string' && getOwn(stableLabels, key) === now.key ? { key: now.key, ...others } : before
+  const fields = new Set([...Object.keys(now), ...Object.keys(renamed)])
+  return [...fields].every((field) => isSameAffinity(getOwn(now, field), getOwn(renamed, field)))
+}
