@@ -69,6 +69,7 @@ t.test('in a year, every run happens once, and no objects accumulate', async (t)
     mostTimers = Math.max(mostTimers, clock.pending)
   }
   await advanceTo(end - 1)
+  await collectGarbage()
 
   const jobs = (await client.list(batch.job, { namespace })).items
   const pods = (await client.list(podType, { namespace })).items
