@@ -79,6 +79,7 @@ const layers = [
   'registry',
   'crd',
   'controllers',
+  'pods',
   'state',
   'http',
 ]
@@ -130,9 +131,9 @@ const arrowRules = [
 
 /**
  * The folders that a simulation can run with its own time and random numbers: there, both come only from parameters, and turns of the event
- * loop only from `TimeSlices`.
+ * loop only from `TimeSlices` and `endOfTurn`.
  */
-const simulated = ['cache', 'client', 'controller', 'leader-election', 'manager', 'telemetry', 'writes']
+const simulated = ['cache', 'client', 'controller', 'devcluster', 'leader-election', 'manager', 'telemetry', 'writes']
 
 const simulationRule = { files: simulated.map((folder) => `src/${folder}/**/*.ts`), rules: sources }
 

@@ -56,6 +56,13 @@ const bundle = await rollup({
     // `proreus dev --watch` runs the operators in a separate process. These are the scripts of this process and of one of its threads.
     'chunks/operators-process': join(root, 'src/cli/watch/operators-process.ts'),
     'chunks/parent-guard': join(root, 'src/cli/watch/parent-guard.ts'),
+    // `proreus dev --pods=process` runs the network of the Pods in a separate process.
+    'chunks/network-agent-process': join(root, 'src/devcluster/pods/network/agent/network-agent-process.ts'),
+    // Pods that run as plain processes: the supervisor of the processes, and the program that prepares a terminal.
+    'chunks/plain-supervisor': join(root, 'src/devcluster/pods/plain/plain-supervisor.ts'),
+    'chunks/terminal-program': join(root, 'src/devcluster/pods/plain/terminal-program.ts'),
+    // The process that connects to ports of Pods in their networks.
+    'chunks/connector-process': join(root, 'src/devcluster/pods/namespaces/connector-process.ts'),
   },
   // The operators of this package import `proreus`. This import is not bundled. At run time, it resolves to this package, so no second copy
   // is loaded.

@@ -28,7 +28,10 @@ export class Replica {
     this.#child = this.#fork()
   }
 
-  /** Pauses the process with SIGSTOP, like a process on a node that is out of memory. The process itself does not notice the pause. */
+  /**
+   * Stops the process with SIGSTOP for `ms` milliseconds, as can happen on a node that is out of memory. The process itself does not notice
+   * the pause.
+   */
   async pause(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP')
     await delay(ms)

@@ -1,6 +1,6 @@
 /**
  * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
- * parameter `random`. Only `TimeSlices` may wait for the next iteration of the event loop. The rules forbid all other sources.
+ * parameter `random`. Only `TimeSlices` and `endOfTurn` may wait for the next iteration of the event loop. The rules forbid all other sources.
  * `systemClock` is allowed only as the default value of an option `clock`, and `systemRandom` only as the default value of an option
  * `random`.
  */
@@ -8,7 +8,8 @@ import type { Linter } from 'eslint'
 
 const useClock = 'Take a `Clock` as a parameter, so that tests and simulations control the time (src/runtime/clock.ts).'
 const useRandom = 'Take `random` as a parameter, so that tests and simulations can repeat the choices (src/runtime/random.ts).'
-const useSlices = 'Use `TimeSlices`, the only source of turns of the event loop (src/runtime/time-slices.ts).'
+const useSlices =
+  'Use `TimeSlices` or `endOfTurn`, the only sources of turns of the event loop (src/runtime/time-slices.ts, src/runtime/end-of-turn.ts).'
 
 const globals = [
   ...['performance', 'setTimeout', 'setInterval'].map((name) => ({ name, message: useClock })),

@@ -19,9 +19,13 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
+/** The longest message of a condition in characters (k8s.io/apimachinery `pkg/apis/meta/v1`: Condition). */
+const maxMessageLength = 32_768
+
 /**
  * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` of a condition changes only when its status changes, so
- * merging the same conditions again has no effect.
+ * merging the same conditions again has no effect. A message that is longer than the API server accepts is cut: it may contain the message
+ * of an error, and the error of the API server may quote a whole object.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,
@@ -33,7 +37,8 @@ export function mergeConditions(
     const before = merged.get(change.type)
     const lastTransitionTime = before?.status === change.status ? before.lastTransitionTime : formatTime(at.now)
     const observedGeneration = at.generation === undefined ? {} : { observedGeneration: at.generation }
-    merged.set(change.type, { ...change, ...observedGeneration, lastTransitionTime })
+    const message = change.message.slice(0, maxMessageLength).toWellFormed()
+    merged.set(change.type, { ...change, message, ...observedGeneration, lastTransitionTime })
   }
   return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
 }

@@ -2,6 +2,7 @@
  * Normalizes `metadata` as the API server does when it decodes the JSON to `meta/v1 ObjectMeta` and encodes it again. A wrong JSON type is
  * an error with the message of Go's decoder. Unknown fields and empty values are dropped.
  */
+import { formatUtc, parseZonedTime } from './go-time.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { isObject, setOwn } from './json.ts'
 
@@ -149,12 +150,12 @@ class Decoder {
   }
 
   #time(value: JsonValue, at: At): JsonValue | undefined {
-    if (typeof value === 'string') {
-      const time = Date.parse(value)
-      const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) && !Number.isNaN(time)
-      if (isTime) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
-      this.timeError ??= `parsing time ${timeQuoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${timeQuoted(value)} as "2006"`
-    } else this.timeError ??= wrongType(value, at, 'string')
+    if (typeof value !== 'string') this.timeError ??= wrongType(value, at, 'string')
+    else {
+      const time = parseZonedTime(value)
+      if (typeof time !== 'string') return formatUtc(time)
+      this.timeError ??= time
+    }
     return undefined
   }
 
@@ -186,14 +187,4 @@ function isEmpty(value: JsonValue): boolean {
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-/** Quotes a string like Go's package `time`, which writes a character outside ASCII as the escaped bytes of its UTF-8 encoding. */
-function timeQuoted(text: string): string {
-  const quoted = text.replace(/[^ -\x7f]|["\\]/gu, (character) =>
-    character === '"' || character === '\\'
-      ? `\\${character}`
-      : [...new TextEncoder().encode(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
-  )
-  return `"${quoted}"`
 }

@@ -195,9 +195,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // state.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
     // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
-    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0)
+    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
       this.deleted(metadata, uid, this.#olderThan(metadata))
-    else if (!this.#isGone(metadata)) {
+      this.#removals.left(metadata)
+    } else if (!this.#isGone(metadata)) {
       const selected = this.#selector.selects(object)
       if (selected === false) this.#left(metadata)
       else if (selected === true) return this.#written(object, origin, sent)

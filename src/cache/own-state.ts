@@ -1,4 +1,7 @@
-/** `isOwnState`: compares the response to an own write with the state before the write, to detect changes of other clients. */
+/**
+ * `isOwnState`: detects changes of other clients. It compares the object in the response to a write of this process with the object before
+ * this write.
+ */
 import type { DeepReadonly } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
 import type { JsonObject } from '../api/json.ts'

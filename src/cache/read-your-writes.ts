@@ -11,7 +11,10 @@ import type { Client } from '../client/client.ts'
 import { isMetadataOnly } from '../client/metadata-only.ts'
 import type { Origin } from './origin.ts'
 
-/** The states that the cache has of one object, by view. Two views of a type may have different states for a while. */
+/**
+ * The states that the cache has of one object. The keys are the type and its views, which are cached separately. Their states may differ for
+ * a while.
+ */
 export type StoredStates = ReadonlyMap<ResourceType, DeepReadonly<KubernetesObject>>
 
 /** A write request. */

@@ -1,4 +1,4 @@
-/** `SharedStrings`: freezes JSON values, and keeps equal strings of different values in memory only once. */
+/** `SharedStrings`: freezes JSON values. A string that occurs in several of them is kept in memory only once. */
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**

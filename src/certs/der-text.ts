@@ -18,7 +18,8 @@ const strings: Readonly<Record<number, (content: Buffer) => string | undefined>>
 }
 
 /**
- * Returns the text of a string; undefined for a value with another tag, such as a UniversalString or a constructed encoding.
+ * Returns the text of an ASN.1 string. Returns undefined for a tag that `strings` does not have, such as that of a UniversalString or of a
+ * constructed encoding.
  *
  * @throws {Error} when the content is not of the type that the tag names.
  */

@@ -9,6 +9,13 @@ if (problem !== undefined) {
   process.exit(1)
 }
 
+// The reader of the output may end first, e.g. `head`. A server goes on without it.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))

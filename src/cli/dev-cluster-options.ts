@@ -1,9 +1,10 @@
 /** Reads the flags of `proreus dev` for the simulated nodes, for the delays of simulated Pods and for the controllers. */
+import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import { labelValue, dns1123Subdomain, qualifiedName } from '../api/name-syntax.ts'
 import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
-import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulated/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { parseDuration, parseList } from './configuration.ts'
 
@@ -43,6 +44,13 @@ function effectOf(text: string, part: string): NodeTaint['effect'] {
 
 function refuse(problems: readonly string[], what: string): void {
   if (problems.length > 0) throw new InvalidArgumentError(`${what}: ${problems.join('; ')}.`)
+}
+
+/** Parses an image and its folder, such as `postgres:15=./images/postgres`, and adds it to the images before it. */
+export function parseImage(text: string, images: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const end = text.lastIndexOf('=')
+  if (end < 1 || end === text.length - 1) throw new InvalidArgumentError(`${text}: it is written as NAME=FOLDER.`)
+  return { ...images, [text.slice(0, end)]: resolve(text.slice(end + 1)) }
 }
 
 const delays: Readonly<Record<string, keyof SimulationOptions>> = {

@@ -1,10 +1,12 @@
 /** The operators of `proreus dev`: loads them, installs their CRDs and webhook configurations, and runs them. */
 import { existsSync } from 'node:fs'
 import { namespace as namespaceType } from '../api/builtin.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
+import { builtinResources } from '../devcluster/resources/builtin/index.ts'
 import { installKinds, installWebhooks, removeWebhooks, whenTrusted } from '../manifests/install.ts'
 import { installationName } from '../manager/installation-names.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -36,8 +38,8 @@ export async function selectDevOperators(options: OperatorSelection): Promise<De
 
 /** The facts about running operators that determine which commands are suggested to the user. */
 export interface NextSteps {
-  /** The plural of the first kind of the first operator; absent if this operator has no kind. */
-  readonly plural?: string
+  /** The resource of the first kind of the first operator, as kubectl takes it; absent if this operator has no kind. */
+  readonly resource?: string
   /** The path of the manifest of a sample object; absent if there is no sample. */
   readonly sample?: string
 }
@@ -66,7 +68,7 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
   const client = createClient(connection)
   try {
     if (operators.includes(mypodOperator)) await createNamespace(client, mypodSample.namespace)
-    await installKinds(client, operators, systemClock, { name, signal })
+    await installKinds(client, operators, systemClock, { name, signal, takeOverAdvice: 'forget the kept objects with --reset' })
     if (operators.length === 0) {
       await ready({})
       return await aborted(signal)
@@ -93,7 +95,7 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
         done('webhooks', webhook.url)
       },
       async onStarted({ webhook, metrics }) {
-        if (webhook !== undefined) await whenTrusted(client, operators, systemClock, { name, signal })
+        if (webhook !== undefined) await whenTrusted(client, operators, webhook.caBundle, systemClock, { name, signal })
         done('controllers', operators.flatMap(({ controllers }) => controllers.map(({ name }) => name)).join(', '))
         if (metrics !== undefined) done('metrics', urls?.metrics ?? `http://${metrics.host}:${metrics.port}/metrics`)
         await ready(nextSteps(operators))
@@ -112,8 +114,12 @@ async function createNamespace(client: Client, name: string): Promise<void> {
   }
 }
 
+/** Without a group, kubectl takes one of these plurals for the built-in type. */
+const builtinPlurals: ReadonlySet<string> = new Set(builtinResources.map(({ plural }) => plural))
+
 function nextSteps(operators: readonly Operator[]): NextSteps {
-  const plural = operators[0]?.kinds[0]?.plural
+  const kind = operators[0]?.kinds[0]
+  const resource = kind && (builtinPlurals.has(kind.plural) ? groupResourceOf(kind) : kind.plural)
   const hasSample = operators.includes(mypodOperator) && existsSync(mypodSample.path)
-  return { ...(plural !== undefined && { plural }), ...(hasSample && { sample: mypodSample.path }) }
+  return { ...(resource !== undefined && { resource }), ...(hasSample && { sample: mypodSample.path }) }
 }

@@ -1,22 +1,23 @@
 /** `proreus dev`: starts an embedded Kubernetes API server with a simulated node, and runs operators against it. */
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { systemClock } from '../runtime/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
-import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulated/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import type { DevCluster } from '../devcluster/dev-cluster.ts'
 import { onTermination } from '../manager/termination.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parsePort } from './configuration.ts'
-import { parseControllers, parseDelays, parseNode, parseNodeCount } from './dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseImage, parseNode, parseNodeCount } from './dev-cluster-options.ts'
 import type { NextSteps } from './dev-operators.ts'
 import { runDevOperators, selectDevOperators } from './dev-operators.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectsOperators } from './operators.ts'
+import { sayCapabilities } from './pod-capabilities.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
 import { runWatchedOperators } from './watch/watched-operators.ts'
 
@@ -34,6 +35,9 @@ interface Options extends LogOptions {
   delays?: SimulationOptions
   controllers?: string
   watch?: boolean
+  pods: 'simulated' | 'process'
+  podsImage?: Readonly<Record<string, string>>
+  check?: boolean
 }
 
 export function devCommand(): Command {
@@ -67,6 +71,21 @@ export function devCommand(): Command {
         parseDelays,
       ),
     )
+    .addOption(
+      new Option(
+        '--pods <mode>',
+        'how containers run; process: as processes of your own user on this machine. Run only programs that you trust: they are not isolated like containers',
+      )
+        .choices(['simulated', 'process'])
+        .default('simulated'),
+    )
+    .addOption(
+      new Option(
+        '--pods-image <image>',
+        'with --pods=process: NAME=FOLDER, the folder that is the file system of an image, with its OCI configuration in FOLDER.json; may be repeated',
+      ).argParser(parseImage),
+    )
+    .option('--check', 'with --pods=process: show what this machine can do for Pods, and end')
     .option('--watch', 'restart the operators, and nothing else, when one of their source files changes')
     .addOption(
       new Option(
@@ -78,6 +97,9 @@ export function devCommand(): Command {
 }
 
 async function dev(options: Options): Promise<void> {
+  if (options.pods !== 'process' && (options.check === true || options.podsImage !== undefined))
+    throw new ProreusError('PRO_CONFIG_INVALID', '--check and --pods-image have a meaning only with --pods=process.')
+  if (options.check === true) return sayCapabilities()
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
   // On a terminal with log level `info`, the progress is printed instead of log lines until everything is ready.
@@ -103,6 +125,7 @@ async function dev(options: Options): Promise<void> {
   }
   progress.done('Kubernetes API', cluster.url)
   sayFound(cluster, options, progress, logger)
+  sayPods(cluster, progress, logger)
   const { certDir, logLevel, logFormat } = options
   const running = {
     connection: cluster.connection,
@@ -145,6 +168,9 @@ async function startCluster(options: Options, logger: Logger): Promise<DevCluste
     reset: options.reset === true,
     logger,
     portFlag: '--port',
+    ...(options.pods === 'process' && {
+      pods: { stateFolder: podsFolder(options), ...(options.podsImage !== undefined && { images: options.podsImage }) },
+    }),
     nodes: [...numberedNodes(options.nodes), ...(options.node ?? [])],
     ...(options.delays !== undefined && { simulation: options.delays }),
     ...(options.controllers !== undefined && { controllers: await parseControllers(options.controllers) }),
@@ -164,12 +190,29 @@ function dataFolder({ dataDir, stateDir }: Options): string {
   return dataDir ?? stateDir
 }
 
+/** The files of Pods and claims whose objects are not kept are in another folder: each start removes the files without objects. */
+function podsFolder(options: Options): string {
+  return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')
+}
+
 /** Prints and logs the number of objects that an earlier run has kept. */
 function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
   if (found.objects === 0) return
   const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`
   progress.done('kept objects', text)
   logger.info({ ...found, directory: dataFolder(options) }, text)
+}
+
+/** Prints and logs how Pods run, unless they are simulated. */
+function sayPods({ pods }: DevCluster, progress: Progress, logger: Logger): void {
+  if (pods === undefined) return
+  const where =
+    pods.mode === 'namespaces' ? 'with networks and file systems of their own' : 'without networks and file systems of their own'
+  const text = `processes of your user, ${where}: run only programs that you trust`
+  progress.done('Pods', text)
+  logger.info({ mode: pods.mode, ...(pods.plainBecause !== undefined && { reason: pods.plainBecause }) }, `Pods are ${text}`)
+  if (pods.plainBecause !== undefined)
+    progress.say(`  ${pods.plainBecause}. \`proreus dev --pods=process --check\` shows what would change it.`)
 }
 
 async function removeOld(kubeconfig: string): Promise<void> {
@@ -182,12 +225,12 @@ async function removeOld(kubeconfig: string): Promise<void> {
 }
 
 /** Prints that everything is ready, and the commands that the user may type next. */
-function sayReady(progress: Progress, kubeconfig: string, { plural, sample }: NextSteps, options: Options, seconds: number): void {
+function sayReady(progress: Progress, kubeconfig: string, { resource, sample }: NextSteps, options: Options, seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const commands = [
     `export KUBECONFIG=${kubeconfig}`,
     ...(sample === undefined ? [] : [`kubectl create -f ${sample}`]),
-    plural === undefined ? 'kubectl get namespaces' : `kubectl get ${plural} -A -o wide`,
+    resource === undefined ? 'kubectl get namespaces' : `kubectl get ${resource} -A -o wide`,
   ]
   const kept = options.ephemeral === true ? 'nothing is kept' : `its objects are kept in ${dataFolder(options)}`
   progress.say(

@@ -30,8 +30,8 @@ export class Dispatchers {
   readonly watches: Dispatcher
   readonly #tls: TlsFiles
   /**
-   * The sockets to the API server or to the proxy that are not closed. `destroy` closes them explicitly, because undici would wait until
-   * those that are still connecting, also through a proxy, are connected or time out.
+   * All open sockets, to the API server or to the proxy. `destroy` closes them. Otherwise undici would wait for each socket that is still
+   * connecting, directly or through a proxy, until it has connected or its time is over.
    */
   readonly #sockets = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined

@@ -23,8 +23,8 @@ const isFinalizerName: OptionCheck = (value, path) => {
   const wrong = isText(value, path)
   if (wrong.length > 0) return wrong
   const name = value as string
-  // Names without a domain are reserved for Kubernetes.
-  const problems = name.includes('/') ? qualifiedName(name) : ['must have a domain, as in example.com/cleanup']
+  // Names without a domain are reserved for Kubernetes. Older operators have names that are only a domain.
+  const problems = /[/.]/.test(name) ? qualifiedName(name) : ['must have a domain, as in example.com/cleanup']
   return problems.map((problem) => `${path}: ${problem}, found ${quote(name)}`)
 }
 

@@ -30,7 +30,10 @@ export interface WatchedType<R extends ResourceType = ResourceType> extends Omit
 
 /** The finalizer of a controller, and the function that cleans up before an object is removed. */
 export interface FinalizerSettings<T extends KubernetesObject> {
-  /** The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. */
+  /**
+   * The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. A domain
+   * alone, e.g. `cleanup.example.com`, is accepted for kinds whose objects have such a finalizer already; the API server warns about it.
+   */
   readonly name: string
   /**
    * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. When `finalize` resolves without a

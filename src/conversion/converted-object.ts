@@ -13,8 +13,8 @@ const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 /**
  * Returns the converted object. It has the given apiVersion, the kind and metadata of the source, and the spec, status, labels and
  * annotations of the converter's result. If the result has no `status` key, the status of the source is copied. Like the API server, the
- * function prunes unknown fields and applies the defaults of the schema. The paths of the pruned fields are passed to `dropped`, except
- * those in a copied status.
+ * function prunes unknown fields and applies the defaults of the schema. A field for labels or annotations is removed when there are none.
+ * The paths of the pruned fields are passed to `dropped`, except those in a copied status.
  *
  * @throws {ProreusError} `PRO_INPUT` when the result or its spec is not an object, or when the result changes anything other than spec,
  * status, labels and annotations.
@@ -67,7 +67,9 @@ function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefi
     if (!isObject(value) || Object.values(value).some((text) => typeof text !== 'string'))
       throw wrong(`returned metadata.${key} with values that are not strings`)
     copy ??= { ...before }
-    copy[key] = value
+    // The API server stores no empty map, so the object must be equal to one without the field.
+    if (Object.keys(value).length === 0) delete copy[key]
+    else copy[key] = value
   }
   return copy ?? source
 }

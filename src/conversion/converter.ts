@@ -119,7 +119,10 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       }
       if (from === version) return object
       const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
-      return version === hub ? inHub : convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
+      const result = version === hub ? inHub : await convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
+      // An object with only the fields of one field manager may have no metadata, but the API server requires them of the result
+      // (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
+      return result.metadata === undefined ? { ...result, metadata: {} } : result
     },
   }
 }

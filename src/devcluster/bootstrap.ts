@@ -7,10 +7,9 @@ import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { BootstrapRole } from './bootstrap-roles.ts'
 import { bootstrapRoles } from './bootstrap-roles.ts'
+import { apiServerAddress } from './resources/cluster-addresses.ts'
 
 const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-/** The cluster IP of the Service `kubernetes`: the first address of the range for Services. */
-const apiServerAddress = '10.96.0.1'
 const fieldManager = 'kube-apiserver'
 
 const rbac = 'rbac.authorization.k8s.io'

@@ -1,6 +1,8 @@
 /** `startDevCluster`: runs an API server in this process for `proreus dev` and for tests, with the controllers that make Pods run. */
+import type { Socket } from 'node:net'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { newToken, systemRandom } from '../runtime/random.ts'
 import { ProreusError } from '../api/errors.ts'
 import { refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
@@ -15,12 +17,16 @@ import { withPodSecurity } from './admission/pod-security.ts'
 import { endpointOf } from './admission/stored-services.ts'
 import { storedClasses, storedPods, storedWebhooks } from './admission/admission-state.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
+import { deferredAccess } from './pods/deferred-access.ts'
+import { referenceChecks } from './pods/reference-checks.ts'
+import type { Processes, ProcessPods, ProcessPodsOptions } from './pods/start-processes.ts'
 import { keepApiServices } from './api-services.ts'
 import { createOwnObjects } from './bootstrap.ts'
 import type { ControllerSelection } from './controllers/controller-selection.ts'
 import { isControllerSelection, isSelected } from './controllers/controller-selection.ts'
 import { runControllers } from './controllers/controllers.ts'
-import type { SimulationOptions } from './controllers/kubelet/simulation.ts'
+import { simulatedRuntime } from './controllers/kubelet/simulated/simulated-runtime.ts'
+import type { SimulationOptions } from './controllers/kubelet/simulated/simulation.ts'
 import type { NodeOptions } from './controllers/nodes/node.ts'
 import { defaultNodes, registerNodes } from './controllers/nodes/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
@@ -40,11 +46,12 @@ import { serviceAccountTokens } from './access/service-account-tokens.ts'
 import { storedRules } from './access/stored-rules.ts'
 import { kubeconfigYaml, writeKubeconfig } from './state/kubeconfig.ts'
 import type { ClusterState } from './state/state.ts'
-import { issueServingCertificate, newToken, openState } from './state/state.ts'
+import { issueServingCertificate, openState } from './state/state.ts'
 import type { UserInfo } from './apimachinery/request-context.ts'
 import type { ClusterSnapshot } from './snapshots.ts'
 import { Snapshots } from './snapshots.ts'
 import { Registry } from './registry/registry.ts'
+import type { ContainerAccess } from './rest/container-access.ts'
 import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import type { FoundObjects, OpenedStore } from './open-store.ts'
@@ -94,12 +101,24 @@ export interface DevClusterOptions {
   readonly nodes?: readonly NodeOptions[]
   /** The durations of the steps of simulated Pods. By default, Pods run and are ready without delay. */
   readonly simulation?: SimulationOptions
+  /**
+   * Runs the containers of Pods as processes of this machine. Default: Pods are simulated. The option has no effect without `controllers`.
+   */
+  readonly pods?: ProcessPodsOptions
+  /** The access of the API server to the containers of Pods. Default: none, because Pods are simulated. @internal */
+  readonly containers?: ContainerAccess
   /** Namespaces to create besides the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
   /** Base URLs for calls to the Services in webhook configurations, e.g. `https://127.0.0.1:9443`, keyed by `namespace/name`. */
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /**
+   * Returns a number in [0, 1), for uids, generated names, ids and jitter, but never for secrets. With the same numbers, the same creations
+   * of a type give the same uids, whatever happens to other types. A cluster with `keepObjects` therefore needs other numbers at each
+   * start. Default: `Math.random`.
+   */
+  readonly random?: () => number
   readonly logger: Logger
 }
 
@@ -110,6 +129,8 @@ export interface DevCluster {
   readonly found: FoundObjects
   /** The administrator's connection. */
   readonly connection: Connection
+  /** The mode in which the containers of Pods run as processes; undefined without the option `pods`. */
+  readonly pods: ProcessPods | undefined
   /** Returns the connection of a user from the option `users`. */
   connectionFor(userName: string): Connection
   /** Returns the administrator's kubeconfig. */
@@ -182,7 +203,7 @@ async function serve(
   { authority, token, serviceAccountKey }: ClusterState,
   { store, found, close: closeStore }: OpenedStore,
 ): Promise<DevCluster> {
-  const { clock = systemClock, logger, users = [], nodes = defaultNodes, controllers = true } = options
+  const { clock = systemClock, random = systemRandom, logger, users = [], nodes = defaultNodes, controllers = true } = options
   const serving = await issueServingCertificate(authority, clock.now())
   const controllerToken = newToken()
   const tokens = new Map<string, UserInfo>([
@@ -191,7 +212,7 @@ async function serve(
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
-  const accounts = serviceAccountTokens(store, clock, serviceAccountKey)
+  const accounts = serviceAccountTokens({ store, clock, random, key: serviceAccountKey })
   const known = tokenAuthenticator(tokens)
   const authenticator: TokenAuthenticator = (bearer, audiences) => known(bearer, audiences) ?? accounts.authenticator(bearer, audiences)
   const catalog = new Catalog([
@@ -207,7 +228,7 @@ async function serve(
   )
   const unreachable = new Map<string, string>()
   const caller = createWebhookCaller({ services: mapped, unreachable, clock })
-  const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
+  const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger, random })
   const forPods = withPodSecurity(webhooks, storedPods(store))
   const admission = withCertificateChecks(withClaimResizeCheck(forPods, storedClasses(store)), authorizer)
   const registry = new Registry({
@@ -216,6 +237,7 @@ async function serve(
     admission,
     authorizer,
     clock,
+    random,
     hasServiceAccounts: isSelected(controllers, 'serviceaccount-controller'),
   })
 
@@ -224,9 +246,10 @@ async function serve(
     requests.push(record)
     if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
   }
+  let processes: Processes | undefined
   const stop = new AbortController()
   // The controller for CRDs starts before the server. The server then serves custom resources from the first request on.
-  const definitions = startDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)
+  const definitions = startDefinitionController({ store, registry, catalog, caller, clock, random, logger }, stop.signal)
   const running = [definitions.ended]
   const stopControllers = async (): Promise<void> => {
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
@@ -236,8 +259,11 @@ async function serve(
     await keepApiServices({ registry, catalog, clock, logger }, stop.signal)
     const tls = { ...serving, ca: authority.cert }
     const portFlag = options.portFlag !== undefined && { portFlag: options.portFlag }
+    const runsProcesses = options.pods !== undefined && controllers !== false
+    const containers = runsProcesses ? deferredAccess(() => processes?.access) : options.containers
+    const access = containers !== undefined && { containers }
     return startOnFreePort(options, (port) =>
-      startApiServer({ registry, catalog, tls, port, ...portFlag, tokens: authenticator, authorizer, clock, logger, onRequest }),
+      startApiServer({ registry, catalog, tls, port, ...portFlag, ...access, tokens: authenticator, authorizer, clock, logger, onRequest }),
     )
   }
   const server = await serve().catch(async (error: unknown) => {
@@ -253,11 +279,12 @@ async function serve(
 
   const client = createClient(
     { ...connectionOf(controllerToken, 'system:kube-controller-manager'), dial: () => server.connect() },
-    { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' },
+    { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager', clock, random },
   )
   const close = async (): Promise<void> => {
     // The controllers end first. Otherwise, running reconciles would fail, and the errors would be logged.
     await stopControllers()
+    await processes?.close()
     await Promise.all([server.close(), client.close()])
     await closeStore()
   }
@@ -271,6 +298,19 @@ async function serve(
       const version = serverVersion.gitVersion
       await registerNodes(client, nodes, { now: clock.now(), version })
       await createStandardClass(client)
+      if (options.pods !== undefined) {
+        const { startProcesses } = await import('./pods/start-processes.ts')
+        const acceptApiServer = (socket: Socket): void => server.accept(socket)
+        processes = await startProcesses({
+          ...options.pods,
+          keepFiles: options.keepObjects === true,
+          client,
+          acceptApiServer,
+          logger,
+          clock,
+          random,
+        })
+      }
       running.push(
         runControllers(
           {
@@ -280,9 +320,12 @@ async function serve(
             authority,
             version,
             simulation,
+            runtime: processes?.runtime ?? simulatedRuntime({ simulation, clock, checks: referenceChecks(client) }),
+            others: processes?.controllers ?? [],
             selection: controllers,
             logger,
             clock,
+            random,
           },
           stop.signal,
         ),
@@ -297,6 +340,7 @@ async function serve(
     port: server.port,
     found,
     connection: connectionOf(token, adminName),
+    pods: processes && { mode: processes.mode, plainBecause: processes.plainBecause },
     connectionFor(userName) {
       const user = users.find(({ name }) => name === userName)
       if (user === undefined)

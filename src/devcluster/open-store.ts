@@ -1,5 +1,6 @@
 /** Opens the store of an embedded cluster, with the objects that an earlier run has kept. */
 import { ProreusError } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import { deleteExpiredEvents } from './expired-events.ts'
 import { openObjectDatabase } from './storage/object-database.ts'
 import { ObjectStore } from './storage/object-store.ts'
@@ -8,6 +9,7 @@ export interface StoreOptions {
   readonly directory?: string
   readonly keepObjects?: boolean
   readonly reset?: boolean
+  readonly logger: Logger
 }
 
 export interface OpenedStore {
@@ -30,14 +32,18 @@ export interface FoundObjects {
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */
-export async function openStore({ directory, keepObjects = false, reset = false }: StoreOptions, now: number): Promise<OpenedStore> {
+export async function openStore(
+  { directory, keepObjects = false, reset = false, logger }: StoreOptions,
+  now: number,
+): Promise<OpenedStore> {
+  const onSubscriberError = (err: unknown): void => logger.error({ err }, 'a watch of stored objects has failed')
   if (!keepObjects) {
-    const store = new ObjectStore({ firstRevision: now })
+    const store = new ObjectStore({ firstRevision: now, onSubscriberError })
     return { store, found: { objects: 0, types: 0 }, close: () => Promise.resolve() }
   }
   if (directory === undefined) throw new ProreusError('PRO_CONFIG_INVALID', 'keepObjects needs a directory, in which the objects are kept.')
   const { database, objects, revision } = await openObjectDatabase(directory, { reset, firstRevision: now })
-  const store = new ObjectStore({ firstRevision: revision, objects, persistence: database })
+  const store = new ObjectStore({ firstRevision: revision, objects, persistence: database, onSubscriberError })
   await deleteExpiredEvents(store, now)
   const sizes = [...new Set(objects.map(({ storageKey }) => storageKey))]
     .map((storageKey) => store.snapshot(storageKey).keys.length)

@@ -29,6 +29,8 @@ export interface InstallOptions {
    * webhook of another installation. Default false: `PRO_CONFIG_INVALID` reports such fields, and the conversion webhook remains.
    */
   readonly forceConflicts?: boolean | undefined
+  /** What the user can do to replace the definition of another installation. Default: the flag `--force-conflicts`. */
+  readonly takeOverAdvice?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -72,7 +74,7 @@ async function applyDefinition(
   client: Client,
   crd: JsonObject,
   fieldManager: string,
-  { forceConflicts = false, signal }: InstallOptions,
+  { forceConflicts = false, takeOverAdvice = 'take the CRD over with --force-conflicts', signal }: InstallOptions,
 ): Promise<void> {
   const apply = (force: boolean): Promise<unknown> =>
     allowed(client.apply(customResourceDefinition, crd as never, { fieldManager, force, signal }))
@@ -83,7 +85,7 @@ async function applyDefinition(
     const installation = installationOf(fieldManager)
     const conflicts = conflictsOf(error).filter(({ manager }) => isInstaller(manager) && installationOf(manager) !== installation)
     if (conflicts.length === 0) return void (await apply(true))
-    throw definedByOthers(nameOf(crd), conflicts, error)
+    throw definedByOthers(nameOf(crd), conflicts, { takeOverAdvice, cause: error })
   }
 }
 
@@ -104,11 +106,14 @@ function conflictsOf(error: unknown): readonly Conflict[] {
   })
 }
 
-function definedByOthers(crd: string, conflicts: readonly Conflict[], cause: unknown): ProreusError {
+function definedByOthers(
+  crd: string,
+  conflicts: readonly Conflict[],
+  { takeOverAdvice, cause }: { readonly takeOverAdvice: string; readonly cause: unknown },
+): ProreusError {
   const fields = [...new Set(conflicts.map(({ field }) => field))].join(', ')
   const others = [...new Set(conflicts.map(({ manager }) => `"${installationOf(manager)}"`))].sort().join(', ')
-  const advice =
-    'install the same version of the operator everywhere, move your kind to another group, or take the CRD over with --force-conflicts'
+  const advice = `install the same version of the operator everywhere, move your kind to another group, or ${takeOverAdvice}`
   const problem = `The CRD ${crd} is installed with another definition by ${others} (they differ in ${fields})`
   return new ProreusError('PRO_CONFIG_INVALID', `${problem}: ${advice}.`, { cause })
 }
@@ -311,35 +316,47 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when every installed admission and conversion webhook has a `caBundle`. Without a `caBundle`, the API server cannot verify the
- * serving certificate of the webhook.
+ * Resolves when the `caBundle` of every installed admission and conversion webhook contains the certificates of `trusted`. Until then, the
+ * API server cannot verify the serving certificate of this process. An earlier process may have left a `caBundle` with its own.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a `caBundle` is still missing after the time limit.
+ * @param trusted the CA certificates of this process, as PEM
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a certificate is still missing after the time limit.
  */
 export async function whenTrusted(
   client: Client,
   operators: readonly Operator[],
+  trusted: string,
   clock: Clock,
   { name: installation, signal }: Pick<InstallOptions, 'name' | 'signal'> = {},
 ): Promise<void> {
   for (const { type, name } of configurationsOf(operators, namesOf(installationName(operators, installation)))) {
     const done = await within(trustedDeadlineMs, clock, signal, async () => {
       const { webhooks = [] } = await client.get(type, { name }, { signal })
-      return webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== '')
+      return webhooks.every(({ clientConfig }) => hasCertificates(clientConfig.caBundle, trusted))
     })
     if (!done) throw noCaBundle(type.kind, name)
   }
   for (const name of convertedDefinitions(operators)) {
     const done = await within(trustedDeadlineMs, clock, signal, async () => {
       const { spec } = await client.get(customResourceDefinition, { name }, { signal })
-      return (spec.conversion?.webhook?.clientConfig?.caBundle ?? '') !== ''
+      return hasCertificates(spec.conversion?.webhook?.clientConfig?.caBundle, trusted)
     })
     if (!done) throw noCaBundle('CustomResourceDefinition', name)
   }
 }
 
+const pemCertificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs
+
+function hasCertificates(caBundle: string | undefined, wanted: string): boolean {
+  const found = Buffer.from(caBundle ?? '', 'base64').toString()
+  return (wanted.match(pemCertificates) ?? []).every((certificate) => found.includes(certificate))
+}
+
 function noCaBundle(kind: string, name: string): ProreusError {
-  return new ProreusError('PRO_CERTIFICATE', `The ${kind} ${name} got no caBundle in time; see the log for the reason.`)
+  return new ProreusError(
+    'PRO_CERTIFICATE',
+    `The ${kind} ${name} did not get the CA certificates of this process as caBundle in time; see the log for the reason.`,
+  )
 }
 
 function configurationsOf(operators: readonly Operator[], names: InstallationNames) {

@@ -126,10 +126,14 @@ function roleForOne(
  * `admin`.
  */
 export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
-  return kindsOf(operators).flatMap(({ group, plural, singular }) => {
+  const kinds = kindsOf(operators)
+  return kinds.flatMap(({ group, plural, singular }) => {
+    // Two groups can have a kind with the same name.
+    const isUnique = kinds.filter((kind) => kind.singular === singular).length === 1
+    const subject = isUnique ? singular : `${plural}.${group}`
     const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
     const role = (suffix: string, verbs: readonly string[], aggregateTo: readonly string[]): JsonObject =>
-      clusterRole(`${installation}-${singular}-${suffix}`, [{ apiGroups: [group], resources: [plural], verbs }, status], {
+      clusterRole(`${installation}-${subject}-${suffix}`, [{ apiGroups: [group], resources: [plural], verbs }, status], {
         ...labelsOf(installation),
         ...Object.fromEntries(aggregateTo.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true'])),
       })

@@ -1,4 +1,8 @@
-/** The source of randomness. Code that makes random choices takes a function such as `systemRandom`, so tests can repeat the choices. */
+/**
+ * The source of randomness. Code that makes random choices takes a function such as `systemRandom`, so tests can repeat the choices. Only
+ * secrets come from the operating system.
+ */
+import { hash, randomBytes } from 'node:crypto'
 
 /** Returns a number in [0, 1). It is not for secrets: whoever sees some of these numbers can predict the next ones. */
 export const systemRandom: () => number = () => Math.random()
@@ -10,4 +14,45 @@ export function newUuid(random: () => number): string {
   words[2] = (words[2]! & 0x3fff_ffff) | 0x8000_0000 // the variant of RFC 9562
   const digits = words.map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
+}
+
+/**
+ * Returns a function that returns a stream of random numbers for a name, always the same stream for the same name. The next numbers of
+ * `random` determine all streams. To use one stream does not change another, so concurrent work can repeat its choices in any order.
+ */
+export function randomStreams(random: () => number): (name: string) => () => number {
+  const seed = newUuid(random)
+  const streams = new Map<string, () => number>()
+  return (name) => {
+    let stream = streams.get(name)
+    if (stream === undefined) {
+      stream = randomStream(`${seed} ${name}`)
+      streams.set(name, stream)
+    }
+    return stream
+  }
+}
+
+const hashBytes = 32
+const wordBytes = 4
+
+/** Returns a stream of numbers in [0, 1): the 32-bit words of the SHA-256 hashes of the seed and a counter. */
+function randomStream(seed: string): () => number {
+  let counter = 0
+  let words = Buffer.alloc(0)
+  let offset = hashBytes
+  return () => {
+    if (offset === hashBytes) {
+      words = hash('sha256', `${seed} ${counter++}`, 'buffer')
+      offset = 0
+    }
+    const word = words.readUInt32BE(offset)
+    offset += wordBytes
+    return word / 2 ** 32
+  }
+}
+
+/** Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits of a secret never come from a `random`. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
 }

@@ -40,8 +40,8 @@ export interface SchemaNode {
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True if the node validates defaults. kube-apiserver removes unsupported formats from schemas that validate objects
-   * (`StripUnsupportedFormatsPostProcess`), but not from schemas that validate defaults.
+   * True if the node also validates formats that CRDs do not support. Nodes that validate defaults do: kube-apiserver removes these formats
+   * only from schemas that validate objects (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined

@@ -86,7 +86,8 @@ export class EventWrites {
   flush(): Promise<void> {
     for (const [series, timer] of this.#retries) {
       timer.cancel()
-      // Two tries remain. If the response to an earlier create was lost, another create fails with 409, and a patch follows.
+      // Two tries remain, because a write may need both: if the response to an earlier create was lost, the next create fails with 409, and
+      // a patch follows.
       this.#waiting.set(series, maxTries - 2)
     }
     this.#retries.clear()

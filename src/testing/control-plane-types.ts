@@ -2,8 +2,9 @@
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { ControllerSelection } from '../devcluster/controllers/controller-selection.ts'
-import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulated/simulation.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
+import type { ProcessPods, ProcessPodsOptions } from '../devcluster/pods/start-processes.ts'
 import type { ClusterSnapshot } from '../devcluster/snapshots.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -42,6 +43,11 @@ export interface ControlPlaneOptions {
    * has no effect on other backends.
    */
   readonly simulation?: SimulationOptions
+  /**
+   * Runs the containers of Pods as processes of this machine, as `proreus dev --pods=process` does. Only the backend `embedded` accepts the
+   * option. With this option, `simulation` sets only the delays of the scheduler and of nodes. Default: Pods are simulated.
+   */
+  readonly pods?: ControlPlanePods
   /** Namespaces to create. Default none. */
   readonly namespaces?: readonly string[]
   /** Users to create in addition to the administrator. Default none. */
@@ -52,13 +58,23 @@ export interface ControlPlaneOptions {
   readonly logger?: Logger
   /**
    * The clock of the embedded API server and its controllers. Timestamps and the lifetimes of tokens depend on this clock. Operators that
-   * are started in the control plane use this clock by default. The option is invalid for other backends. A `FakeClock` must start at
+   * are started in the control plane use this clock by default. Only the backend `embedded` accepts the option. A `FakeClock` must start at
    * `Date.now()`, because clients validate the API server's certificate with the system time. Default: the system clock.
    */
   readonly clock?: Clock
+  /**
+   * Returns a number in [0, 1). The numbers are used for the uids and generated names of the embedded API server, for jitter and for ids,
+   * but never for secrets. If the function returns the same numbers, and the objects of a type are created in the same order, the objects
+   * get the same names and uids, even if the objects of other types differ. Operators that are started in the control plane use this
+   * function by default. Only the backend `embedded` accepts the option. Default: `Math.random`.
+   */
+  readonly random?: () => number
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
   readonly env?: Environment
 }
+
+/** Options of Pods that run as processes. The files of their volumes are removed by `stop`. */
+export type ControlPlanePods = Omit<ProcessPodsOptions, 'stateFolder'>
 
 /**
  * Either the name of one of the users in the options, or a ServiceAccount (`namespace/name`). The ServiceAccount must exist before the
@@ -84,6 +100,8 @@ export interface ControlPlane {
    * @throws {ProreusError} `PRO_INPUT` when the options do not contain the user, or the ServiceAccount is not in the form `namespace/name`.
    */
   connectionFor(identity: Identity): Connection
+  /** The mode in which Pods run as processes. Undefined when Pods are simulated, and for a real API server. */
+  readonly pods: ProcessPods | undefined
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
-import { hasOptions, isAnObject, isDelay, isListOf, isLogger, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isDelay, isListOf, isLogger, isMapOf, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
@@ -13,18 +13,17 @@ import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
 import { isControllerSelection } from '../devcluster/controllers/controller-selection.ts'
-import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulation.ts'
+import type { SimulationOptions } from '../devcluster/controllers/kubelet/simulated/simulation.ts'
 import type { NodeOptions, NodeTaint } from '../devcluster/controllers/nodes/node.ts'
 import { defaultNodes } from '../devcluster/controllers/nodes/node.ts'
 import { startDevCluster } from '../devcluster/dev-cluster.ts'
-import { newToken } from '../devcluster/state/state.ts'
 import { runOptionChecks } from '../manager/run-option-checks.ts'
-import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import { newToken, systemRandom } from '../runtime/random.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { inOrderOfReceipt } from './audit.ts'
 import { startFaultProxy } from './faults/fault-proxy.ts'
+import type { OperatorDefaults } from './operator.ts'
 import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
 import type { ControlPlaneServiceAccount } from './service-account.ts'
@@ -33,7 +32,7 @@ import { until } from './until.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 import { withoutSnapshots } from './without-snapshots.ts'
 import { createNamespaces, grant } from './users.ts'
-import type { ControlPlaneOptions, ControlPlane, BareControlPlane } from './control-plane-types.ts'
+import type { ControlPlaneOptions, ControlPlane, ControlPlanePods, BareControlPlane } from './control-plane-types.ts'
 
 const accountChecks = { name: isText, rules: isListOf(isPolicyRule), namespaceRules: isAnObject }
 const userChecks = { ...accountChecks, groups: isListOf(isText) } satisfies Record<keyof ControlPlaneUser, OptionCheck>
@@ -61,11 +60,13 @@ const checkOptions = hasOptions({
   controllers: isControllerSelection,
   nodes: isListOf(hasOptions(nodeChecks, ['name'])),
   simulation: hasOptions(simulationChecks),
+  pods: hasOptions({ images: isMapOf(isText) } satisfies Record<keyof ControlPlanePods, OptionCheck>),
   namespaces: isListOf(isText),
   users: isListOf(hasOptions(userChecks, ['name', 'rules'])),
   serviceAccounts: isListOf(hasOptions(accountChecks satisfies Record<keyof ControlPlaneServiceAccount, OptionCheck>, ['name'])),
   logger: isLogger,
   clock: runOptionChecks.clock,
+  random: runOptionChecks.random,
   env: isAnObject,
 } satisfies Record<keyof ControlPlaneOptions, OptionCheck>)
 
@@ -82,10 +83,11 @@ const checkOptions = hasOptions({
  * a binary does not start; `PRO_KUBECONFIG` when the kubeconfig of the existing cluster cannot be loaded.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  refuseOptions('startControlPlane', [...checkOptions(options, ''), ...misplacedClock(options)])
+  refuseOptions('startControlPlane', [...checkOptions(options, ''), ...misplacedOptions(options)])
   const {
     backend = 'embedded',
     clock = systemClock,
+    random = systemRandom,
     controllers = true,
     nodes = defaultNodes,
     simulation = {},
@@ -97,23 +99,27 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const full = { controllers, nodes, simulation, namespaces, users, serviceAccounts, logger, env }
   switch (backend) {
     case 'embedded':
-      return withCompany(await startEmbedded({ ...full, clock }), { logger, clock })
+      return withCompany(await startEmbedded({ ...full, clock, random, pods: options.pods }), { logger, clock, random })
     case 'binaries':
-      return withCompany(await startRealControlPlane(full), { logger, clock })
+      return withCompany(await startRealControlPlane(full), { logger, clock, random })
     case 'existing':
-      return withCompany(await useExisting(full), { logger, clock })
+      return withCompany(await useExisting(full), { logger, clock, random })
   }
 }
 
-type FullOptions = Required<Omit<ControlPlaneOptions, 'backend' | 'clock'>>
+type FullOptions = Required<Omit<ControlPlaneOptions, 'backend' | 'clock' | 'random' | 'pods'>>
 
-function misplacedClock({ backend = 'embedded', clock }: ControlPlaneOptions): readonly string[] {
-  if (clock === undefined || backend === 'embedded') return []
-  return [`clock: must be absent with the backend ${JSON.stringify(backend)}, whose API server uses the time of its machine`]
+/** Returns an error for each option that only the embedded API server supports, if another backend is selected. */
+function misplacedOptions({ backend = 'embedded', clock, random, pods }: ControlPlaneOptions): readonly string[] {
+  if (backend === 'embedded') return []
+  const misplaced = (name: string, reason: string): string =>
+    `${name}: must be absent with the backend ${JSON.stringify(backend)}, whose API server ${reason}`
+  return [
+    ...(clock === undefined ? [] : [misplaced('clock', 'uses the time of its machine')]),
+    ...(pods === undefined ? [] : [misplaced('pods', 'has nodes of its own')]),
+    ...(random === undefined ? [] : [misplaced('random', 'chooses uids and names itself')]),
+  ]
 }
-
-/** The defaults of the options `logger` and `clock` of `startOperator`. */
-type OperatorDefaults = { readonly logger: Logger; readonly clock: Clock }
 
 /**
  * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the proxies and operators in the reverse order of their
@@ -140,20 +146,29 @@ function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults)
   }
 }
 
-async function startEmbedded(options: FullOptions & { readonly clock: Clock }): Promise<BareControlPlane> {
-  const { users, serviceAccounts, controllers, nodes, simulation, namespaces, logger, clock } = options
+interface EmbeddedOptions extends FullOptions, Required<Pick<ControlPlaneOptions, 'clock' | 'random'>> {
+  readonly pods: ControlPlanePods | undefined
+}
+
+async function startEmbedded(options: EmbeddedOptions): Promise<BareControlPlane> {
+  const { pods, users, serviceAccounts, controllers, nodes, simulation, namespaces, logger, clock, random } = options
+  const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const cluster = await startDevCluster({
     port: 0,
     controllers,
     nodes,
     simulation,
+    ...(pods !== undefined && { pods: { ...pods, stateFolder: join(directory, 'pods') } }),
     namespaces,
     // `rules` is empty, because RBAC objects grant the permissions of the users, as in a real control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
     clock,
+    random,
+  }).catch(async (error: unknown) => {
+    await rm(directory, { recursive: true, force: true })
+    throw error
   })
-  const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const kubeconfig = join(directory, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
   const client = createClient(cluster.connection)
@@ -177,6 +192,7 @@ async function startEmbedded(options: FullOptions & { readonly clock: Clock }): 
       typeof identity === 'string'
         ? cluster.connectionFor(identity)
         : withToken(client, cluster.connection, identity.serviceAccount, clock),
+    pods: cluster.pods,
     kubeconfig,
     requests: () => Promise.resolve(inOrderOfReceipt(cluster.requests)),
     compact: () => Promise.resolve(cluster.compact()),
@@ -233,6 +249,7 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
     backend: 'existing',
     connection,
     client,
+    pods: undefined,
     kubeconfig: env.KUBECONFIG || join(env.HOME || homedir(), '.kube', 'config'),
     connectionFor(identity) {
       if (typeof identity !== 'string') return withToken(client, connection, identity.serviceAccount)

@@ -17,7 +17,7 @@ const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
 /**
  * The template of the status with which kwok makes a Node ready. A new Node is not ready, because it has no kubelet. A Node is also not
- * ready when its last heartbeat is old. If the Node already has addresses, these are preserved.
+ * ready when its last heartbeat is old. Addresses and a capacity that the Node already has are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}
@@ -35,8 +35,10 @@ addresses:
 - type: Hostname
   address: {{ NodeName | Quote }}
 {{ end }}
+{{ if not .status.capacity }}
 allocatable: { cpu: "8", memory: 32Gi, pods: "110" }
 capacity: { cpu: "8", memory: 32Gi, pods: "110" }
+{{ end }}
 `
 
 const podRunning = `

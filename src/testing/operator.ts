@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, refuseOptions } from '../api/option-checks.ts'
@@ -14,7 +13,6 @@ import { runOptionChecks } from '../manager/run-option-checks.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { managerRole } from '../manifests/rbac.ts'
-import type { Logger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane-types.ts'
 import type { StartOperatorOptions, StartedOperator } from './started-operator.ts'
 
@@ -25,12 +23,15 @@ const startChecks = { name, connection, namespaces, leaderElection, logger, cloc
 >
 const checkOptions = hasOptions(startChecks)
 
+/** The values of options of `startOperator` that a caller has not set. */
+export type OperatorDefaults = Required<Pick<StartOperatorOptions, 'logger' | 'clock' | 'random'>>
+
 /**
  * Installs the CRDs and webhook configurations of operators, and runs the operators. Resolves when the caches have synced and the webhooks
- * have a `caBundle`.
+ * have the CA certificates of these operators in their `caBundle`.
  */
 export async function startOperator(
-  { client, connection, logger, clock }: Pick<ControlPlane, 'client' | 'connection'> & { readonly logger: Logger; readonly clock: Clock },
+  { client, connection, ...defaults }: Pick<ControlPlane, 'client' | 'connection'> & OperatorDefaults,
   operators: readonly Operator[],
   options: StartOperatorOptions = {},
 ): Promise<StartedOperator> {
@@ -53,14 +54,14 @@ export async function startOperator(
       saveMemory: false,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       leaderElection: options.leaderElection ?? false,
-      logger: options.logger ?? logger,
-      clock: options.clock ?? clock,
-      ...(options.random === undefined ? {} : { random: options.random }),
+      logger: options.logger ?? defaults.logger,
+      clock: options.clock ?? defaults.clock,
+      random: options.random ?? defaults.random,
       async onServing({ webhook }) {
         if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })
       },
       async onStarted(endpoints) {
-        await whenTrusted(client, operators, systemClock, { name })
+        if (endpoints.webhook !== undefined) await whenTrusted(client, operators, endpoints.webhook.caBundle, systemClock, { name })
         started.resolve(endpoints)
       },
     })

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { node as nodeType, serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { newToken } from '../runtime/random.ts'
 import { sleep } from '../runtime/waiting.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Client } from '../client/client.ts'
@@ -18,7 +19,7 @@ import { isSelected } from '../devcluster/controllers/controller-selection.ts'
 import { kubeletAnnotation, registerNodes } from '../devcluster/controllers/nodes/node.ts'
 import type { NodeOptions } from '../devcluster/controllers/nodes/node.ts'
 import { kubeconfigYaml } from '../devcluster/state/kubeconfig.ts'
-import { issueServingCertificate, newToken } from '../devcluster/state/state.ts'
+import { issueServingCertificate } from '../devcluster/state/state.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { auditPolicy, readAuditLog } from './audit.ts'
 import type { Environment, ProgramName } from './binaries.ts'
@@ -166,6 +167,7 @@ async function start(
     backend: 'binaries',
     client,
     connection,
+    pods: undefined,
     kubeconfig: file(`${adminName}.kubeconfig`),
     connectionFor(identity) {
       if (typeof identity !== 'string') return withToken(client, connection, identity.serviceAccount)

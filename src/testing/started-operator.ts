@@ -28,7 +28,7 @@ export interface StartOperatorOptions {
    * the system time.
    */
   readonly clock?: Clock
-  /** Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: `Math.random`. */
+  /** Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: that of the control plane. */
   readonly random?: () => number
 }
 

@@ -23,8 +23,8 @@ const allowed: AdmissionResponse = Object.freeze({ allowed: true })
  * Runs the stages of a review:
  *
  * 1. `begin`: the request is decoded. In a mutating webhook, the defaults of the schema are applied. The schema validates the object.
- * 2. `mutatingHandler` or `validatingHandler`: the handlers `default`, `validate` and `validateInCluster` are called. The schema validates
- *    the object again after each `default` that has changed it.
+ * 2. `mutatingHandler` or `validatingHandler`: the handlers of the webhook are called. If a `default` handler has changed the object, the
+ *    schema validates the object again.
  * 3. `answer`: the patch and the response are serialized.
  *
  * Handlers run on the main thread. The other steps run in the thread of the evaluation.

@@ -63,7 +63,8 @@ export interface WebhookServerOptions extends TlsOptions {
   /** The memory limits of requests, connections and worker threads. Default: derived from the memory limit of the container. */
   readonly memory?: MemoryShares
   /**
-   * The options for evaluating reviews on the main thread and in worker threads. Default: the worker threads have the limits in `memory`.
+   * The options for evaluating reviews on the main thread and in worker threads. The defaults for the worker threads are in
+   * `memory.threads`.
    */
   readonly evaluation?: EvaluatorOptions
 }

@@ -32,8 +32,8 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the kind is one of the operators' kinds or has a webhook, or when the operators define other kinds of its API group, but not
-   * this kind. In the last case, `errors` contains an error about the kind. When false, the object was not validated, and `errors` and
+   * True when the operators define the kind, or when the kind has a webhook. Also true when the operators define only other kinds of the
+   * same API group: `errors` then contains an error about the kind. When `known` is false, the object was not validated, and `errors` and
    * `warnings` are empty.
    */
   readonly known: boolean
@@ -45,9 +45,10 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object as if it were created now, with strict field validation, as kubectl requests it. The schema and all handlers validate
- * the object, in the order in which the handlers are declared. An object of a kind without a webhook is validated with the schema. A kind that is not one of `kinds` is an error if one of `kinds` has the same
- * API group.
+ * Validates an object as if it were created now with strict field validation, which kubectl requests. The schema validates the object, and
+ * the `default` and `validate` handlers are called in the order in which they are declared. If a kind of `kinds` has no webhook, only the
+ * schema validates the object. If `kinds` does not contain the kind of the object, but contains another kind of the same API group, the
+ * result is an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
@@ -64,7 +65,7 @@ export async function reviewOffline(
     ({ type, subresource }) => subresource === '' && type.group === group && type.kind === kind,
   )
   const known = kinds.find((one) => one.group === group && one.kind === kind)
-  // A webhook without handlers validates with the schema, as the API server does for a kind without a webhook.
+  // For a kind without a webhook, the API server validates objects only with the schema. A webhook without handlers does the same here.
   const webhooks = declared.length > 0 || known === undefined ? declared : combineWebhooks([defineWebhook(known as ResourceType, {})])
   if (webhooks.length === 0) {
     const errors = unknownKind(group, kind, kinds)
@@ -94,7 +95,10 @@ function unknownKind(group: string, kind: string, kinds: readonly Kind[]): Field
   return [invalid('kind', kind, `is not a kind of ${group}${meant}`)]
 }
 
-/** Converts a valid object to the stored version, and validates it with the schema and the handlers of that version. */
+/**
+ * Converts a valid object to the stored version. Returns the errors of the conversion, and the errors of the schema and the handlers of the
+ * stored version.
+ */
 async function errorsInHub(
   webhooks: readonly CombinedWebhook[],
   conversions: readonly ConversionDefinition[],
@@ -155,9 +159,9 @@ async function errorsOfKind(
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // Fields inside a built-in type (`Type.Builtin`, e.g. a Pod template) that the built-in type lacks. The CRD's schema does not describe
-    // the built-in type, so the API server stores such fields, and the webhook only returns a warning. Offline, they are errors, as all
-    // other unknown fields are with strict field validation.
+    // `unknownFields` returns the unknown fields inside built-in types (`Type.Builtin`, e.g. a Pod template). The CRD's schema does not
+    // describe built-in types, so the API server stores these fields, and the webhook only returns a warning. Offline, these fields are
+    // errors, like all other unknown fields with strict field validation.
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))

@@ -48,7 +48,7 @@ const maxForms = 10_000
 interface StoredForm {
   /** Hash of the desired object. */
   readonly desired: string
-  /** What `formOf` returned for the object in the response. */
+  /** The result of `formOf` for the object in the response. */
   readonly stored: string
 }
 
@@ -60,19 +60,20 @@ const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
  * sent when
  *
  * - the object is not in the cache,
- * - a field of `desired` has another value in the cached object: the change of another client is reverted,
- * - `desired` has changed since it was last applied: the API server removes the fields that `desired` no longer contains. The annotation
- *   `applied.proreus.dev/MANAGER` contains a hash of the applied object to detect such a change.
+ * - a field of `desired` has another value in the cached object, e.g. because another client has changed the field,
+ * - `desired` has changed since it was last applied. The API server then removes the fields that `desired` no longer contains. To detect
+ *   such a change, the annotation `applied.proreus.dev/MANAGER` contains a hash of the applied object.
  *
  * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form,
  * e.g. `1` for the quantity `1000m`. The process then sends one request for the object after each start, and remembers the stored form.
- * Write `desired` in the stored form to avoid this request. If `type` is a view that omits fields of `desired` (`metadataOnly`, `transform`),
- * the process sends one request after each start, and one after each change of the object by another client, for example of its status.
+ * Write `desired` in the stored form to avoid this request. If `type` is a view that omits fields of `desired` (`metadataOnly`,
+ * `transform`), the process sends one request after each start, and one after each change of the object by another client, for example a
+ * change of the status.
  *
  * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
  *
- * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, with `PRO_INPUT` when the name or namespace is missing or
- * invalid or `cache.get` throws `PRO_INPUT`, and with the errors of `client.apply`.
+ * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option. Rejects with `PRO_INPUT` when the name or namespace is missing or
+ * invalid, or when `cache.get` throws `PRO_INPUT`. Rejects with the errors of `client.apply`.
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))

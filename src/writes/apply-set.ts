@@ -38,8 +38,8 @@ export interface ApplySetContext {
 
 export interface ApplySetOptions {
   /**
-   * All types that the set may contain. Objects of these types that are no longer desired are deleted. Objects of a type that is neither
-   * listed nor in `objects` are never deleted. The controller must own or watch the types.
+   * All types that the set may contain. Objects of these types that are no longer desired are deleted. If a type is neither in `types` nor
+   * in `objects`, its objects are never deleted. The controller must own or watch the types.
    */
   readonly types: readonly ResourceType[]
   /** The name of the set. Sets of one owner need different names. Default: an empty string. */
@@ -75,7 +75,7 @@ interface Member {
  * request is sent: see `applyIfChanged`.
  *
  * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
- * of such an entry is undefined, so the other results keep their positions. A variable for the list needs the type `Dependent[]`.
+ * of such an entry is undefined, so the other results keep their positions. If the list is a variable, declare it as `Dependent[]`.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.

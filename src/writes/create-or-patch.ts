@@ -24,8 +24,8 @@ import type { ApplyInput } from '../client/write-types.ts'
 export interface CreateOrPatchContext extends Pick<RetryOptions, 'clock' | 'signal'> {
   readonly client: Client
   /**
-   * The first attempt reads the object from this cache, which saves a request. The controller must watch the type. After a conflict, or when
-   * the type is a view that omits fields (`metadataOnly`, `transform`), the object is read from the API server.
+   * The first attempt reads the object from this cache, which saves a request. The controller must watch the type. After a conflict, or
+   * when the type is a view that omits fields (`metadataOnly`, `transform`), the object is read from the API server.
    */
   readonly cache?: CacheReader
 }
@@ -50,15 +50,15 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  *
  * The status is patched by a request of its own, through the subresource. A patch contains the resourceVersion. After a conflict, or when
  * another client has created the object in the meantime, the object is read again, and `mutate` is called again. When another client has
- * deleted the object in the meantime, `mutate` is called again, and the object is created. `mutate` must therefore only change its
- * argument. There are at most five attempts.
+ * deleted the object in the meantime, `mutate` is called again, and the object is created. There are at most five attempts. `mutate` may
+ * therefore be called several times, and must only change its argument.
  *
- * Use it for objects that have several writers without server-side apply, or whose new state depends on their old state. For dependents
- * whose whole desired state is known, `applyIfChanged` is simpler.
+ * Use `createOrPatch` for objects that several clients write without server-side apply, and for objects whose new state depends on their
+ * old state. For dependents whose whole desired state is known, `applyIfChanged` is simpler.
  *
- * Rejects with `PRO_INPUT` when `mutate` changes the name or the namespace, and with `PRO_CONFIG_INVALID` for an invalid or unknown option.
- * Rejects with the conflict of the last attempt, and with any other error of `client.get`, `client.create`, `client.patch` and
- * `client.patchStatus`.
+ * Rejects with `PRO_INPUT` when the key is invalid, or when `mutate` changes the name or the namespace. Rejects with `PRO_CONFIG_INVALID`
+ * for an invalid or unknown option. Rejects with the conflict of the last attempt, and with any other error of `client.get`,
+ * `client.create`, `client.patch` and `client.patchStatus`.
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {

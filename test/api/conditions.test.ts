@@ -15,6 +15,14 @@ t.test('lastTransitionTime changes only with the status', async (t) => {
   t.equal(findCondition(changed, 'Ready')?.lastTransitionTime, formatTime(5000))
 })
 
+t.test('a message that is too long for the API server is cut between characters', async (t) => {
+  const change = { type: 'Ready', status: 'False', reason: 'Refused' } as const
+  const messageOf = (message: string): string => mergeConditions(undefined, [{ ...change, message }], { now: 0 })[0]!.message
+  t.equal(messageOf('x'.repeat(32_768)).length, 32_768)
+  t.equal(messageOf('x'.repeat(1_000_000)).length, 32_768)
+  t.ok(messageOf(`x${'😀'.repeat(20_000)}`).isWellFormed())
+})
+
 t.test('conditions of other types are kept, and the list is sorted', async (t) => {
   const merged = mergeConditions([{ ...ready, type: 'Zebra', lastTransitionTime: 'x' }], [ready], { now: 0 })
   t.strictSame(

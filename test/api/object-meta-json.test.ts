@@ -152,23 +152,13 @@ t.test('each wrong type has the error message of Go', async (t) => {
   })
 })
 
-t.test('times must be RFC 3339, others fail the decoding', async (t) => {
+t.test('times are written in UTC without a fraction, others fail the decoding', async (t) => {
   const read = (time: string): unknown => {
     const { metadata, error } = decodeObjectMeta({ creationTimestamp: time })
     return error ?? metadata.creationTimestamp
   }
-  const cannot = (quoted: string): string => `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`
-  for (const [time, expected] of [
-    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
-    ['2026-01-01T00:00:00.999999999Z', '2026-01-01T00:00:00Z'],
-    ['2026-01-01T00:00:00-01:30', '2026-01-01T01:30:00Z'],
-    ['2026-01-01', cannot('"2026-01-01"')],
-    ['2026-01-01T00:00:00', cannot('"2026-01-01T00:00:00"')],
-    ['x2026-01-01T00:00:00Z', cannot('"x2026-01-01T00:00:00Z"')],
-    ['2026-13-01T00:00:00Z', cannot('"2026-13-01T00:00:00Z"')],
-    ['a"\\ü\t', cannot('"a\\"\\\\\\xc3\\xbc\\x09"')],
-  ] as const)
-    t.equal(read(time), expected)
+  t.equal(read('2026-01-01T00:00:00.999999999-01:30'), '2026-01-01T01:30:00Z')
+  t.equal(read('2026-02-30T00:00:00Z'), 'parsing time "2026-02-30T00:00:00Z": day out of range')
   t.match(decodeObjectMeta({ creationTimestamp: 'x', deletionTimestamp: 'y' }).error, /"x"/, 'the first of them')
 })
 

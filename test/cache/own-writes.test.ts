@@ -348,6 +348,19 @@ t.test('the removal of the last finalizer removes an earlier object, too', async
   t.strictSame(seen, ['deleted a 10'])
 })
 
+t.test('after the removal of the last finalizer, no older state of the name is seen, also when the cache has none', async (t) => {
+  const { informer, seen, send } = await synced(t)
+  const pending = { ...object('a', 1).metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
+  informer.written({ ...object('a', 9), metadata: { ...pending, uid: 'second', resourceVersion: '9' } })
+  await send('ADDED', object('a', 2, { uid: 'first' }))
+  await send('DELETED', object('a', 3, { uid: 'first' }))
+  await send('ADDED', object('a', 4, { uid: 'second' }))
+  await send('DELETED', object('a', 10, { uid: 'second' }))
+  await send('ADDED', object('a', 11, { uid: 'third' }))
+  t.strictSame(seen, ['added a 11'])
+  t.equal(informer.unconfirmedWrites, 0)
+})
+
 t.test('an object that this process has deleted and created again', async (t) => {
   const { informer, seen, send, stored } = await synced(t, { items: [object('a', 1)], resourceVersion: '1' })
   informer.deleted({ namespace: 'default', name: 'a' }, 'uid-a')

@@ -16,6 +16,11 @@ t.test('the help lists every command, and each command its flags', async (t) => 
   }
 })
 
+t.test('a reader of the output that ends early, such as head, causes no error', async (t) => {
+  const command = [process.execPath, '--conditions=proreus-source', join(repository, 'src/cli/bin.ts'), '--help']
+  t.strictSame(await finished('sh', ['-c', '"$@" | true', 'sh', ...command]), { code: 0, stdout: '', stderr: '' })
+})
+
 t.test('an old Node.js is refused in one sentence', async (t) => {
   const pretend = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } })'
   t.strictSame(await finished(process.execPath, ['--import', pretend, join(repository, 'src/cli/bin.ts'), '--version']), {

@@ -67,7 +67,13 @@ t.test('generate --check reports drift and writes nothing', async (t) => {
   const cwd = t.testdir()
   const generate: Run = (...args) => ended(t, ['generate', '--operators', 'all', ...args], cwd)
   const files = [
+    'crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml',
+    'crd/bases/cache.example.com_memcacheds.yaml',
+    'crd/bases/cache.limingnihao.com_memcacheds.yaml',
     'crd/bases/harryyann.github.io_mypods.yaml',
+    'crd/bases/mmontes.io_echos.yaml',
+    'crd/bases/mmontes.io_scheduledechos.yaml',
+    'crd/bases/test.inspur.com_xxxes.yaml',
     'crd/kustomization.yaml',
     'rbac/leader_election_role.yaml',
     'rbac/metrics_reader_role.yaml',

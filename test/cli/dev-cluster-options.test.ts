@@ -1,6 +1,7 @@
 /** Tests of the flags of `proreus dev` for simulated nodes, delays and controllers. */
+import { resolve } from 'node:path'
 import t from 'tap'
-import { parseControllers, parseDelays, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
+import { parseControllers, parseDelays, parseImage, parseNode, parseNodeCount } from '../../src/cli/dev-cluster-options.ts'
 
 t.test('a number of nodes is parsed', (t) => {
   t.strictSame(['0', '3', '1000'].map(parseNodeCount), [0, 3, 1000])
@@ -27,6 +28,13 @@ t.test('a node is parsed with its labels and taints', (t) => {
     ['a,k=v w', /k=v w: a valid label/],
   ] as const)
     t.throws(() => parseNode(text), message, text)
+  t.end()
+})
+
+t.test('images and their folders are parsed', (t) => {
+  t.strictSame(parseImage('postgres:15=/images/postgres'), { 'postgres:15': '/images/postgres' })
+  t.strictSame(parseImage('a@sha256:00=b', { c: '/d' }), { c: '/d', 'a@sha256:00': resolve('b') })
+  for (const text of ['', 'a', '=b', 'a=']) t.throws(() => parseImage(text), /it is written as NAME=FOLDER/, text)
   t.end()
 })
 

@@ -59,8 +59,10 @@ t.test('an owner is recognized by the start of its process', needsProc, async (t
 })
 
 t.test('a killed owner whose parent has not read its exit code yet is replaced', needsProc, async (t) => {
-  // The program that replaces the shell does not wait for the child of the shell.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  // The program that replaces the shell does not wait for the child of the shell. The child ends when the shell has been replaced.
+  const parent = spawn('sh', ['-c', '(until grep -q sleep /proc/$$/comm; do :; done) & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   t.teardown(() => parent.kill())
   const [output] = (await once(parent.stdout, 'data')) as [Buffer]
   const zombie = Number(output.toString())

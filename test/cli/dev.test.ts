@@ -1,5 +1,5 @@
 /** Tests of `proreus dev` on a terminal. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -144,6 +144,42 @@ t.test('objects are kept unless they are ephemeral or reset, and the start repor
   t.notMatch(await devOnce(cwd, ['--reset'], hasObject(false)), / objects of /)
   const refused = await proreus(['dev', '--operators', 'none', '--ephemeral', '--reset'], { cwd })
   t.match(refused, { code: 2, stderr: /option '--ephemeral' cannot be used with option '--reset'/ })
+})
+
+t.test('a CRD of another operator in the kept objects is an error that names --reset', async (t) => {
+  const cwd = t.testdir()
+  const operator = (name: string, type: string): string => {
+    writeFileSync(
+      join(cwd, `${name}.ts`),
+      `import { defineKind, defineOperator, Type } from 'proreus'
+const kinds = [defineKind({ group: 'example.com', kind: 'CronJob', versions: [{ name: 'v1', spec: Type.Object({ at: Type.${type}() }) }] })]
+export const operator = defineOperator({ name: '${name}', kinds })\n`,
+    )
+    return `./${name}.ts`
+  }
+  const dev = startProreus(['dev', '--port', '0', '--operators', operator('one', 'String')], { cwd, env })
+  await until('it is ready', () => dev.output().includes('Ctrl-C') || dev.child.exitCode !== null)
+  t.match(dev.output(), 'kubectl get cronjobs.example.com -A -o wide', 'not the built-in type')
+  await dev.stop()
+  const other = await proreus(['dev', '--port', '0', '--operators', operator('two', 'Integer')], { cwd })
+  t.match(other, { code: 1, stderr: /installed with another definition by "one" .*: .* or forget the kept objects with --reset\./ })
+})
+
+t.test('flags for Pods that are processes need --pods=process', async (t) => {
+  const cwd = t.testdir()
+  for (const flag of ['--check', '--pods-image=a=b']) {
+    const refused = await proreus(['dev', '--operators', 'none', flag], { cwd })
+    t.match(refused, { code: 1, stderr: 'proreus: --check and --pods-image have a meaning only with --pods=process.\n' })
+  }
+})
+
+t.test('without objects, the files of kept claims stay; with them, those of deleted claims are removed', async (t) => {
+  const cwd = t.testdir({ '.proreus': { pods: { 'persistent-volumes': { 'pvc-1': { rows: 'kept' } } } } })
+  const file = join(cwd, '.proreus/pods/persistent-volumes/pvc-1/rows')
+  await devOnce(cwd, ['--pods=process', '--ephemeral'])
+  t.equal(readFileSync(file, 'utf8'), 'kept')
+  await devOnce(cwd, ['--pods=process'])
+  t.notOk(existsSync(file))
 })
 
 t.test('the objects of a running process are refused to another one, also with another state folder', async (t) => {

@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { selectOperators, selectsOperators } from '../../src/cli/operators.ts'
+import { shippedOperators } from '../../src/operators/index.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { repository } from '../support/process/process.ts'
 
@@ -11,7 +12,7 @@ const hello = join(repository, 'docs/examples/hello.ts')
 process.chdir(repository)
 
 t.test('without options, operators and name are those of the project', async (t) => {
-  t.strictSame(await selectOperators({}), { operators: [mypodOperator], name: 'proreus' })
+  t.strictSame(await selectOperators({}), { operators: [...shippedOperators], name: 'proreus' })
   t.equal((await selectOperators({ name: 'team-a' })).name, 'team-a')
 })
 
@@ -34,7 +35,7 @@ t.test('each operator is selected once, in order', async (t) => {
   const { operators, name } = await selectOperators({ operators: ` mypod , ${hello},all,,mypod`, name: 'x' })
   t.strictSame(
     operators.map(({ name }) => name),
-    ['mypod', 'hello'],
+    ['mypod', 'hello', 'memcached', 'echo', 'cronjob', 'xxx'],
   )
   t.equal(name, 'x')
   t.equal((await selectOperators({ operators: `none,${hello}` })).operators.length, 1)
@@ -44,11 +45,12 @@ t.test('a folder without a project must name its operators', async (t) => {
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(repository))
   const nothing =
-    'No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (mypod).'
+    'No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (mypod, memcached, echo, cronjob, xxx).'
   await t.rejects(selectOperators({}), { code: 'PRO_CONFIG_INVALID', message: nothing })
   await t.rejects(selectOperators({ operators: 'mypods' }), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'There is no operator "mypods". The shipped ones are: mypod; for your own operator use its file, e.g. ./my-operator.ts.',
+    message:
+      'There is no operator "mypods". The shipped ones are: mypod, memcached, echo, cronjob, xxx; for your own operator use its file, e.g. ./my-operator.ts.',
   })
   await t.rejects(selectOperators({ operators: `${hello}.absent` }), { message: /does not exist/ })
 })

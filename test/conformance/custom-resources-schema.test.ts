@@ -231,7 +231,12 @@ t.test('custom resources and their schemas', async (t) => {
       return (body.spec as JsonObject).added !== undefined && body
     })
     t.strictSame(shown, { ...body, spec: expected }, 'resourceVersion and generation are those of the create')
-    t.strictSame((await api('GET', objects('olds'))).body.items, [shown])
+    // kube-apiserver fills the cache of the changed type after it has answered the first requests.
+    const items = await until('the list has it', async () => {
+      const found = (await api('GET', objects('olds'))).body.items as JsonObject[]
+      return found.length > 0 && found
+    })
+    t.strictSame(items, [shown])
     const { text } = await api('GET', `${objects('olds')}?watch=1&timeoutSeconds=1&resourceVersion=0`)
     t.strictSame(JSON.parse(text.split('\n')[0]!), { type: 'ADDED', object: shown })
     const { body: written } = await api('PUT', objects('olds', 'a'), {

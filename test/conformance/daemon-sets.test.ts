@@ -9,6 +9,7 @@ import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
+import { untilGone } from '../support/devcluster/client.ts'
 
 const labels = { app: 'agent' }
 const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, labels: { role: 'worker' } }))
@@ -249,6 +250,7 @@ t.test(
     const uids = async (): Promise<string[]> => [...(await podsOf(key)), ...(await revisionsOf(key))].map(({ metadata }) => metadata.uid)
     const before = await uids()
     await client.delete(apps.daemonSet, key, { propagationPolicy: 'Orphan' })
+    await untilGone(client, apps.daemonSet, key)
     await until('nothing has an owner', async () =>
       [...(await podsOf(key)), ...(await revisionsOf(key))].every((object) => controllerOf(object) === undefined),
     )

@@ -123,6 +123,20 @@ t.test('an owner that is missing or has another uid does not count', async () =>
   await gone('of-nobody', 'of-the-former')
 })
 
+t.test('an object is deleted when a change gives it missing owners only', async (t) => {
+  const owner = await created('changing-owner')
+  const missing = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'missing' }
+  await created('changing', [ownedBy(owner)])
+  await created('extended', [ownedBy(owner)])
+  await seen('changing-marker')
+  await patched('changing', { labels: { a: 'b' } })
+  await patched('extended', { ownerReferences: [ownedBy(owner), missing] })
+  t.strictSame(ownersOf(await becomes('extended', (metadata) => ownersOf(metadata).length === 1)), ['changing-owner'])
+  await patched('changing', { ownerReferences: [missing] })
+  await gone('changing')
+  t.ok(await found('changing-owner'))
+})
+
 t.test('an owner in another namespace does not count and causes an Event', async (t) => {
   const foreign = await created('foreign', [], {}, `/api/v1/namespaces/${other}/configmaps`)
   await created('far', [ownedBy(foreign)])

@@ -44,7 +44,7 @@ import type { RequestRecord } from '../../src/devcluster/http/handle.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
 // Most of the time passes while a denial is cached for half a minute and connections to ended Pods expire: 75 s at least.
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
@@ -71,7 +71,7 @@ t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...nee
   const ofDeployment = { metadata: { namespace: operatorNamespace, name: 'by-hand' }, spec: spec!.template.spec! }
   t.ok(await controlPlane.client.create(pod, ofDeployment, { dryRun: true }), 'its Pods may be created in its namespace')
 
-  await kubectl.ok(`delete -k ${installation} --timeout=60s`)
+  await kubectl.ok(`delete -k ${installation} --timeout=180s`)
   const after = await kubectl(`get -k ${installation} -o name`)
   t.equal(after.stdout, '')
   t.equal(after.stderr.match(/NotFound|doesn't have a resource type|no matches for kind/g)?.length, manifests.length, after.stderr)
@@ -322,8 +322,15 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
       onStarted: () => ready.resolve(),
     })
     done.catch((error: unknown) => ready.reject(error))
+    let hasEnded = false
+    void done.catch(() => undefined).then(() => (hasEnded = true))
     const end = async (): Promise<void> => {
       stop.abort()
+      // The grace periods of the shutdown pass on the fake clock.
+      await until('the operator has ended', async () => {
+        await clock.advance(1000)
+        return hasEnded
+      })
       await done
     }
     t.teardown(end)
@@ -345,7 +352,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('is deleted with its MyPods and their Pods', async (t) => {
     await whenCollected(client)
-    await kubectl.ok(`delete -k ${installation} --timeout=60s`)
+    await kubectl.ok(`delete -k ${installation} --timeout=180s`)
     const left = async (): Promise<Pod[]> => [...(await client.list(pod, { namespace: sample.namespace })).items]
     await until('the Pods are gone', async () => (await left()).length === 0, 90_000).catch(async () =>
       t.strictSame(

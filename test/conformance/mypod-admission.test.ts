@@ -1,4 +1,4 @@
-/** Tests of the errors and warnings that the webhooks and the API server return for MyPods. */
+/** Tests of the errors and warnings that the webhooks and the API server return for MyPods. A12 is a row of the acceptance. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
@@ -25,7 +25,7 @@ t.test('admission of MyPods', async (t) => {
   const invalid: Readonly<
     Record<string, { readonly by: string; readonly spec: object; readonly causes: readonly (readonly [string, string, string])[] }>
   > = {
-    'no containers': {
+    'A12: no containers': {
       by: 'mutate',
       spec: { podSpec: { containers: [] } },
       causes: [
@@ -110,7 +110,7 @@ t.test('admission of MyPods', async (t) => {
     },
   }
   for (const [what, { by, spec, causes }] of Object.entries(invalid))
-    t.test(`refused with every error: ${what}`, async (t) => {
+    t.test(`${what}, refused with every error`, async (t) => {
       const refusal: unknown = await client
         .create(mypod, { metadata: { namespace, name: 'invalid' }, spec } as ObjectInput<MyPod>)
         .catch((error: unknown) => error)

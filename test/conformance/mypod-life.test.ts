@@ -1,4 +1,7 @@
-/** Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. */
+/**
+ * Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. A name such as A8 is a row of
+ * the acceptance.
+ */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
 import { createClient } from '../../src/client/client.ts'
@@ -19,7 +22,7 @@ t.test('the life of MyPods', async (t) => {
   const collected = whenCollected()
   collected.catch(() => undefined) // the tests that await `collected` report its failure
 
-  t.test('in a namespace with level restricted the status reports the missing Pod, without a retry loop', async (t) => {
+  t.test('A13: in a namespace with level restricted the status reports the missing Pod, without a retry loop', async (t) => {
     await client.create(namespaceType, { metadata: { name: restricted, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })
     t.teardown(() => client.delete(namespaceType, { name: restricted }).catch(() => undefined))
     const violation = [
@@ -95,7 +98,7 @@ t.test('the life of MyPods', async (t) => {
     t.equal((await podOf('steady'))!.metadata.resourceVersion, metadata.resourceVersion)
   })
 
-  t.test('a restart of the operator changes nothing', async (t) => {
+  t.test('A11: a restart of the operator changes nothing', async (t) => {
     await running('restarted')
     const { items: before } = await client.list(pod, { namespace })
     const { items: objects } = await client.list(mypod, { namespace })
@@ -126,7 +129,7 @@ t.test('the life of MyPods', async (t) => {
     t.ok(operator.isAlive())
   })
 
-  t.test('a MyPod is deleted with its Pod', async () => {
+  t.test('A8: a MyPod is deleted with its Pod', async () => {
     await running('deleted')
     await collected
     await client.delete(mypod, { namespace, name: 'deleted' })

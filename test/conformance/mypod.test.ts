@@ -1,4 +1,4 @@
-/** Tests of the Pod that the operator creates for a MyPod, on every control plane. */
+/** Tests of the Pod that the operator creates for a MyPod, on every control plane. A name such as A1 is a row of the acceptance. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -16,7 +16,7 @@ t.test('MyPods', async (t) => {
   const { controlPlane, client, startOperator, running, refusals, podOf, untilPod, untilMyPod } = await startMyPodWorld(t)
   const operator = await startOperator()
 
-  t.test('the sample becomes a Pod with labels, annotations and an owner', async (t) => {
+  t.test('A1: the sample becomes a Pod with labels, annotations and an owner', async (t) => {
     const sample = parse(readFileSync(join(repository, 'config/samples/mypod.yaml'), 'utf8')) as ObjectInput<MyPod>
     const { metadata } = await client.create(mypod, sample)
     const live = await untilPod('mypod-sample', 'is there', undefined, 5 * seconds)
@@ -35,7 +35,7 @@ t.test('MyPods', async (t) => {
     t.match(live.spec, sample.spec.podSpec)
   })
 
-  t.test('the status and the table row have the state of the Pod', async (t) => {
+  t.test('A2: the status and the table row have the state of the Pod', async (t) => {
     const live = await untilPod('mypod-sample', 'runs', ({ status }) => status?.phase === 'Running')
     const { status } = await untilMyPod('mypod-sample', 'runs', (found) => found.status?.podPhase === 'Running', 5 * seconds)
     t.match(status, {
@@ -61,7 +61,7 @@ t.test('MyPods', async (t) => {
     t.match(table.rows[0]!.cells, ['mypod-sample', 'Running', live.status!.podIP, live.status!.hostIP, /^\d+s$/])
   })
 
-  t.test('kubectl get prints the state', needsKubectl, async (t) => {
+  t.test('A2: kubectl get prints the state', needsKubectl, async (t) => {
     const { status } = (await untilMyPod('mypod-sample', 'runs', (found) => found.status?.podPhase === 'Running'))!
     const kubectl = kubectlAs(t, controlPlane.kubeconfig)
     const [podIp, nodeIp] = [status!.podIp!, status!.nodeIp!].map((address) => address.replaceAll('.', '\\.'))
@@ -75,7 +75,7 @@ t.test('MyPods', async (t) => {
     )
   })
 
-  t.test('without labels and annotations the Pod has only the label of the operator', async (t) => {
+  t.test('A3: without labels and annotations the Pod has only the label of the operator', async (t) => {
     const { live } = await running('bare')
     t.strictSame(live.metadata.labels, { creator: 'mypod-controller' })
     t.strictSame(
@@ -85,7 +85,7 @@ t.test('MyPods', async (t) => {
     t.ok(operator.isAlive())
   })
 
-  t.test('changed and removed labels are applied to the same Pod', async (t) => {
+  t.test('A4: changed and removed labels are applied to the same Pod', async (t) => {
     const { live: before } = await running('relabelled', { podLabels: { app: 'one', old: 'yes' }, podAnnotations: { note: 'first' } })
     await client.patch(pod, { namespace, name: 'relabelled' }, { metadata: { annotations: { 'cni.example.com/ip': 'foreign' } } })
     const spec = { podLabels: { app: 'two', old: null, new: 'yes' }, podAnnotations: null }
@@ -97,7 +97,7 @@ t.test('MyPods', async (t) => {
     t.equal(after.metadata.annotations!['cni.example.com/ip'], 'foreign', 'an annotation of another manager is kept')
   })
 
-  t.test('a changed image is applied to the same Pod', async (t) => {
+  t.test('A5: a changed image is applied to the same Pod', async (t) => {
     const { live: before } = await running('new-image')
     await client.patch(
       mypod,
@@ -109,7 +109,7 @@ t.test('MyPods', async (t) => {
     t.equal(after.metadata.uid, before.metadata.uid)
   })
 
-  t.test('changed resources cause a new Pod', async (t) => {
+  t.test('A6: changed resources cause a new Pod', async (t) => {
     const { live: before } = await running('new-limits')
     const resources = { limits: { cpu: '100m' } }
     await client.patch(
@@ -128,7 +128,7 @@ t.test('MyPods', async (t) => {
     )
   })
 
-  t.test('a deleted Pod is created again', async (t) => {
+  t.test('A7: a deleted Pod is created again', async (t) => {
     const { live: before } = await running('deleted-by-hand')
     await client.delete(pod, { namespace, name: 'deleted-by-hand' })
     const isNew = ({ metadata }: typeof before): boolean => metadata.uid !== before.metadata.uid
@@ -148,7 +148,7 @@ t.test('MyPods', async (t) => {
     t.equal(after.spec?.containers[0]?.image, 'example.com/other:1')
   })
 
-  t.test('an existing Pod without owner is not touched, and replaced after its deletion', async (t) => {
+  t.test('A9: an existing Pod without owner is not touched, and replaced after its deletion', async (t) => {
     const foreign = {
       metadata: { namespace, name: 'taken', labels: { of: 'somebody' } },
       spec: { containers: [{ name: 'a', image: 'b' }] },
@@ -170,7 +170,7 @@ t.test('MyPods', async (t) => {
     t.equal(conditionOf(healed, 'Degraded')?.status, 'False')
   })
 
-  t.test('ten MyPods at once have their Pods within ten seconds', async (t) => {
+  t.test('A10: ten MyPods at once have their Pods within ten seconds', async (t) => {
     const names = Array.from({ length: 10 }, (_, index) => `many-${index}`)
     await Promise.all(names.map((name) => client.create(mypod, mypodNamed(name))))
     const pods = await Promise.all(names.map((name) => untilPod(name, 'is there', undefined, 10 * seconds)))

@@ -13,6 +13,7 @@ import { until } from '../../src/testing/until.ts'
 import { conformanceControlPlane } from '../support/conformance/backends.ts'
 import type { NamespacedKey } from '../support/conformance/new-namespaces.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
+import { untilGone } from '../support/devcluster/client.ts'
 import { fc } from '../support/property.ts'
 
 const labels = { app: 'web' }
@@ -430,6 +431,7 @@ t.test('a StatefulSet that is deleted with its dependents orphaned leaves them, 
   const uids = async (): Promise<string[]> => [...(await podsOf(key)), ...(await revisionsOf(key))].map(({ metadata }) => metadata.uid)
   const before = await uids()
   await client.delete(apps.statefulSet, key, { propagationPolicy: 'Orphan' })
+  await untilGone(client, apps.statefulSet, key)
   await until('nothing has an owner', async () =>
     [...(await podsOf(key)), ...(await revisionsOf(key))].every((object) => controllerOf(object) === undefined),
   )

@@ -173,6 +173,8 @@ t.test('a controller with a finalizer may patch its objects, and its settings ar
   ])
   const refusal = (finalizer: unknown) => () => defineController(thing, { reconcile: finalize, finalizer: finalizer as never })
   t.throws(refusal({ name: 'cleanup', finalize }), /finalizer\.name: must have a domain, as in example\.com\/cleanup, found "cleanup"/)
+  t.doesNotThrow(refusal({ name: 'cleanup.example.com', finalize }), 'a domain alone')
+  t.throws(refusal({ name: 'example.com.', finalize }), /finalizer\.name: name part must consist of/)
   t.throws(refusal({ name: 'example.com/', finalize }), /finalizer\.name: name part must be non-empty/)
   t.throws(refusal({ name: 7, finalize }), /finalizer\.name: must be a string/)
   t.throws(refusal({ name }), /finalizer\.finalize: is missing/)

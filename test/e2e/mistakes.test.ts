@@ -132,7 +132,10 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
   await t.test('an unknown operator', (t) =>
     oneSentence(
       t,
-      [run('--operators', 'mypods'), /no operator "mypods"\. The shipped ones are: mypod; for your own operator/],
+      [
+        run('--operators', 'mypods'),
+        /no operator "mypods"\. The shipped ones are: mypod, memcached, echo, cronjob, xxx; for your own operator/,
+      ],
       [['dev', '--operators', 'mypods'], /no operator "mypods"\./],
       [generate('./absent.ts'), /\.\/absent\.ts does not exist: use a file/],
       [
@@ -144,6 +147,14 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
       [generate('./broken.ts'), /\.\/broken\.ts cannot be loaded: .* \(\.\/broken\.ts:1:7\)\.$/],
       [generate('./nothing.ts'), /\.\/nothing\.ts exports no "operator" made with defineOperator/],
     ),
+  )
+
+  await t.test('an invalid option of a shipped operator', (t) =>
+    oneSentence(t, [
+      run('--operators', 'xxx'),
+      /The environment variable XXX_OUTPUT is "\/opt"\. Expected: emptyDir, /,
+      { XXX_OUTPUT: '/opt' },
+    ]),
   )
 
   await t.test('no selected operators', (t) =>

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import { createLogger, run, systemClock } from '../../src/index.ts'
+import { systemRandom } from '../../src/runtime/random.ts'
 import { checkRunOptions } from '../../src/manager/run-option-checks.ts'
 import { FakeClock, startControlPlane } from '../../src/testing/index.ts'
 import { startOperator } from '../../src/testing/operator.ts'
@@ -151,9 +152,13 @@ t.test('startControlPlane checks its options alike', async (t) => {
 
 t.test('startOperator checks its options alike', (t) =>
   t.rejects(
-    startOperator({ connection, client: undefined as never, logger: undefined as never, clock: systemClock }, [noteOperator], {
-      namespace: 'a',
-    } as never),
+    startOperator(
+      { connection, client: undefined as never, logger: undefined as never, clock: systemClock, random: systemRandom },
+      [noteOperator],
+      {
+        namespace: 'a',
+      } as never,
+    ),
     {
       code: 'PRO_CONFIG_INVALID',
       message: 'The options of startOperator are invalid: namespace: unknown field; did you mean namespaces?.',

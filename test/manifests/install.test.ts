@@ -3,6 +3,7 @@ import { defineKind } from '../../src/api/kind.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import { Type } from '../../src/api/type.ts'
 import { failure } from '../../src/api/status.ts'
+import { issueAuthority } from '../../src/certs/issue.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
@@ -17,6 +18,11 @@ import { webhookConfigurations } from '../../src/manifests/webhook-configuration
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { defineWebhook } from '../../src/webhook/definition/definition.ts'
 
+const trusted = (await issueAuthority(0)).cert
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const ours = base64(trusted)
+const others = base64((await issueAuthority(0)).cert)
+
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
@@ -30,7 +36,7 @@ async function outcome(caBundles: readonly (string | undefined)[], forConversion
   const conversion = { webhook: { clientConfig: { caBundle: forConversion } } }
   const client = { get: async () => ({ webhooks, spec: { conversion } }) } as unknown as Client
   let settled: string | undefined
-  const waiting = whenTrusted(client, operators, clock).then(
+  const waiting = whenTrusted(client, operators, trusted, clock).then(
     () => (settled = 'trusted'),
     (error: unknown) => (settled = error instanceof ProreusError ? `${error.code}: ${error.message}` : String(error)),
   )
@@ -38,11 +44,15 @@ async function outcome(caBundles: readonly (string | undefined)[], forConversion
   return waiting
 }
 
-t.test('webhooks are trusted when each of them has a caBundle', async (t) => {
-  t.equal(await outcome(['a', 'b']), 'trusted')
-  const late = 'PRO_CERTIFICATE: The MutatingWebhookConfiguration thing-mutating got no caBundle in time; see the log for the reason.'
-  t.equal(await outcome(['a', undefined]), late)
-  t.equal(await outcome(['', 'b']), late)
+const notYet = 'did not get the CA certificates of this process as caBundle in time; see the log for the reason.'
+
+t.test('webhooks are trusted when each of them has the CA of this process in its caBundle', async (t) => {
+  t.equal(await outcome([ours, ours]), 'trusted')
+  t.equal(await outcome([ours, base64(Buffer.from(others, 'base64').toString() + trusted)]), 'trusted')
+  const late = `PRO_CERTIFICATE: The MutatingWebhookConfiguration thing-mutating ${notYet}`
+  t.equal(await outcome([ours, undefined]), late)
+  t.equal(await outcome(['', ours]), late)
+  t.equal(await outcome([ours, others]), late, 'an earlier process has left its CA')
 })
 
 const versions = [
@@ -62,12 +72,11 @@ const converting = defineOperator({
   ],
 })
 
-t.test('conversion webhooks are trusted when each CRD has a caBundle', async (t) => {
-  t.equal(await outcome([], 'a', [converting]), 'trusted')
-  t.equal(
-    await outcome([], undefined, [converting]),
-    'PRO_CERTIFICATE: The CustomResourceDefinition converteds.example.com got no caBundle in time; see the log for the reason.',
-  )
+t.test('conversion webhooks are trusted when each CRD has the CA of this process in its caBundle', async (t) => {
+  const late = `PRO_CERTIFICATE: The CustomResourceDefinition converteds.example.com ${notYet}`
+  t.equal(await outcome([], ours, [converting]), 'trusted')
+  t.equal(await outcome([], undefined, [converting]), late)
+  t.equal(await outcome([], others, [converting]), late)
 })
 
 /** Installs the webhooks of an operator whose CRD has this conversion strategy. Returns the requests that write. */
@@ -384,25 +393,25 @@ t.test('the URL takes precedence over the Service, and outside a cluster one of 
 t.test('the wait for trust reads each configuration and CRD, and can be aborted', async (t) => {
   const { signal } = new AbortController()
   const { client, calls } = recording(() => ({
-    webhooks: [{ clientConfig: { caBundle: 'a' } }],
-    spec: { conversion: { webhook: { clientConfig: { caBundle: 'a' } } } },
+    webhooks: [{ clientConfig: { caBundle: ours } }],
+    spec: { conversion: { webhook: { clientConfig: { caBundle: ours } } } },
   }))
   const both = defineOperator({ ...converting, webhooks: [defineWebhook(converted)] })
-  await whenTrusted(client, [both], new FakeClock(), { name: 'mine', signal })
+  await whenTrusted(client, [both], trusted, new FakeClock(), { name: 'mine', signal })
   t.strictSame(calls, [
     ['get', 'MutatingWebhookConfiguration', { name: 'mine-mutating' }, { signal }],
     ['get', 'ValidatingWebhookConfiguration', { name: 'mine-validating' }, { signal }],
     ['get', 'CustomResourceDefinition', { name: 'converteds.example.com' }, { signal }],
   ])
-  const alone = recording(() => ({ spec: { conversion: { webhook: { clientConfig: { caBundle: 'a' } } } } }))
-  await whenTrusted(alone.client, [converting], new FakeClock())
+  const alone = recording(() => ({ spec: { conversion: { webhook: { clientConfig: { caBundle: ours } } } } }))
+  await whenTrusted(alone.client, [converting], trusted, new FakeClock())
   t.strictSame(
     alone.calls.map(([, kind]) => kind),
     ['CustomResourceDefinition'],
     'without webhooks there are no configurations',
   )
   const abort = new AbortController()
-  const waiting = whenTrusted(recording(() => ({ webhooks: [{ clientConfig: {} }] })).client, [both], new FakeClock(), {
+  const waiting = whenTrusted(recording(() => ({ webhooks: [{ clientConfig: {} }] })).client, [both], trusted, new FakeClock(), {
     name: 'mine',
     signal: abort.signal,
   })

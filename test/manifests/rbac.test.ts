@@ -115,6 +115,17 @@ t.test('each kind has a viewer and an editor role that aggregate to those of the
   t.end()
 })
 
+t.test('the roles of two kinds with one name have the groups in their names', async (t) => {
+  const kinds = ['a.example.com', 'b.example.com'].map((group) =>
+    defineKind({ group, kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] }),
+  )
+  const names = userRoles([defineOperator({ name: 'a', kinds })], 'mine').map(({ metadata }) => (metadata as { name: string }).name)
+  t.strictSame(
+    names,
+    ['a', 'b'].flatMap((group) => ['viewer', 'editor'].map((suffix) => `mine-things.${group}.example.com-${suffix}`)),
+  )
+})
+
 t.test('rules for paths that are not resources are merged, too', async (t) => {
   const rule = (nonResourceURLs: string[], verbs: string[]): PolicyRule => ({ apiGroups: [], resources: [], nonResourceURLs, verbs })
   t.strictSame(mergeRules([rule(['/metrics', '/debug'], ['get']), rule(['/metrics'], ['post'])]), [

@@ -6,7 +6,7 @@ import { finished, repository } from '../support/process/process.ts'
 // An example's test starts a control plane in a child process.
 t.setTimeout(120_000)
 
-for (const path of ['databases/database.test.ts', 'cronjob/cronjob.test.ts', 'controllers/census.test.ts']) {
+for (const path of ['databases/database.test.ts', 'controllers/census.test.ts']) {
   t.test(`docs/examples/${path} passes`, async (t) => {
     // With these variables, the test runner in the child process would report to the runner of this process.
     const { NODE_TEST_CONTEXT: _, TAP: _tap, ...env } = process.env

@@ -8,22 +8,24 @@ import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unpl
 
 /**
  * The tolerated growth of the heap. The heap may contain objects that are not yet collected, and the requests that the embedded API server
- * records.
+ * records. The history that this server keeps for watches is not measured: it is more than 10 MB at the end.
  */
-const mayGrowBytes = 6 * 1024 * 1024
+const mayGrowBytes = 4 * 1024 * 1024
 
 const options = unpluggingOptions(t, 120)
 t.setTimeout((options.seconds + 400) * 1000)
 t.test('informers and controllers miss nothing while connections are cut, half-opened and delayed', async (t) => {
-  const growth = watchHeap(options.seconds)
+  let compact = (): Promise<unknown> => Promise.resolve()
+  const growth = watchHeap(options.seconds, () => compact())
   const backends = ['embedded', 'binaries'] as const
   await Promise.all(
     backends.map(async (backend) => {
       const controlPlane = await startControlPlane({ backend, controllers: false, namespaces: [namespace] })
       t.teardown(() => controlPlane.stop())
+      if (backend === 'embedded') compact = () => controlPlane.compact()
       await unplug(t, controlPlane, { ...options, name: backend, forgetting: true })
     }),
   )
-  const bytes = growth()
+  const bytes = await growth()
   t.ok(bytes < mayGrowBytes, `the heap does not grow: ${Math.round(bytes / 1024)} KiB more`)
 })

@@ -60,9 +60,9 @@ t.test('garbage is collected when it takes half as much memory as the live objec
     return Number((await promisify(execFile)(process.execPath, ['--conditions=proreus-source', program, ...args])).stdout)
   }
   const limited = await largest('limited')
-  t.ok(limited > 60 && limited < 145, `${limited} MB`)
+  t.ok(limited > 60 && limited < 120, `${limited} MB`)
   const unlimited = await largest('unlimited')
-  t.ok(unlimited > 145, `${unlimited} MB`)
+  t.ok(unlimited > 120, `${unlimited} MB`)
 })
 
 t.test('an option of the process for the growth of the heap has precedence', async (t) => {
@@ -72,5 +72,5 @@ t.test('an option of the process for the growth of the heap has precedence', asy
     join(import.meta.dirname, '../support/heap-garbage.ts'),
     'limited',
   ])
-  t.ok(Number(stdout) > 145, `${stdout} MB`)
+  t.ok(Number(stdout) > 120, `${stdout} MB`)
 })

@@ -1,6 +1,6 @@
 /** Tests of the files in the npm package, and of the package outside of this repository. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
@@ -55,7 +55,7 @@ const json = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as
 
 t.test('the package has the files that users of the library need, and no others', async (t) => {
   const expected =
-    /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|ts|yaml)|package\.json|bench\/README\.md|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE)$/
+    /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|sh|ts|yaml)|package\.json|bench\/README\.md|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE)$/
   t.strictSame(
     paths.filter((path) => !expected.test(path)),
     [],
@@ -68,9 +68,22 @@ t.test('the package has the files that users of the library need, and no others'
     'dist/chunks/worker.js',
     'dist/chunks/operators-process.js',
     'dist/chunks/parent-guard.js',
+    'dist/chunks/plain-supervisor.js',
+    'dist/chunks/terminal-program.js',
   ])
     t.ok(paths.includes(path), path)
-  t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)
+  t.ok(packed.unpackedSize < 14_000_000, `${packed.unpackedSize} bytes`)
+})
+
+t.test('the package has the scripts of all processes that the sources start by the name of a script', async (t) => {
+  const sources = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const scripts = sources.flatMap((path) =>
+    [...readFileSync(join(repository, 'src', path), 'utf8').matchAll(/`\.\/([\w-]+)\$\{extname\(import\.meta\.url\)\}`/g)].map(
+      ([, name]) => name,
+    ),
+  )
+  t.ok(scripts.includes('connector-process'))
+  for (const name of scripts) t.ok(paths.includes(`dist/chunks/${name}.js`), `dist/chunks/${name}.js`)
 })
 
 t.test('the pages of the package link to files and folders of the package', async (t) => {
@@ -142,7 +155,7 @@ t.test('the package runs, and can be imported', async (t) => {
 
 t.test('a process starts from few files, and without the embedded API server', async (t) => {
   const scripts = paths.filter((path) => path.endsWith('.js'))
-  t.ok(scripts.length < 60, `${scripts.length} files`)
+  t.ok(scripts.length < 65, `${scripts.length} files`)
   const imported = new Set<string>()
   const follow = (path: string): void => {
     if (imported.has(path)) return

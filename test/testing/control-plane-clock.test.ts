@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configMap, event, namespace } from '../../src/api/builtin.ts'
+import { configMap, deployment, event, namespace, pod } from '../../src/api/builtin.ts'
 import type { Test } from 'tap'
 import { createClient } from '../../src/client/client.ts'
 import { defineController } from '../../src/controller/builder.ts'
@@ -8,6 +8,7 @@ import { startControlPlane } from '../../src/testing/control-plane.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../../src/testing/control-plane-types.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { until } from '../../src/testing/until.ts'
+import { Dice } from '../support/dice.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
 const hour = 3_600_000
@@ -69,13 +70,43 @@ t.test('operators have the clock of the control plane, unless they get another o
   t.match(await reconciledWith({ random: () => 0.5 }), { id: '80000000-8000-4000-8000-000080000000' })
 })
 
-t.test('only an embedded control plane accepts a clock', async (t) => {
-  for (const backend of ['binaries', 'existing'] as const)
-    await t.rejects(startControlPlane({ backend, clock: new FakeClock() }), {
-      code: 'PRO_CONFIG_INVALID',
-      message: `The options of startControlPlane are invalid: clock: must be absent with the backend "${backend}", whose API server uses the time of its machine.`,
-    })
+t.test('only an embedded control plane accepts a clock and random numbers', async (t) => {
+  for (const backend of ['binaries', 'existing'] as const) {
+    const misplaced = async (options: ControlPlaneOptions, problem: string): Promise<void> => {
+      const message = `The options of startControlPlane are invalid: ${problem}.`
+      await t.rejects(startControlPlane({ backend, ...options }), { code: 'PRO_CONFIG_INVALID', message })
+    }
+    const absent = `must be absent with the backend "${backend}", whose API server`
+    await misplaced({ clock: new FakeClock() }, `clock: ${absent} uses the time of its machine`)
+    await misplaced({ pods: {} }, `pods: ${absent} has nodes of its own`)
+    await misplaced({ random: () => 0 }, `random: ${absent} chooses uids and names itself`)
+  }
   await t.rejects(startControlPlane({ clock: {} as FakeClock }), { code: 'PRO_CONFIG_INVALID', message: /clock: must be a clock/ })
+})
+
+t.test('the same numbers of `random` give the Pods of a Deployment the same names and uids', async (t) => {
+  const at = Math.floor(Date.now() / 1000) * 1000
+  const podsOf = async (seed: number): Promise<string[]> => {
+    const [clock, dice] = [new FakeClock(at), new Dice(seed)]
+    const { client, stop } = await start(t, { clock, random: () => dice.next() })
+    const labels = { app: 'web' }
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } }
+    const spec = { replicas: 3, selector: { matchLabels: labels }, template }
+    await client.create(deployment, { metadata: { namespace: 'default', name: 'web' }, spec })
+    const identities = async (): Promise<string[]> => {
+      // The time passes, because a Pod waits for its ServiceAccount.
+      await clock.advance(100)
+      const { items } = await client.list(pod, { namespace: 'default', labelSelector: { matchLabels: labels } })
+      return items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
+    }
+    await until('there are three Pods', async () => (await identities()).length === 3)
+    const found = await identities()
+    await stop()
+    return found
+  }
+  const [first, second, other] = [await podsOf(1), await podsOf(1), await podsOf(2)]
+  t.strictSame(first, second)
+  t.equal(new Set([...first, ...other]).size, 6)
 })
 
 t.test('Events are deleted an hour after they were last seen', async (t) => {

@@ -4,7 +4,7 @@ import type { ConditionInput, DeepReadonly } from 'proreus'
 import { memcached } from './kind.ts'
 import type { Memcached } from './kind.ts'
 
-const ownerLabel = 'cache.example.com/memcached'
+const ownerLabel = 'example.com/memcached'
 
 export const controller = defineController(memcached, {
   owns: [apps.deployment],

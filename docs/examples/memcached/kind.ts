@@ -2,7 +2,7 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 export const memcached = defineKind({
-  group: 'cache.example.com',
+  group: 'example.com',
   kind: 'Memcached',
   versions: [
     {

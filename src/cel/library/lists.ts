@@ -120,8 +120,8 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // An item of `part` may not match its schema. If `list` comes from the object, reading such an item throws. If an expression created
-    // `list`, such an item counts as not contained.
+    // It is possible that an item of `part` does not match its schema. If `list` is a field of the validated object, reading this item
+    // throws. If an expression created `list`, this item counts as not contained in `list`.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

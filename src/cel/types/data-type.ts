@@ -1,18 +1,18 @@
 /** Converts JSON data to CEL values according to its schema (`k8s.io/apiserver/pkg/cel/common: UnstructuredToVal`). */
+import type { ParsedTime } from '../../api/go-time.ts'
+import { parseDate, parseSchemaTime } from '../../api/go-time.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { base64Problem } from '../../formats/go-base64.ts'
 import { CelError } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
-import type { ParsedTime } from './go-time.ts'
-import { parseDate, parseSchemaTime } from './go-time.ts'
 import type { Int } from './integers.ts'
 import { isInt64, toInt } from './integers.ts'
 import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import { parseSchemaDuration } from './times.ts'
-import type { ListSemantics, Timestamp, Value } from './values.ts'
-import { Double } from './values.ts'
+import type { ListSemantics, Value } from './values.ts'
+import { Double, Timestamp } from './values.ts'
 
 /** Converts JSON data to a CEL value. Throws `CelError` for data that does not match the schema. */
 export type DataType = (value: JsonValue) => Value
@@ -135,7 +135,7 @@ const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
 
 function parsed(time: ParsedTime, problem: (detail: string) => string): Timestamp {
   if (typeof time === 'string') throw new CelError(problem(time))
-  return time
+  return new Timestamp(time.seconds, time.nanos, time.offsetMinutes)
 }
 
 function found<Result>(result: Result | undefined, problem: string): Result {

@@ -53,7 +53,7 @@ export function isOperatorMessage(value: unknown): value is OperatorMessage {
     case 'serving':
       return isPort(webhook ?? 1) && isPort(metrics ?? 1)
     case 'ready':
-      return isObject(next) && isText(next['plural'] ?? '') && isText(next['sample'] ?? '')
+      return isObject(next) && isText(next['resource'] ?? '') && isText(next['sample'] ?? '')
     default:
       return false
   }

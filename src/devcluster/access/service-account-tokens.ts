@@ -3,7 +3,7 @@
  * with the `serviceAccountKey` of the `ClusterState`.
  */
 import type { KeyObject } from 'node:crypto'
-import { createPrivateKey, createPublicKey, randomUUID, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
@@ -11,6 +11,7 @@ import { invalid, quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
+import { newUuid } from '../../runtime/random.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import { badRequest, conflict, invalidObject, notFound } from '../apimachinery/status-error.ts'
 import { at, listAt, numberAt, textAt } from '../apimachinery/unstructured.ts'
@@ -64,8 +65,16 @@ export interface ServiceAccountTokens {
   readonly authenticator: TokenAuthenticator
 }
 
-/** @param key the key that signs the tokens: a P-256 key as PEM */
-export function serviceAccountTokens(store: ObjectStore, clock: Clock, key: string): ServiceAccountTokens {
+export interface ServiceAccountTokensOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  /** Returns a number in [0, 1), for the ids of tokens. An id is no secret. */
+  readonly random: () => number
+  /** The key that signs the tokens: a P-256 key as PEM. */
+  readonly key: string
+}
+
+export function serviceAccountTokens({ store, clock, random, key }: ServiceAccountTokensOptions): ServiceAccountTokens {
   const privateKey = createPrivateKey(key)
   const publicKey = createPublicKey(privateKey)
 
@@ -95,7 +104,7 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock, key: stri
       exp: now + seconds,
       iat: now,
       iss: issuer,
-      jti: randomUUID(),
+      jti: newUuid(random),
       'kubernetes.io': { namespace, ...boundTo, serviceaccount: { name, uid } },
       nbf: now,
       sub: serviceAccountName(namespace, name),

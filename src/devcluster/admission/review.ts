@@ -1,9 +1,9 @@
 /** Builds the AdmissionReview for a webhook, and validates the webhook's response. */
-import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { quote } from '../../api/field-error.ts'
 import { base64Problem } from '../../formats/go-base64.ts'
+import { newUuid } from '../../runtime/random.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
@@ -53,12 +53,12 @@ const knownVersions = ['v1', 'v1beta1']
  *
  * @throws {CallError} when kube-apiserver supports none of the versions.
  */
-export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest {
+export function reviewRequest(hook: Hook, write: VersionedWrite, random: () => number): ReviewRequest {
   const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) {
     throw new CallError('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)')
   }
-  const uid = randomUUID()
+  const uid = newUuid(random)
   const apiVersion = `admission.k8s.io/${version}`
   const { object = null, oldObject = null, ...request } = requestOf(write)
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }

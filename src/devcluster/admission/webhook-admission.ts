@@ -43,8 +43,10 @@ export function createWebhookAdmission(options: {
   readonly caller: WebhookCaller
   readonly authorizer: Authorizer
   readonly logger: Logger
+  /** Returns a number in [0, 1), for the uids of AdmissionReviews. */
+  readonly random: () => number
 }): Admission {
-  const { state, caller, authorizer, logger } = options
+  const { state, caller, authorizer, logger, random } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
   /** Returns the objects of the request in the version that the webhook's rules match; undefined when the webhook must not be called. */
@@ -66,7 +68,7 @@ export function createWebhookAdmission(options: {
     if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
     }
-    const review = reviewRequest(hook, write)
+    const review = reviewRequest(hook, write, random)
     const { timeoutSeconds, clientConfig } = hook
     const { deadline, signal } = attributes.context
     const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, deadline, signal })

@@ -20,12 +20,14 @@ import { endpointSliceController } from './endpoints/endpoint-slices.ts'
 import { endpointsController } from './endpoints/endpoints.ts'
 import { endpointsMirroringController } from './endpoints/mirroring.ts'
 import { runGarbageCollector } from './garbage-collector.ts'
+import type { ContainerRuntime } from './kubelet/container-runtime.ts'
 import { kubelet } from './kubelet/kubelet.ts'
-import type { SimulationOptions } from './kubelet/simulation.ts'
+import type { SimulationOptions } from './kubelet/simulated/simulation.ts'
 import { namespaceController } from './namespace-controller.ts'
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'
 import { nodeRegistration } from './nodes/node-registration.ts'
 import { podGarbageCollector } from './nodes/pod-garbage-collector.ts'
+import { terminatedPodCollector } from './nodes/terminated-pods.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { scheduler } from './scheduler/scheduler.ts'
@@ -53,28 +55,34 @@ export interface ControllersOptions {
   /** The version of the simulated kubelets. */
   readonly version: string
   readonly simulation: SimulationOptions
+  /** Runs the containers of Pods. */
+  readonly runtime: ContainerRuntime
+  /** Further controllers, e.g. for the network of Pods that are processes. Default: none. */
+  readonly others?: readonly ControllerDefinition[]
   /** The controllers that run. */
   readonly selection: ControllerSelection
   readonly logger: Logger
   readonly clock: Clock
+  /** Returns a number in [0, 1), for jitter and ids. */
+  readonly random: () => number
 }
 
 /** Runs the scheduler, the kubelets and the selected controllers until the signal is aborted. Resolves when all of them have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
-  const { client, source, onRestore, clock, simulation, version, selection } = options
+  const { client, source, onRestore, clock, random, simulation, version, selection } = options
   const logger = quiet(options.logger)
   const metrics = new Metrics()
-  const cache = new Cache(client, { logger, clock })
+  const cache = new Cache(client, { logger, clock, random })
   const nextNumber = counter()
   const eventsOf = (component: string, node?: string): EventRecorder => {
     const place = node === undefined ? { instance: '' } : { instance: node, host: node }
-    return createEventRecorder(client, { component, ...place, nextNumber, logger, clock })
+    return createEventRecorder(client, { component, ...place, nextNumber, logger, clock, random })
   }
   const kubeletEvents = { eventsOf: (node: string) => eventsOf('kubelet', node) }
   const start = (definition: ControllerDefinition, component: string): Promise<void> => {
     const events = eventsOf(component)
     // The cluster stops as a whole, so running reconciles get no grace period.
-    return runController(definition, { client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
+    return runController(definition, { client, cache, logger, metrics, clock, random, events, graceMs: 0 }, signal)
   }
   /** Runs a controller if it is selected. `component` is the source of its Events. */
   const startSelected = async (name: ControllerName, definition: ControllerDefinition, component: string = name): Promise<void> => {
@@ -84,11 +92,13 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     runGarbageCollector({ client, source, onRestore, logger, clock, events: eventsOf('garbage-collector-controller') }, signal)
   await Promise.all([
     start(scheduler(simulation), 'default-scheduler'),
-    start(kubelet({ simulation, ...kubeletEvents }), 'kubelet'),
+    start(kubelet({ runtime: options.runtime, ...kubeletEvents }), 'kubelet'),
+    ...(options.others ?? []).map((definition) => start(definition, definition.name)),
     start(nodeRegistration({ version, ...kubeletEvents }), 'kubelet'),
     startSelected('node-lifecycle-controller', nodeLifecycle(simulation.nodeGraceMs), 'node-controller'),
     startSelected('taint-eviction-controller', taintEviction()),
     startSelected('pod-garbage-collector-controller', podGarbageCollector(), 'pod-garbage-collector'),
+    startSelected('pod-garbage-collector-controller', terminatedPodCollector(), 'pod-garbage-collector'),
     startSelected('namespace-controller', namespaceController(source)),
     startSelected('serviceaccount-controller', serviceAccountController()),
     startSelected('root-ca-certificate-publisher-controller', rootCaPublisher(options.authority.cert)),

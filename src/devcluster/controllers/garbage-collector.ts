@@ -14,10 +14,11 @@ import type { Client } from '../../client/client.ts'
 import { WorkQueue } from '../../controller/queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { EventRecorder } from '../../telemetry/event-recorder.ts'
+import type { ReadonlyObject } from './api-types.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import type { GraphObject } from './dependency-graph.ts'
 import { DependencyGraph } from './dependency-graph.ts'
-import type { ReadonlyObject, Reference } from './owners.ts'
+import type { Reference } from './owners.ts'
 import {
   findOwners,
   foregroundFinalizer,
@@ -199,7 +200,7 @@ class Collector {
   }
 
   /**
-   * Performs a foreground deletion: queues the dependents that block the owner, and removes the finalizer when there are none
+   * Performs a foreground deletion: queues the dependents that block the owner, and removes the finalizer when no dependent blocks it
    * (k8s.io/kubernetes/pkg/controller/garbagecollector: processDeletingDependentsItem).
    */
   async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {

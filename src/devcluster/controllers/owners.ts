@@ -2,13 +2,13 @@
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
-import type { KubernetesObject, ObjectKey, OwnerReference } from '../../api/object.ts'
+import type { ObjectKey, OwnerReference } from '../../api/object.ts'
 import { isNotFound } from '../../client/api-error.ts'
 import type { Client } from '../../client/client.ts'
+import type { ReadonlyObject } from './api-types.ts'
 import type { AbsentOwners } from './absent-owners.ts'
 import type { TypeSource } from './type-source.ts'
 
-export type ReadonlyObject = DeepReadonly<KubernetesObject>
 export type Reference = DeepReadonly<OwnerReference>
 
 export const foregroundFinalizer = 'foregroundDeletion'

@@ -1,4 +1,4 @@
-/** Requeues an object at a certain time. */
+/** Requeues an object at a certain time, or after a delay. */
 import type { ReconcileContext, Result } from '../../controller/reconciler.ts'
 
 /**
@@ -7,4 +7,10 @@ import type { ReconcileContext, Result } from '../../controller/reconciler.ts'
  */
 export function requeueAt(time: number, { clock }: Pick<ReconcileContext, 'clock'>): Result {
   return { requeueAfterMs: Math.max(1, time - clock.now()) }
+}
+
+/** Returns a result that requeues the object after the shortest positive delay. Undefined and 0 mean that the object need not be requeued. */
+export function requeueAfterFirst(delaysMs: readonly (number | undefined)[]): Result {
+  const first = Math.min(...delaysMs.map((ms) => ms ?? 0).filter((ms) => ms > 0))
+  return Number.isFinite(first) ? { requeueAfterMs: first } : undefined
 }

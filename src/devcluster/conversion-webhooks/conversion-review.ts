@@ -1,9 +1,9 @@
 /** Builds the ConversionReview for a conversion webhook, and validates the webhook's response. */
-import { randomUUID } from 'node:crypto'
 import { quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
+import { newUuid } from '../../runtime/random.ts'
 import { describeKind, reviewTypeProblem } from '../admission/check-response-type.ts'
 import { checkShape } from '../types/check-json-types.ts'
 import { goKindOf } from '../types/go-json.ts'
@@ -31,10 +31,15 @@ export class ConversionError extends Error {
  *
  * @throws {ConversionError} when kube-apiserver supports none of the webhook's `conversionReviewVersions`.
  */
-export function conversionRequest(object: JsonObject, desiredAPIVersion: string, reviewVersions: readonly string[]): ConversionRequest {
+export function conversionRequest(
+  object: JsonObject,
+  desiredAPIVersion: string,
+  reviewVersions: readonly string[],
+  random: () => number,
+): ConversionRequest {
   const version = reviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) throw new ConversionError('no supported conversion review versions')
-  const uid = randomUUID()
+  const uid = newUuid(random)
   const apiVersion = `${group}/${version}`
   const request = { uid, desiredAPIVersion, objects: [object] }
   // kube-apiserver's ConversionReview contains an empty `response` next to the `request`

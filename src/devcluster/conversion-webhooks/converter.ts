@@ -16,8 +16,18 @@ interface ConvertedDefinition {
 /** Timeout of a conversion webhook call in seconds, as in kube-apiserver. */
 const timeoutSeconds = 30
 
+export interface WebhookConverterOptions {
+  readonly caller: WebhookCaller
+  /** Returns a number in [0, 1), for the uids of ConversionReviews. */
+  readonly random: () => number
+}
+
 /** Returns the converter of a CRD; undefined for the conversion strategy `None`. Running webhook calls end when the signal is aborted. */
-export function webhookConverter({ spec }: ConvertedDefinition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
+export function webhookConverter(
+  { spec }: ConvertedDefinition,
+  { caller, random }: WebhookConverterOptions,
+  signal: AbortSignal,
+): Converter | undefined {
   if (spec.conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {
     clientConfig?: HookClientConfig
@@ -27,7 +37,7 @@ export function webhookConverter({ spec }: ConvertedDefinition, caller: WebhookC
     async convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object
       try {
-        const request = conversionRequest(object, apiVersion, conversionReviewVersions)
+        const request = conversionRequest(object, apiVersion, conversionReviewVersions, random)
         const answer = await caller.call(clientConfig, request.body, { timeoutSeconds, signal })
         return readConversion(answer, request, object, apiVersion)
       } catch (error) {

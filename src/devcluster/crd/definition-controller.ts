@@ -9,8 +9,8 @@ import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { WebhookCaller } from '../admission/caller.ts'
 import type { Converter } from '../rest/converter.ts'
+import type { WebhookConverterOptions } from '../conversion-webhooks/converter.ts'
 import { webhookConverter } from '../conversion-webhooks/converter.ts'
 import { watchType } from '../storage/watch-type.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -25,12 +25,10 @@ import type { Definition } from './definition.ts'
 import { asDefinition, cleanupFinalizer, isConditionTrue, withCondition } from './definition.ts'
 import { systemContext } from './system-context.ts'
 
-export interface DefinitionControllerOptions {
+export interface DefinitionControllerOptions extends WebhookConverterOptions {
   readonly store: ObjectStore
   readonly registry: Registry
   readonly catalog: Catalog
-  /** Sends the requests to conversion webhooks. */
-  readonly caller: WebhookCaller
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -69,7 +67,7 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   const stopListening = watchType(store, definitionsKey, ({ key }) => enqueue(key))
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
-  const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
+  const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options, signal))
   // After a restart, the stored CRDs must be served from the first request on. A 404 would mean to a client that the type does not exist.
   for (const name of waiting) {
     try {
@@ -229,13 +227,10 @@ async function updateStatus(
 }
 
 /** Deletes the custom resources of a terminating CRD. Removes the finalizer of the CRD when no custom resource remains. */
-async function cleanUp(
-  { store, registry, catalog, caller }: DefinitionControllerOptions,
-  definition: Definition,
-  signal: AbortSignal,
-): Promise<void> {
+async function cleanUp(options: DefinitionControllerOptions, definition: Definition, signal: AbortSignal): Promise<void> {
+  const { store, registry, catalog } = options
   const context = systemContext(signal)
-  const row = storedResource(definition, webhookConverter(definition, caller, signal))
+  const row = storedResource(definition, webhookConverter(definition, options, signal))
   const { keys, get } = store.snapshot(row.storageKey)
   for (const key of keys) {
     const { name, namespace, deletionTimestamp } = (get(key) as { metadata: ObjectMeta } | undefined)?.metadata ?? {}

@@ -1,17 +1,22 @@
 /**
- * Handles the requests that a real cluster forwards to a node or a container. Pods are simulated, so there is no container that could
- * answer: logs are one line that explains it, and every other request is refused with the explanation. Discovery does not list these
+ * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container that could
+ * answer: logs are one line that explains it, and every other request is refused with the explanation. Discovery then does not list these
  * subresources.
  */
 import { isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
-import { StatusError, badRequest } from '../apimachinery/status-error.ts'
+import { StatusError, badRequest, forbidden } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { keyOf } from './read.ts'
 import type { RequestInfo } from './request-info.ts'
 import { flag } from './request-info.ts'
 import { respond, respondText } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
+import { sendLog } from './streams/log.ts'
+import { servePortForward } from './streams/port-forward.ts'
+import { serveCommand } from './streams/remote-command.ts'
+import type { StoredPod } from './streams/target-container.ts'
+import { storedPod } from './streams/target-container.ts'
 
 /** The verbs that each subresource has. Only the path of a proxy has further segments. */
 const streamVerbs = ['get', 'create']
@@ -35,24 +40,72 @@ export function needsContainer({ verb, group, resource, subresource, namespace, 
 }
 
 /**
- * Responds with the log of a simulated Pod; with 204 for a Pod without a node.
+ * Responds with the log of a container, or connects the client with a container or a port of a Pod until either of them leaves.
  *
- * @throws {StatusError} for a Pod that does not exist, and 501 for a request that needs a container. kubectl prints the message of a 501.
+ * @throws {StatusError} for a Pod that does not exist, and 501 for a request that needs a container that is simulated. kubectl prints the
+ * message of a 501.
  */
-export async function answerWithoutContainer(exchange: Exchange, request: ResourceRequest, { registry, clock }: Services): Promise<void> {
+export async function handleContainerRequest(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const { info, target } = request
+  const { containers, registry, clock, logger } = services
+  if (containers === undefined) return answerWithoutContainer(exchange, request, services)
+  const { subresource, name } = target
+  if (subresource === 'proxy') throw notImplemented(`${target.resource}/proxy is not available in the embedded cluster`)
+  const findPod = (): StoredPod => storedPod(registry.get(info, keyOf(request)))
+  if (subresource === 'log') return sendLog(exchange, findPod, name, { containers, clock, logger })
+  requireCreate(request, services)
+  const pod = findPod()
+  await untilUpgradedEnds(exchange, services, () =>
+    subresource === 'portforward'
+      ? servePortForward(exchange, pod, { containers, clock, logger })
+      : serveCommand(exchange, pod, subresource === 'exec' ? 'exec' : 'attach', { containers, clock, logger }),
+  )
+}
+
+/**
+ * Throws 403 unless the user may `create` the subresource. A GET can upgrade to a WebSocket, and was authorized for the verb `get` only
+ * (k8s.io/kubernetes/pkg/registry/core/pod/rest: ensureAuthorizedForVerb).
+ */
+function requireCreate({ info, target, user }: ResourceRequest, { authorizer }: Services): void {
+  if (target.verb === 'create') return
+  const { group, version, resource, subresource, namespace, name } = target
+  const { allowed, reason } = authorizer.authorize({ user, verb: 'create', group, version, resource, subresource, namespace, name })
+  if (!allowed) throw forbidden(info, name, reason)
+}
+
+/** Serves a request that upgrades its connection. Nothing but the streams can be sent after the upgrade, so errors are logged then. */
+async function untilUpgradedEnds(
+  { response, signal, path, upgrade }: Exchange,
+  { logger }: Services,
+  serve: () => Promise<void>,
+): Promise<void> {
+  const isUpgraded = (): boolean => response.statusCode === 101
+  try {
+    await serve()
+  } catch (error) {
+    if (!isUpgraded()) throw error
+    if (!signal.aborted) logger.error({ err: error, path }, 'a connection to a container failed')
+  } finally {
+    if (isUpgraded()) upgrade?.socket.destroy()
+  }
+}
+
+/** Responds with the log of a simulated Pod; with 204 for a Pod without a node. */
+async function answerWithoutContainer(exchange: Exchange, request: ResourceRequest, { registry, clock }: Services): Promise<void> {
   const { resource, subresource, name } = request.target
-  if (subresource === 'proxy') throw notImplemented(`${resource}/proxy`)
+  if (subresource === 'proxy') throw notImplemented(`${explanation}: ${resource}/proxy is not available`)
   const { spec } = registry.get(request.info, keyOf(request))
   const isScheduled = isObject(spec) && Boolean(spec.nodeName)
   if (subresource !== 'log') {
     // k8s.io/kubernetes/pkg/registry/core/pod: streamLocation, PortForwardLocation.
-    throw isScheduled ? notImplemented(subresource) : badRequest(`pod ${name} does not have a host assigned`)
+    if (!isScheduled) throw badRequest(`pod ${name} does not have a host assigned`)
+    throw notImplemented(`${explanation}: ${subresource} is not available`)
   }
   if (!isScheduled) return respond(exchange, { code: 204, body: '' })
   const time = flag(exchange.query, 'timestamps') ? `${new Date(clock.now()).toISOString()} ` : ''
   return respondText(exchange, 200, `${time}${explanation}: there are no logs\n`)
 }
 
-function notImplemented(subresource: string): StatusError {
-  return new StatusError(failure(501, 'NotImplemented', `${explanation}: ${subresource} is not available`, {}))
+function notImplemented(message: string): StatusError {
+  return new StatusError(failure(501, 'NotImplemented', message, {}))
 }

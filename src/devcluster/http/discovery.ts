@@ -6,6 +6,7 @@ import type { Catalog } from '../resources/catalog.ts'
 import { rankOf } from '../resources/group-priorities.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { SubresourceInfo } from '../rest/subresource.ts'
+import { withContainerSubresources } from './streams/container-subresources.ts'
 
 /** A document as JSON, with its ETag. */
 export interface Document {
@@ -19,8 +20,12 @@ export class Discovery {
   readonly #documents = new Map<boolean, Document>()
   #generation = -1
 
-  constructor(catalog: Catalog) {
+  readonly #hasContainers: boolean
+
+  /** @param hasContainers true to list the subresources that need containers */
+  constructor(catalog: Catalog, hasContainers = false) {
     this.#catalog = catalog
+    this.#hasContainers = hasContainers
   }
 
   /** Returns the document for `/api`; `address` is the address at which the client has reached the server. */
@@ -47,7 +52,7 @@ export class Discovery {
 
   /** Returns the document for `/api/VERSION` or `/apis/GROUP/VERSION`; undefined for an unknown group version. */
   resourceList(group: string, version: string): JsonObject | undefined {
-    const rows = this.#catalog.ofGroupVersion(group, version)
+    const rows = this.#typesOf(group, version)
     if (rows.length === 0) return undefined
     return {
       kind: 'APIResourceList',
@@ -71,7 +76,7 @@ export class Discovery {
           metadata: core ? {} : { name: group.name },
           versions: group.versions.map((groupVersion) => ({
             version: groupVersion,
-            resources: this.#catalog.ofGroupVersion(group.name, groupVersion).map(aggregatedResource),
+            resources: this.#typesOf(group.name, groupVersion).map(aggregatedResource),
             freshness: 'Current',
           })),
         })),
@@ -86,6 +91,11 @@ export class Discovery {
         : [`/apis/${name}`, ...versions.map((version) => `/apis/${name}/${version}`)],
     )
     return ['/apis', ...groups].sort()
+  }
+
+  #typesOf(group: string, version: string): readonly ResourceInfo[] {
+    const types = this.#catalog.ofGroupVersion(group, version)
+    return this.#hasContainers ? types.map(withContainerSubresources) : types
   }
 
   #groups(): readonly { name: string; versions: readonly string[] }[] {

@@ -9,7 +9,7 @@ import type { TokenAuthenticator } from '../access/authenticate.ts'
 import { authenticate, impersonate } from '../access/authenticate.ts'
 import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
-import { answerWithoutContainer, needsContainer } from './container-requests.ts'
+import { handleContainerRequest, needsContainer } from './container-requests.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
 import { getObject, listObjects } from './read.ts'
@@ -129,7 +129,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   // For custom resources, kube-apiserver has no route that deletes a collection in all namespaces. Its router therefore responds with 404
   // in plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
-  if (needsContainer(target)) return answerWithoutContainer(exchange, { info, target, user }, services)
+  if (needsContainer(target)) return handleContainerRequest(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 

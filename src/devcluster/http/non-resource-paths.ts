@@ -101,19 +101,19 @@ function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<
 }
 
 /** Handles `/openapi/v2` (k8s.io/kube-openapi/pkg/handler: RegisterOpenAPIVersionedService). */
-function handleOpenApiV2(exchange: Exchange, { openApiV2 }: Services): Promise<void> {
+async function handleOpenApiV2(exchange: Exchange, { openApiV2 }: Services): Promise<void> {
   const vary = { Vary: 'Accept-Encoding, Accept' }
   const { type } = parseAccept(exchange.request.headers.accept).find((range) => openApiV2Types.has(range.type)) ?? {}
   if (type === undefined) return respond(exchange, { code: 406, body: '', headers: vary })
-  const made = openApiV2.document()
-  const { json: text, etag, madeAt } = made
+  const { json: text, protobuf, etag, madeAt } = await openApiV2.document()
   const headers = { ...vary, ETag: etag, 'Cache-Control': 'no-cache, private', 'Last-Modified': new Date(madeAt).toUTCString() }
   if (isKnown(exchange, etag)) return respond(exchange, { code: 304, body: '', headers })
   const isProtobuf = type === openApiV2Protobuf || type === openApiV2ProtobufWithAt
   return respond(exchange, {
     code: 200,
     contentType: isProtobuf ? openApiV2Protobuf : 'application/json',
-    body: isProtobuf ? Buffer.from(made.protobuf) : text,
+    // `respond` gets a copy, because it releases the memory of its argument. The original bytes are used for later requests.
+    body: Buffer.from(isProtobuf ? await protobuf() : text),
     headers,
   })
 }

@@ -2,12 +2,12 @@
  * Encodes the OpenAPI v2 document as protobuf, as kube-apiserver does with gnostic (github.com/google/gnostic-models/openapiv2:
  * OpenAPIv2.proto).
  */
-import { stringify } from 'yaml'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { WireWriter } from '../protobuf/wire-writer.ts'
+import { yamlValue } from './yaml-value.ts'
 
-/** Writes the value of a JSON field to a message. */
+/** Writes the value of a JSON field to a message, or the fields of a message that stands for a JSON value. */
 type Write = (writer: WireWriter, value: JsonValue) => void
 /** The JSON fields of a message, in the order of their numbers. */
 type Message = Readonly<Record<string, Write>>
@@ -37,77 +37,63 @@ const texts =
 const any =
   (field: number): Write =>
   (writer, value) =>
-    writer.message(field, anyValue(value))
+    writer.message(field, () => anyValue(writer, value))
 const each =
   (write: Write): Write =>
   (writer, value) => {
     for (const item of listOf(value)) write(writer, item)
   }
-/** An embedded message. `message` is a function, because the encoder of a schema refers to itself. */
+/** An embedded message. `content` is a function, because the encoder of a schema refers to itself. */
 const nested =
-  (field: number, message: () => Encode): Write =>
+  (field: number, content: () => Write): Write =>
   (writer, value) =>
-    writer.message(field, message()(value))
-
-type Encode = (value: JsonValue) => Buffer
-
-function written(write: (writer: WireWriter) => void): Buffer {
-  const writer = new WireWriter()
-  write(writer)
-  return writer.bytes()
-}
+    writer.message(field, () => content()(writer, value))
 
 function listOf(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [value]
 }
 
-function anyValue(value: JsonValue): Buffer {
-  return written((writer) => writer.string(2, stringify(value, { version: '1.1', lineWidth: 0, indent: 2 })))
+const anyValue: Write = (writer, value) => writer.string(2, yamlValue(value))
+
+/** Writes the fields of an object. Its keys that begin with `x-` become entries of the field with the number `extensions`. */
+function messageOf(fields: Message, extensions?: number): Write {
+  const known = Object.entries(fields)
+  return (writer, value) => {
+    if (!isObject(value)) return
+    for (const [name, write] of known) {
+      const field = value[name]
+      if (field !== undefined) write(writer, field)
+    }
+    if (extensions === undefined) return
+    for (const [name, field] of Object.entries(value)) {
+      if (name.startsWith('x-') && field !== undefined) named(extensions, name, anyValue)(writer, field)
+    }
+  }
 }
 
-/** Encodes an object as a message. Its keys that begin with `x-` become entries of the field with the number `extensions`. */
-function messageOf(fields: Message, extensions?: number): Encode {
-  return (value) =>
-    written((writer) => {
-      if (!isObject(value)) return
-      for (const [name, write] of Object.entries(fields)) {
-        const field = value[name]
-        if (field !== undefined) write(writer, field)
-      }
-      if (extensions === undefined) return
-      for (const [name, field] of Object.entries(value)) {
-        if (name.startsWith('x-') && field !== undefined) writer.message(extensions, named(name, anyValue(field)))
-      }
+/** An embedded message with a name and a value. */
+function named(field: number, name: string, content: Write): Write {
+  return (writer, value) =>
+    writer.message(field, () => {
+      writer.string(1, name)
+      writer.message(2, () => content(writer, value))
     })
 }
 
-function named(name: string, content: Buffer): Buffer {
-  return written((writer) => {
-    writer.string(1, name)
-    writer.message(2, content)
-  })
+/** Writes the entries of a map, each with a name and a value. `field` is the number of the field for the entries. */
+function mapOf(field: number, content: () => Write): Write {
+  return (writer, value) => {
+    if (!isObject(value)) return
+    for (const [name, entry] of Object.entries(value)) {
+      if (entry !== undefined) named(field, name, content())(writer, entry)
+    }
+  }
 }
 
-/** Encodes a map as a message. Each key becomes an entry with a name and a value. `entries` is the number of the field for the entries. */
-function mapOf(entries: number, encode: () => Encode): Encode {
-  return (value) =>
-    written((writer) => {
-      if (!isObject(value)) return
-      for (const [name, entry] of Object.entries(value)) {
-        if (entry !== undefined) writer.message(entries, named(name, encode()(entry)))
-      }
-    })
-}
+const additionalProperties: Write = (writer, value) =>
+  isObject(value) ? writer.message(1, () => schema(writer, value)) : writer.bool(2, value === true)
 
-/** Encodes a message that contains one of several alternative messages. `field` is the number of the field for this alternative. */
-function oneOf(field: number, encode: () => Encode): Encode {
-  return (value) => written((writer) => writer.message(field, encode()(value)))
-}
-
-const additionalProperties: Encode = (value) =>
-  isObject(value) ? written((writer) => writer.message(1, schema(value))) : written((writer) => writer.bool(2, value === true))
-
-const schema: Encode = messageOf(
+const schema: Write = messageOf(
   {
     $ref: text(1),
     format: text(2),
@@ -130,8 +116,8 @@ const schema: Encode = messageOf(
     required: texts(19),
     enum: each(any(20)),
     additionalProperties: nested(21, () => additionalProperties),
-    type: nested(22, () => (value) => written((writer) => texts(1)(writer, value))),
-    items: nested(23, () => oneOf(1, () => schema)),
+    type: nested(22, () => texts(1)),
+    items: nested(23, () => nested(1, () => schema)),
     properties: nested(25, () => mapOf(1, () => schema)),
     externalDocs: nested(29, () => messageOf({ description: text(1), url: text(2) }, 3)),
     example: any(30),
@@ -149,17 +135,20 @@ const pathParameter = messageOf(
   22,
 )
 
-const parameter: Encode = (value) => {
+const parameter: Write = (writer, value) => {
   const location = isObject(value) ? value.in : undefined
-  if (location === 'body') return oneOf(1, () => bodyParameter)(value)
-  const other = location === 'path' ? oneOf(4, () => pathParameter) : oneOf(3, () => queryParameter)
-  return oneOf(2, () => other)(value)
+  if (location === 'body') return nested(1, () => bodyParameter)(writer, value)
+  const other = location === 'path' ? nested(4, () => pathParameter) : nested(3, () => queryParameter)
+  return nested(2, () => other)(writer, value)
 }
 /** A parameter, or a reference to a shared one. */
-const parameterItem: Encode = (value) =>
-  isObject(value) && value.$ref !== undefined ? oneOf(2, () => messageOf({ $ref: text(1) }))(value) : oneOf(1, () => parameter)(value)
+const sharedParameter = messageOf({ $ref: text(1) })
+const parameterItem: Write = (writer, value) => {
+  const isReference = isObject(value) && value.$ref !== undefined
+  return isReference ? writer.message(2, () => sharedParameter(writer, value)) : writer.message(1, () => parameter(writer, value))
+}
 
-const response = messageOf({ description: text(1), schema: nested(2, () => oneOf(1, () => schema)) }, 5)
+const response = messageOf({ description: text(1), schema: nested(2, () => nested(1, () => schema)) }, 5)
 
 const operation = messageOf(
   {
@@ -170,7 +159,7 @@ const operation = messageOf(
     produces: texts(6),
     consumes: texts(7),
     parameters: each(nested(8, () => parameterItem)),
-    responses: nested(9, () => mapOf(1, () => oneOf(1, () => response))),
+    responses: nested(9, () => mapOf(1, () => nested(1, () => response))),
     schemes: texts(10),
     deprecated: flag(11),
   },
@@ -193,17 +182,43 @@ const pathItem = messageOf(
 
 const apiKey = messageOf({ type: text(1), name: text(2), in: text(3), description: text(4) }, 5)
 
-const document = messageOf({
+/** The fields of the document besides its paths and definitions, before and after them. */
+const head = messageOf({
   swagger: text(1),
   info: nested(2, () => messageOf({ title: text(1), version: text(2) })),
-  paths: nested(8, () => mapOf(2, () => pathItem)),
-  definitions: nested(9, () => mapOf(1, () => schema)),
+})
+const tail = messageOf({
   parameters: nested(10, () => mapOf(1, () => parameter)),
-  security: each(nested(12, () => mapOf(1, () => (value) => written((writer) => texts(1)(writer, value))))),
-  securityDefinitions: nested(13, () => mapOf(1, () => oneOf(2, () => apiKey))),
+  security: each(nested(12, () => mapOf(1, () => texts(1)))),
+  securityDefinitions: nested(13, () => mapOf(1, () => nested(2, () => apiKey))),
 })
 
-/** Returns the document in protobuf. */
-export function encodeOpenApiV2(swagger: JsonObject): Buffer {
-  return document(swagger)
+/** Encodes a path for `encodeDocument`. */
+export function encodePath(path: string, item: JsonValue): Buffer {
+  return encoded(named(2, path, pathItem), item)
+}
+
+/** Encodes a definition for `encodeDocument`. */
+export function encodeDefinition(name: string, definition: JsonValue): Buffer {
+  return encoded(named(1, name, schema), definition)
+}
+
+function encoded(write: Write, value: JsonValue): Buffer {
+  const writer = new WireWriter()
+  write(writer, value)
+  return writer.bytes()
+}
+
+/**
+ * Returns the document in protobuf.
+ *
+ * @param fields the other fields of the document, in JSON.
+ */
+export function encodeDocument(fields: JsonObject, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer {
+  const writer = new WireWriter()
+  head(writer, fields)
+  writer.message(8, () => paths.forEach((path) => writer.encoded(path)))
+  writer.message(9, () => definitions.forEach((definition) => writer.encoded(definition)))
+  tail(writer, fields)
+  return writer.bytes()
 }

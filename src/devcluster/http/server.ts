@@ -1,8 +1,10 @@
 /** The HTTPS server of the embedded API server. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import type { Socket } from 'node:net'
 import { duplexPair, type Duplex } from 'node:stream'
 import type { Clock } from '../../runtime/clock.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { sleep } from '../../runtime/waiting.ts'
 import { messageOf } from '../../api/errors.ts'
 import { listen, urlHost } from '../../runtime/listen.ts'
@@ -10,9 +12,9 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
 import type { Authorizer } from '../access/authorizer.ts'
+import type { ContainerAccess } from '../rest/container-access.ts'
 import { Discovery } from './discovery.ts'
-import { endOfTurn } from './end-of-turn.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, UpgradedConnection } from './exchange.ts'
 import type { RequestRecord } from './handle.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { handle } from './handle.ts'
@@ -21,10 +23,11 @@ import { OpenApi } from './openapi.ts'
 import { OpenApiV2 } from './openapi-v2.ts'
 import { serverVersion } from './non-resource-paths.ts'
 import type { Resources, Services } from './services.ts'
+import { upgradeUrl } from './streams/upgrade.ts'
 
 // `node:http` is not imported, because an import statement reads every export of the module. When the export `WebSocket` is read, Node.js
 // loads its own copy of undici: 10 MiB of memory and 50 ms.
-const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
+const { createServer: createHttpServer, ServerResponse: Response } = process.getBuiltinModule('node:http')
 
 export interface ApiServerOptions {
   readonly registry: Resources
@@ -44,6 +47,8 @@ export interface ApiServerOptions {
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
+  /** The access of the server to the containers of Pods. Absent when Pods are simulated. */
+  readonly containers?: ContainerAccess
   /** Called after each response; for a watch, when the watch ends. */
   readonly onRequest?: (record: RequestRecord) => void
 }
@@ -53,6 +58,8 @@ export interface ApiServer {
   readonly port: number
   /** Opens a connection within this process, without TCP and TLS. Requests on this connection need credentials like all other requests. */
   connect(): Duplex
+  /** Serves a TCP connection that was accepted elsewhere, before anything is read from it. */
+  accept(socket: Socket): void
   /** Aborts the running requests, which ends watches immediately. Waits up to 500 ms for these requests, and closes all connections. */
   close(): Promise<void>
 }
@@ -75,7 +82,7 @@ const closeGraceMs = 500
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use.
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { catalog, authorizer, clock, logger, host = '127.0.0.1' } = options
+  const { catalog, authorizer, clock, logger, containers, host = '127.0.0.1' } = options
   const services: Services = {
     registry: options.registry,
     catalog,
@@ -83,16 +90,22 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     clock,
     logger,
     jsonText: new JsonText(),
-    discovery: new Discovery(catalog),
+    discovery: new Discovery(catalog, containers !== undefined),
     openApi: new OpenApi(catalog, serverVersion.gitVersion),
     metrics: new RequestMetrics(() => countObjects(options.registry, catalog)),
     openApiV2: new OpenApiV2(catalog, serverVersion.gitVersion, () => clock.now()),
+    ...(containers === undefined ? {} : { containers }),
   }
   const sockets = new Set<Duplex>()
   /** The running requests, with their AbortControllers. A request is aborted when its client disconnects, or when the server closes. */
   const running = new Map<Promise<void>, AbortController>()
 
-  const answer = async (request: IncomingMessage, response: ServerResponse, end: AbortController): Promise<void> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    end: AbortController,
+    upgrade?: UpgradedConnection,
+  ): Promise<void> => {
     // `response` emits `close` when the whole response has been passed to the socket, or when the connection has ended.
     const closed = new Promise<void>((resolve) =>
       response.once('close', () => {
@@ -102,13 +115,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     )
     // A broken socket emits `error` and then `close`. Without a listener, the error would end the process.
     response.on('error', () => end.abort())
-    const record = await handle(exchangeOf(request, response, end.signal, services.clock), options.tokens, services)
+    const exchange = { ...exchangeOf(request, response, end.signal, services.clock), ...(upgrade && { upgrade }) }
+    const record = await handle(exchange, options.tokens, services)
     options.onRequest?.(record)
     await closed
   }
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection): void => {
     const end = new AbortController()
-    const done = answer(request, response, end)
+    const done = answer(request, response, end, upgrade)
       .catch((error: unknown) => {
         logger.error({ err: error }, 'a request failed')
         response.destroy()
@@ -116,7 +130,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       .finally(() => running.delete(done))
     running.set(done, end)
   }
+  // Without containers, no request changes its protocol. Node.js then ignores the header `Upgrade`.
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const response = responseOn(request, socket)
+    if (response !== undefined) onRequest(request, response, { socket, head })
+  }
   const limits = {
+    // Node.js before 24.9 ignores this function. A request for another URL is then answered, too, but its body is not read.
+    shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => containers !== undefined && upgradeUrl.test(url),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
@@ -133,7 +154,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       minVersion: 'TLSv1.2',
       ...limits,
     },
-    onRequest,
+    (request, response) => onRequest(request, response),
   )
   const onConnection = (socket: Duplex): void => {
     sockets.add(socket)
@@ -141,7 +162,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
   server.on('connection', onConnection)
   // This server does not listen. It serves the connections of `connect`.
-  const inProcess = createHttpServer(limits, onRequest).on('connection', onConnection)
+  const inProcess = createHttpServer(limits, (request, response) => onRequest(request, response)).on('connection', onConnection)
+  if (containers !== undefined) for (const each of [server, inProcess]) each.on('upgrade', onUpgrade)
   server.on('clientError', refuseMalformed)
   // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
@@ -159,6 +181,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       inProcess.emit('connection', served)
       return client
     },
+    accept: (socket) => void server.emit('connection', socket),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const end of running.values()) end.abort()
@@ -199,6 +222,25 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
     since: clock.now(),
     receivedAt: clock.monotonicNow(),
   }
+}
+
+/**
+ * Returns the response to a request that changes the protocol of its connection. Node.js makes none. The connection ends with the response.
+ * Returns undefined when the response to an earlier request on the connection is not complete.
+ */
+function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
+  // A broken connection emits `error` and then `close`. Without a listener, the error would end the process.
+  socket.on('error', () => socket.destroy())
+  const response = new Response(request)
+  response.shouldKeepAlive = false
+  try {
+    response.assignSocket(socket as Socket)
+  } catch {
+    socket.destroy()
+    return undefined
+  }
+  response.once('finish', () => socket.end())
+  return response
 }
 
 /** Removes parameters with invalid percent-encoding from a query, because kube-apiserver ignores such parameters. */

@@ -4,6 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Catalog } from '../resources/catalog.ts'
+import type { ContainerAccess } from '../rest/container-access.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Authorizer } from '../access/authorizer.ts'
 import type { Discovery } from './discovery.ts'
@@ -30,6 +31,8 @@ export interface Services {
   readonly openApi: OpenApi
   readonly openApiV2: OpenApiV2
   readonly metrics: RequestMetrics
+  /** Absent when Pods are simulated. */
+  readonly containers?: ContainerAccess
 }
 
 /** An authorized request for a type in the catalog. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, notSupported } from '../../api/field-error.ts'
 import type { Status } from '../../api/status.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { refuseListOptions } from '../registry/verbs/list.ts'
@@ -28,7 +29,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
   // ERROR events, in a response with the status code 200.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
-  const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
+  const first = await Promise.race([next, endOfTurn().then(() => undefined)])
   if (first !== undefined && 'error' in first && !isExpired(first.error)) throw first.error
 
   const lines = begin(exchange)
@@ -99,8 +100,8 @@ interface Lines {
 }
 
 /**
- * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added before the next
- * tick are written together.
+ * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added in one turn
+ * of the event loop are written together.
  */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
@@ -125,7 +126,7 @@ function begin(exchange: Exchange): Lines {
   return {
     end,
     write(line) {
-      if (pending.length === 0) process.nextTick(flush)
+      if (pending.length === 0) void endOfTurn().then(flush)
       pending.push(line)
       length += line.length
       if (length > batchLength) flush()

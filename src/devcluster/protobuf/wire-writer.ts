@@ -1,15 +1,27 @@
 /** Encodes protobuf's wire format. Zero values are left out, as in proto3. */
 import { wireTypes } from './wire-reader.ts'
 
-export class WireWriter {
-  readonly #parts: Uint8Array[] = []
+/** The size of a new writer in bytes. The writer doubles it when it is full. */
+const initialSize = 1024
+/** The maximum length of a varint in bytes. */
+const maxVarint = 10
 
+export class WireWriter {
+  #buffer = Buffer.allocUnsafe(initialSize)
+  #length = 0
+
+  /** Returns a copy of the bytes that were written. */
   bytes(): Buffer {
-    return Buffer.concat(this.#parts)
+    return Buffer.from(this.#buffer.subarray(0, this.#length))
   }
 
   string(field: number, value: string): void {
-    if (value !== '') this.#lengthDelimited(field, Buffer.from(value))
+    if (value === '') return
+    const length = Buffer.byteLength(value)
+    this.#tag(field, wireTypes.bytes)
+    this.#varint(length)
+    this.#reserve(length)
+    this.#length += this.#buffer.write(value, this.#length)
   }
 
   bool(field: number, value: boolean): void {
@@ -20,38 +32,69 @@ export class WireWriter {
   integer(field: number, value: number): void {
     if (value === 0) return
     this.#tag(field, wireTypes.varint)
-    this.#parts.push(varint(BigInt.asUintN(64, BigInt(value))))
+    if (value > 0 && Number.isSafeInteger(value)) this.#varint(value)
+    else this.#largeVarint(BigInt.asUintN(64, BigInt(value)))
   }
 
   double(field: number, value: number): void {
     if (value === 0) return
-    const bytes = Buffer.alloc(8)
-    bytes.writeDoubleLE(value)
     this.#tag(field, wireTypes.fixed64)
-    this.#parts.push(bytes)
+    this.#reserve(8)
+    this.#length = this.#buffer.writeDoubleLE(value, this.#length)
   }
 
-  /** Writes an embedded message, even if the message is empty. */
-  message(field: number, content: Buffer): void {
-    this.#lengthDelimited(field, content)
-  }
-
-  #lengthDelimited(field: number, content: Buffer): void {
+  /** Writes an embedded message, even if the message is empty. `content` writes the fields of the message. */
+  message(field: number, content: (writer: this) => void): void {
     this.#tag(field, wireTypes.bytes)
-    this.#parts.push(varint(BigInt(content.length)), content)
+    const start = this.#length
+    content(this)
+    const length = this.#length - start
+    // The length precedes the message, but is known only now, so the message is moved.
+    const size = varintSize(length)
+    this.#reserve(maxVarint)
+    this.#buffer.copyWithin(start + size, start, start + length)
+    this.#length = start
+    this.#varint(length)
+    this.#length += length
+  }
+
+  /** Writes bytes that are encoded already. */
+  encoded(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#buffer.set(bytes, this.#length)
+    this.#length += bytes.length
   }
 
   #tag(field: number, wireType: number): void {
-    this.#parts.push(varint(BigInt(field * 8 + wireType)))
+    this.#varint(field * 8 + wireType)
+  }
+
+  /** Writes a safe integer. Arithmetic with `bigint` would take several times as long. */
+  #varint(value: number): void {
+    this.#reserve(maxVarint)
+    let rest = value
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#buffer[this.#length++] = (rest % 0x80) + 0x80
+    this.#buffer[this.#length++] = rest
+  }
+
+  #largeVarint(value: bigint): void {
+    this.#reserve(maxVarint)
+    let rest = value
+    for (; rest > 0x7fn; rest >>= 7n) this.#buffer[this.#length++] = Number(rest & 0x7fn) | 0x80
+    this.#buffer[this.#length++] = Number(rest)
+  }
+
+  #reserve(length: number): void {
+    if (this.#length + length <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + length))
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
   }
 }
 
-function varint(value: bigint): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80)
-    rest >>= 7n
-  }
-  return Uint8Array.from([...bytes, Number(rest)])
+/** Returns the length of a varint in bytes. */
+function varintSize(value: number): number {
+  let size = 1
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size += 1
+  return size
 }

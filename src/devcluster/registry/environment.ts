@@ -4,9 +4,10 @@ import type { Authorizer } from '../access/authorizer.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
+import type { Identities } from './identities.ts'
 import type { Representation } from './representation.ts'
 
-export interface Environment {
+export interface Environment extends Identities {
   readonly store: ObjectStore
   readonly catalog: Catalog
   readonly admission: Admission
@@ -14,9 +15,6 @@ export interface Environment {
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly representation: Representation
-  readonly newUid: () => string
-  /** Returns a random suffix for a generated name. */
-  readonly randomSuffix: () => string
   /** True when a controller creates the default ServiceAccount of each namespace. */
   readonly hasServiceAccounts: boolean
 }

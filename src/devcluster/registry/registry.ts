@@ -1,6 +1,6 @@
 /** The embedded API server without its HTTP layer: all operations on the types in the catalog. */
-import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
+import { systemRandom } from '../../runtime/random.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { Authorizer } from '../access/authorizer.ts'
@@ -14,6 +14,7 @@ import { applyOf } from './verbs/apply.ts'
 import { createObject, createSubresource } from './verbs/create.ts'
 import { deleteObject, deleteObjects } from './verbs/delete.ts'
 import type { Environment } from './environment.ts'
+import { randomIdentities } from './identities.ts'
 import type { ListOptions, ListResult } from './verbs/list.ts'
 import { listConverted, listObjects, parseResourceVersion } from './verbs/list.ts'
 import type { Patch } from './verbs/patch.ts'
@@ -44,8 +45,9 @@ export interface RegistryOptions {
   readonly admission: Admission
   readonly authorizer: Authorizer
   readonly clock: Clock
-  readonly newUid?: () => string
-  /** Returns five random characters, the suffix of a name from `generateName`. */
+  /** Returns a number in [0, 1), for uids and generated names; `Math.random` when absent. */
+  readonly random?: () => number
+  /** Returns the suffix of a generated name. By default, `random` determines it. */
   readonly randomSuffix?: () => string
   /**
    * True when a controller creates the default ServiceAccount of each namespace. A Pod is then rejected if its ServiceAccount does not
@@ -57,8 +59,8 @@ export interface RegistryOptions {
 export class Registry {
   readonly #environment: Environment
 
-  constructor(options: RegistryOptions) {
-    this.#environment = { newUid: randomUUID, randomSuffix, hasServiceAccounts: false, ...options, representation: new Representation() }
+  constructor({ random = systemRandom, ...options }: RegistryOptions) {
+    this.#environment = { ...randomIdentities(random), hasServiceAccounts: false, ...options, representation: new Representation() }
   }
 
   get store(): ObjectStore {
@@ -224,12 +226,4 @@ export class Registry {
 /** Calls `operation`. If it throws synchronously, the returned promise rejects. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
-}
-
-/** The letters and digits of generated names. Vowels, and digits that resemble vowels, are missing (k8s.io/apimachinery/pkg/util/rand). */
-const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
-const suffixLength = 5
-
-function randomSuffix(): string {
-  return Array.from({ length: suffixLength }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join('')
 }

@@ -9,7 +9,7 @@ import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { RequestContext } from '../apimachinery/request-context.ts'
 
-/** The state of the cluster that built-in admission plugins can read. */
+/** The state of the cluster that the functions of a type can read. */
 export interface ClusterView {
   get(storageKey: string, key: ObjectKey): JsonObject | undefined
   list(storageKey: string, namespace?: string): readonly JsonObject[]
@@ -30,7 +30,7 @@ export interface Strategy {
   /** Returns the object with built-in defaults. Does not change its argument. */
   readonly default?: (object: JsonObject) => JsonObject
   /** Sets and removes fields of a new object. Called after mutating admission and before validation. */
-  readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
+  readonly prepareForCreate?: (object: JsonObject, context: RequestContext, cluster: ClusterView) => JsonObject
   /**
    * Runs the built-in admission plugins for a new object, and returns the admitted object. If webhooks change the object, the plugins run
    * again. `managedFields` has no entries for the fields that plugins add. Throws a `StatusError` to reject the object.
@@ -39,7 +39,7 @@ export interface Strategy {
   /** Returns warnings about a valid new object. */
   readonly warnings?: (object: JsonObject) => readonly string[]
   /** Sets and removes fields of an updated object. `now` is the time in milliseconds since 1970. */
-  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: number) => JsonObject
+  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: number, cluster: ClusterView) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
   /** Returns the grace period of the object in seconds. Default: the type has no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number

@@ -1,11 +1,13 @@
 /** State that survives a restart: the CA, the administrator's token and the key of ServiceAccount tokens. All credentials remain valid. */
-import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { isObject } from '../../api/json.ts'
 import { pairProblem } from '../../certs/certificate.ts'
 import type { KeyPair } from '../../certs/issue.ts'
 import { issueAuthority, authorityLifeMs, issueLeaf } from '../../certs/issue.ts'
+import { newToken } from '../../runtime/random.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { apiServerAddress } from '../resources/cluster-addresses.ts'
 import { readStateFile, writeStateFile } from './state-file.ts'
 
 export interface ClusterState {
@@ -18,11 +20,6 @@ export interface ClusterState {
 
 /** A CA that expires within this time is replaced when the cluster starts, because it must not expire while the cluster runs. */
 const renewBeforeMs = 30 * 24 * 3_600_000
-
-/** Returns a new bearer token: 256 random bits as base64url, which needs no escaping. */
-export function newToken(): string {
-  return randomBytes(32).toString('base64url')
-}
 
 function newServiceAccountKey(): string {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -95,7 +92,8 @@ function isPrivateKey(pem: string): boolean {
 export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
   return issueLeaf(authority, {
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
-    ips: ['127.0.0.1', '::1'],
+    // Pods that are processes reach the API server at the address of the Service kubernetes.
+    ips: ['127.0.0.1', '::1', apiServerAddress],
     now,
     // The certificate is issued at each start, and not renewed later. It is therefore valid for as long as the CA.
     lifeMs: authorityLifeMs,

@@ -4,6 +4,7 @@
  */
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { internalError } from '../apimachinery/status-error.ts'
 import type { Change } from './object-store.ts'
 import type { Persistence } from './persistence.ts'
@@ -21,7 +22,7 @@ export class GroupCommit {
   readonly #publish: (change: Change) => void
   #batch: Batch | undefined
 
-  /** @param publish is called with each committed change, in order, before the promises of its transaction resolve */
+  /** @param publish is called with each committed change, in order, before the promises of its transaction resolve; must not throw */
   constructor(persistence: Persistence, publish: (change: Change) => void) {
     this.#persistence = persistence
     this.#publish = publish
@@ -59,7 +60,7 @@ export class GroupCommit {
     const batch: Batch = { changes: [], last: new Map(), done: Promise.withResolvers() }
     // Prevents an unhandled rejection when nothing waits for this promise. Writers that wait for this promise still receive the error.
     batch.done.promise.catch(() => undefined)
-    setImmediate(() => this.#commit(batch))
+    void endOfTurn().then(() => this.#commit(batch))
     return batch
   }
 
@@ -71,18 +72,8 @@ export class GroupCommit {
       done.reject(internalError(`the write cannot be stored: ${messageOf(error)}`))
       return
     }
-    const failures: unknown[] = []
-    for (const change of changes) {
-      try {
-        this.#publish(change)
-      } catch (error) {
-        // A watch has failed. All changes are committed, so the remaining changes must still be published.
-        failures.push(error)
-      }
-    }
-    // The error of a watch rejects the writes of the transaction. Without a `Persistence`, the error of a watch rejects a write, too.
-    if (failures.length > 0) done.reject(failures[0])
-    else done.resolve()
+    for (const change of changes) this.#publish(change)
+    done.resolve()
   }
 }
 

@@ -26,8 +26,12 @@ export interface Change {
 }
 
 export interface Subscriber {
+  /** Must not throw. After an error, `end` is called, because the subscriber may have missed the change. */
   change(change: Change): void
-  /** Called by `endSubscriptions`. The subscription itself continues: `change` is called until the subscriber unsubscribes. */
+  /**
+   * Called by `endSubscriptions`, and after an error of `change`. The subscription itself continues: `change` is called until the subscriber
+   * unsubscribes.
+   */
   end(): void
 }
 
@@ -55,6 +59,11 @@ export interface ObjectStoreOptions {
   readonly objects?: Iterable<StoredObject>
   /** Keeps all writes. By default, the objects end with the process. */
   readonly persistence?: Persistence
+  /**
+   * Called with the error that a subscriber has thrown, which is a bug of the subscriber. The write and the other subscribers are not
+   * affected. Default: throws the error outside of the write, as an uncaught exception.
+   */
+  readonly onSubscriberError?: (error: unknown) => void
 }
 
 interface Shelf {
@@ -79,12 +88,20 @@ export class ObjectStore {
   /** The changes with revisions `#compacted + 1` … `#revision`, without gaps. */
   readonly #log: Change[] = []
   readonly #commits: GroupCommit | undefined
+  readonly #onSubscriberError: (error: unknown) => void
   #revision: number
   #compacted: number
 
-  constructor({ historyLimit = defaultHistoryLimit, firstRevision = 1, objects = [], persistence }: ObjectStoreOptions = {}) {
+  constructor({
+    historyLimit = defaultHistoryLimit,
+    firstRevision = 1,
+    objects = [],
+    persistence,
+    onSubscriberError = throwLater,
+  }: ObjectStoreOptions = {}) {
     this.#revision = this.#compacted = firstRevision
     this.#historyLimit = historyLimit
+    this.#onSubscriberError = onSubscriberError
     this.#commits = persistence && new GroupCommit(persistence, (change) => this.#publish(change))
     for (const { storageKey, key, object } of objects) this.#shelfOf(storageKey).objects.set(key, deepFreeze(object))
     for (const shelf of this.#shelves.values()) for (const key of [...shelf.objects.keys()].sort()) shelf.keys.push(key)
@@ -253,7 +270,14 @@ export class ObjectStore {
     // log, instead of one change per write.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
-    for (const subscriber of [...(this.#subscribers.get(change.storageKey) ?? [])]) subscriber.change(change)
+    for (const subscriber of [...(this.#subscribers.get(change.storageKey) ?? [])]) {
+      try {
+        subscriber.change(change)
+      } catch (error) {
+        subscriber.end()
+        this.#onSubscriberError(error)
+      }
+    }
     for (const waiter of [...this.#waiting]) {
       if (waiter.revision > this.#revision) continue
       this.#waiting.delete(waiter)
@@ -271,6 +295,12 @@ export class ObjectStore {
       shelf.objects.set(key, object)
     }
   }
+}
+
+function throwLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
 }
 
 /** Returns the key of an object within its type. */

@@ -1,5 +1,5 @@
 /** Checks the JSON types of a built-in type's fields, with the error messages of Go's decoder. */
-import { quote } from '../../api/field-error.ts'
+import { parseMicroTime, parseZonedTime } from '../../api/go-time.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { base64Problem } from '../../formats/go-base64.ts'
@@ -134,28 +134,15 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     }
     case 'time':
-    case 'microTime':
+    case 'microTime': {
       if (typeof value !== 'string') throw wrongType('string', value, place)
-      checkTime(value, shape === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00')
+      const time = shape === 'time' ? parseZonedTime(value) : parseMicroTime(value)
+      if (typeof time === 'string') throw new ShapeError(time)
       break
+    }
     case 'any':
       break
   }
-}
-
-/**
- * Throws when the string is not an RFC 3339 time. Go's message names the part that is invalid. This function names the right part only for
- * a MicroTime with the wrong number of digits after the decimal point. For any other error, it names the year.
- */
-function checkTime(text: string, layout: string): void {
-  const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
-  const refuse = (rest: string, part: string): ShapeError =>
-    new ShapeError(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`)
-  if (seconds === '' || Number.isNaN(Date.parse(text))) throw refuse(text, '2006')
-  // MicroTime has exactly six digits after the decimal point.
-  if (!layout.includes('.000000')) return
-  if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
-  if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')
 }
 
 /** Returns true for a number that fits into the type. Beyond 2^53, a number may be rounded up to 2^63. */

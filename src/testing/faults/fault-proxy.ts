@@ -9,7 +9,7 @@ import { hasOptions, isAnObject, isBoolean, isDelay, isListOf, isOneOf, refuseOp
 import { issueAuthority, issueLeaf } from '../../certs/issue.ts'
 import type { Connection } from '../../client/connection.ts'
 import { writeKubeconfig } from '../../devcluster/state/kubeconfig.ts'
-import { newToken } from '../../devcluster/state/state.ts'
+import { newToken } from '../../runtime/random.ts'
 import type { AnswerCode, AnswerFault, AnswerOptions } from './answers.ts'
 import { Answers } from './answers.ts'
 import { startForwarder } from './forwarder.ts'

@@ -8,11 +8,12 @@ import { smallBytes } from '../body/memory-budget.ts'
 const ordinaryBytes = 1024 * 1024
 const ordinaryValues = 60_000
 
+/** The number of samples, and the size of a sample in bytes. */
 const places = 96
 const width = 96
-/** Maximum number of samples without a field name. Such samples are inside long strings or lists of scalars. */
+/** Maximum number of samples without a field name in an ordinary body. Such samples are inside long strings or lists of scalars. */
 const mostNameless = places / 8
-/** Maximum number of field names that occur in only one sample. In an ordinary body, a few field names occur many times. */
+/** Maximum number of field names that occur in only one sample of an ordinary body. Such a body repeats a few field names many times. */
 const mostSingle = places / 8
 
 const quote = 0x22
@@ -45,7 +46,7 @@ export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.ran
   return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
 }
 
-/** Returns the first field name in a sample, with its escape sequences, and the number of values that begin in the sample. */
+/** Returns the number of values that begin in a sample, and the first field name in the sample. Escapes in the name are not decoded. */
 function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
   let name: string | undefined
   let lastQuote = -1

@@ -72,7 +72,7 @@ export class OffloadedEvaluation implements Evaluation {
 
   close(): void {
     const thread = this.#thread
-    // After its release, the thread may be assigned to another review.
+    // After the release, another review may use the thread, so this evaluation must not use it again.
     this.#thread = undefined
     if (thread !== undefined) this.#options.threads.release(thread)
   }

@@ -116,8 +116,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // Starts at most one thread for each waiting review. A thread that is still starting counts, even if its review has been aborted.
-        // Otherwise, a busy machine might start more and more threads, and none of them would become ready.
+        // A thread is started only if fewer threads are starting than reviews are waiting. Threads that were started for aborted reviews
+        // are counted, too. Otherwise, a busy machine might start more and more threads, and none of them would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }
@@ -159,7 +159,7 @@ export class ReviewThreads {
   }
 }
 
-/** Recreates an error of the worker thread on the main thread, from the name of its class and its message. */
+/** Functions that recreate an error of a worker thread on the main thread. The key is the name of the error's class. */
 const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
   MalformedReview: (message) => new MalformedReview(message),
   BodyRefused: (message) => new BodyRefused(413, message),
@@ -182,7 +182,7 @@ export class ReviewThread {
     worker.on('message', (reply: WorkerReply) => this.#settle(reply))
   }
 
-  /** True while a call of the thread has not returned. */
+  /** True while a method of the thread has been called and has not returned. */
   get isBusy(): boolean {
     return this.#call !== undefined
   }

@@ -3,8 +3,8 @@ import { ValueScan } from '../../api/json-bytes.ts'
 import { maxNesting } from '../../schema/depth.ts'
 
 /**
- * The limits of a review. `levels` is the limit of the schema validation, plus the levels of the AdmissionReview around the object.
- * `values` is the number of values in two objects of 1.5 MiB, the limit of etcd, if each value and its name take six bytes.
+ * The limits of a review. `levels` is the nesting limit of the schema validation, plus the levels of the AdmissionReview around the object.
+ * `values` is the number of values in two objects of 1.5 MiB, if each value with its name takes six bytes. 1.5 MiB is the limit of etcd.
  */
 const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
 

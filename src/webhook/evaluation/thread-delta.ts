@@ -20,8 +20,8 @@ type Value = JsonValue | undefined
 const same = '[0]'
 
 /**
- * Serializes `value` relative to `base`, and freezes it. The generator yields after every `count` values, so other reviews can be processed
- * in between. A key whose value is undefined counts as absent.
+ * Returns a generator that serializes `value` relative to `base`, and freezes `value`. The generator yields after every `count` values, so
+ * that other reviews can be processed in between. A key whose value is undefined counts as absent.
  */
 export function* writeDelta(value: JsonObject, base: JsonObject, count: number): Generator<undefined, string> {
   return yield* new DeltaWriter(count).container(value, base)
@@ -81,7 +81,7 @@ class DeltaWriter {
     return isSame ? same : `${text}]`
   }
 
-  /** Returns the index of each item of the original list that is a list or an object. The handler may have moved these items. */
+  /** Returns a map from the lists and objects in the original list to their indexes. The handler may have moved these items. */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()
     for (const [index, item] of list.entries()) {
@@ -100,7 +100,7 @@ class DeltaWriter {
 /**
  * Restores the value that `writeDelta` has serialized. The result shares all unchanged values with `base`.
  *
- * @throws {TypeError} when `text` was serialized relative to another object.
+ * @throws {TypeError} when `base` lacks a value to which `text` refers. `text` was then serialized relative to another object.
  */
 export function readDelta(text: string, base: JsonObject): JsonObject {
   return valueOf(parseJson(text), base) as JsonObject

@@ -21,8 +21,8 @@ export interface WorkerCalls {
   /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
-   * Replaces the object. `delta` is the result of `writeDelta` relative to the current object: the object that `objects` returned, or the
-   * result of the last `change`.
+   * Replaces the object, validates the new object with the schema, and returns the errors. `delta` is the result of `writeDelta` relative
+   * to the current object. The current object is the object that `objects` returned or, after a `change`, the new object of that `change`.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {

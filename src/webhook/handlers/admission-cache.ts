@@ -10,7 +10,7 @@ import { viewOf } from '../../cache/view.ts'
 
 /** The methods of the process's cache that webhook handlers use. */
 export interface ProcessCache extends CacheReader {
-  /** Starts to watch the type, unless the process already watches it. */
+  /** Returns the informer of the type. Starts to watch the type, unless the process already watches it. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
   /** The namespaces that the cache is limited to; empty if it is not limited. */
   readonly namespaces: readonly string[]
@@ -31,8 +31,8 @@ export class AdmissionCache implements CacheReader {
   /**
    * Lists objects from the cache.
    *
-   * @throws {ProreusError} `PRO_INPUT` for a list of all namespaces if the cache is limited to certain namespaces. A handler that checks
-   * all objects of a type would otherwise silently check only some of them.
+   * @throws {ProreusError} `PRO_INPUT` when `options` name no namespace and the cache is limited to certain namespaces. Otherwise, a
+   * handler that checks all objects of a type would silently check only some of them. A view with its own `namespaces` can be listed.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)

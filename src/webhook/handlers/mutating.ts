@@ -26,8 +26,7 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // The mutating webhook calls `validateInCluster` only if `validate` has rejected the object. `validateInCluster` alone is therefore no
-  // reason to call handlers.
+  // `validateInCluster` is not in this list, because a mutating webhook calls it only if a `validate` handler has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
@@ -52,7 +51,10 @@ async function callHandlers(
   return respond(request, verdict, context.collected())
 }
 
-/** Calls the `default` handlers one after another. Stops when a field of the object has a value of the wrong type. */
+/**
+ * Calls the `default` handlers one after another, and returns the resulting object with its schema errors. When a field of the object has a
+ * value of the wrong type, no further handler is called.
+ */
 export async function applyDefaultHandlers(
   webhooks: OrderedWebhooks,
   { object, errors }: Defaulted,
@@ -82,8 +84,8 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * Returns the errors of the schema and of the `validate` handlers. The `validateInCluster` handlers are called only if a `validate` handler
- * rejects an object that the schema accepts. The user then gets all errors at the same time.
+ * Returns the errors of the schema and of the `validate` handlers. If the schema accepts the object and a `validate` handler rejects it,
+ * the `validateInCluster` handlers are called, too, so that the user gets all errors at the same time.
  */
 async function validateEarly(
   { webhooks: byOperation, reads }: CombinedWebhook,

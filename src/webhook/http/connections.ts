@@ -37,7 +37,7 @@ class Connection {
    * next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
-  /** The time at which the connection was opened, last became busy, or last finished a response, whichever is latest. */
+  /** The time of the last of these events: the connection was opened, the connection became busy, a response ended. */
   since: number
 
   constructor(tcp: Socket, address: string, now: number) {
@@ -186,8 +186,8 @@ export class Connections {
   }
 
   /**
-   * Closes the connection whose loss matters least. Returns false when there is none to close: every connection carries a request, and no
-   * request has been incomplete for `longRequestMs`.
+   * Closes the connection whose loss matters least, and returns true. If every connection carries a request and no request is slow
+   * (see `longRequestMs`), no connection is closed, and the result is false.
    */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
@@ -198,8 +198,8 @@ export class Connections {
   }
 
   /**
-   * Returns a connection that has never carried a request, from the remote address with the most such connections. Connections with an
-   * incomplete handshake are preferred, then the oldest.
+   * Returns a connection that has never carried a request, from the remote address with the most such connections. The result is the oldest
+   * connection with an incomplete handshake. If all handshakes are complete, the result is the oldest connection.
    */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
@@ -208,7 +208,10 @@ export class Connections {
     return unused.values().next().value
   }
 
-  /** Returns the connection with the slowest incomplete request, from the remote address with the most slow requests. */
+  /**
+   * Returns a connection with a slow request, from the remote address with the most such connections: the connection with the earliest
+   * `since`. A request is slow if it is incomplete, and the `since` of its connection is longer ago than `longRequestMs`.
+   */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs
     const slow = new Map<string, Set<Connection>>()
@@ -279,11 +282,11 @@ export function onDisconnect(response: ServerResponse, listener: () => void): vo
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Counts a large response against the memory budget while the client reads it. The memory is released with `charge`, when the response is
- * closed. If other requests wait for memory and the client reads too slowly, the connection is closed. Responses of up to 64 KiB are
- * ignored.
+ * Counts a large response against the memory budget while the client reads the response. When the response is closed, `charge` is
+ * released. If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64 KiB is not
+ * counted.
  *
- * @param more the bytes of the response that do not yet count against the budget. If this is 0 or negative, no memory is added.
+ * @param more the number of bytes that are added to `charge`. If the number is 0 or negative, no bytes are added.
  * @param bytes the size of the response.
  */
 export function awaitFetching(charge: Charge, more: number, bytes: number, response: ServerResponse): void {

@@ -19,7 +19,7 @@ interface HttpOptions {
   readonly budget: MemoryBudget
   readonly clock: Clock
   readonly logger: Logger
-  /** Called for each response. When it returns true, the connection is closed after the response. */
+  /** Returns whether the server closes the connection after the response. Called for each response. */
   readonly draining: () => boolean
   /**
    * The paths that are served. A request to any other path is answered with 404. A request to a served path with a method other than POST
@@ -27,9 +27,9 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405.
-   * `code` and `status` are both the HTTP status of the response: `code` for the metric of rejected requests, `status` for the metric of
-   * all responses.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405. Both
+   * `code` and `status` are the HTTP status of the response. The metric of rejected requests uses `code`, and the metric of all responses
+   * uses `status`.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

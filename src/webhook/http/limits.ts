@@ -22,7 +22,7 @@ export interface ConnectionLimits {
    *
    * - a connection that has never carried a request, from the remote address with the most such connections. A flood of connections comes
    *   from other remote addresses than the API server's, so the API server's connections stay open.
-   * - a connection with a slow request, from the remote address with the most slow requests.
+   * - a connection whose request arrives slowly, from the remote address with the most such connections.
    * - the connection that has been idle longest.
    */
   readonly connections: number

@@ -39,7 +39,7 @@ export interface MemoryShares {
  * server hold with 1 GiB.
  */
 const unlimitedBytes = 1024 * mebibyte
-/** Measured in an idle process with all operators of this package: its memory, and its JavaScript heap. */
+/** The memory and the JavaScript heap of an idle process with all operators of this package. Both values were measured. */
 const idleBytes = 160 * mebibyte
 const idleHeapBytes = 64 * mebibyte
 /**
@@ -47,11 +47,11 @@ const idleHeapBytes = 64 * mebibyte
  * allocator.
  */
 const usable = 0.9
-/** Minimum memory for requests and worker threads. With a memory limit that leaves less, the process works, but may exceed its limit. */
+/** Minimum memory for requests and worker threads. If the memory limit leaves less, the process works, but may exceed the memory limit. */
 const leastAvailableBytes = 32 * mebibyte
 /**
- * Measured: the memory of a worker thread that has received a review, and the heap that it needs for the most expensive review of 7 MiB
- * (`test/support/hostile/reviews.ts`).
+ * The memory of a worker thread that has received a review, and the heap of a worker thread for the most expensive review of 7 MiB
+ * (`test/support/hostile/reviews.ts`). Both values were measured.
  */
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
@@ -64,18 +64,18 @@ const reserveShare = 0.8
  */
 const maxConversionBytes = 128 * mebibyte
 /**
- * The memory for a ConversionReview, as a multiple of the size of its body. It consists of the body, the response, and the object that is
- * being converted: objects are converted one after the other.
+ * The memory for a ConversionReview, as a multiple of the size of its body. The memory holds the body, the response and the object that is
+ * being converted. Only one object is converted at a time.
  */
 export const conversionCost = 2.5
 /**
- * `conversionCost` includes this much memory for one object: the object of the review that is being converted at a time. If the largest
- * object of the review needs more than that, `conversion-route.ts` reserves the difference.
+ * How much of `conversionCost` is for the one object that is being converted. If the largest object of a review needs more memory than
+ * that, `conversion-route.ts` reserves the difference.
  */
 export const batchCost = 0.5
-/** Measured: during its conversion, the values of an object are in memory twice, in the object and in the result. */
+/** While an object is converted, its values are in memory twice: in the object and in the result. This was measured. */
 export const convertedCopies = 2
-/** Measured: the memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
+/** The measured memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
 const connectionBytes = 66 * 1024
 
 /**

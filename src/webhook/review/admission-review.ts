@@ -31,9 +31,9 @@ export interface AdmissionRequest {
 /** A decoded AdmissionReview. */
 export interface DecodedReview {
   readonly request: AdmissionRequest
-  /** The object of the request; undefined for DELETE. */
+  /** The object of the request; undefined for DELETE. For CONNECT, the object consists of the options, e.g. PodExecOptions. */
   readonly object: JsonObject | undefined
-  /** The stored object; defined for UPDATE and DELETE. */
+  /** The stored object. The API server sends it for UPDATE and DELETE. An UPDATE without it is malformed. */
   readonly oldObject: JsonObject | undefined
 }
 
@@ -62,7 +62,7 @@ export interface WrittenAnswer {
   readonly patch: { readonly operations: number; readonly bytes: number } | undefined
 }
 
-/** Thrown when a body is not an AdmissionReview. The message is sent to the client. */
+/** Thrown when a body is not an AdmissionReview, or when a review is sent to the wrong path. The message is sent to the client. */
 export class MalformedReview extends Error {
   override readonly name = 'MalformedReview'
 }
@@ -78,8 +78,8 @@ export function readReview(body: Buffer | undefined): DecodedReview {
   if (body === undefined || body.length === 0) return decodeReview(undefined)
   let value: JsonValue
   try {
-    // `__proto__` is an ordinary key of the parsed object, as with `JSON.parse`. No code assigns to a key of the object, so its prototype
-    // never changes.
+    // `__proto__` is an ordinary key of the parsed object, as with `JSON.parse`. An assignment to this key would change the prototype of
+    // the object, but no code assigns to keys of the parsed object.
     value = parseJsonBytes(body)
   } catch (error) {
     throw new MalformedReview(`The body is not JSON: ${messageOf(error)}`)

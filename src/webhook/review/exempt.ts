@@ -5,8 +5,8 @@ import type { DecodedReview } from './admission-review.ts'
 
 /**
  * Returns true for requests that a webhook for the objects of a type must allow. Requests to subresources are exempt, because `/status`
- * must stay writable whatever the spec contains. Updates of an object that is being deleted are exempt if they change only its metadata,
- * because removing a finalizer must succeed even after the rules have become stricter.
+ * must stay writable whatever the spec contains. CONNECT requests are exempt, too. An update of an object that is being deleted is exempt
+ * if the update changes only the metadata: the removal of a finalizer must succeed even after the rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true

@@ -3,8 +3,8 @@ import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 
 /**
- * Assigns the same number to two items if `jsonEqual` returns true for them. Each item is visited only once, even if it is nested in items
- * of other lists, so assigning all numbers takes linear time.
+ * Assigns numbers to items. Two items have the same number if `jsonEqual` returns true for them, and different numbers otherwise. Each item
+ * is visited only once, even if it is nested in items of other lists, so assigning all numbers takes linear time.
  */
 export class ItemNumbers {
   readonly #ofItems = new Map<JsonValue, number>()

@@ -24,8 +24,8 @@ interface Work {
 }
 
 /**
- * Maximum number of pairs of items that one call of `createPatch` compares. This takes some milliseconds. Without a limit, the time would
- * be quadratic in the length of a list.
+ * Maximum number of pairs of items that one call of `createPatch` compares. These comparisons take some milliseconds. Without a limit, the
+ * time would be quadratic in the length of a list.
  */
 const maxPairs = 250_000
 
@@ -78,10 +78,10 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Adds the operations that change the list `raw` into `target`. It first matches items of both lists: items with the same keys, or equal
- * items if the items have no unique keys. Items with the same keys may differ in other fields, so these fields are then compared. The items
- * between matched items were inserted, removed or changed. An item that was inserted at the front therefore takes one operation, and later
- * items are not replaced.
+ * Adds the operations that change the list `raw` into `target`. First, the items of both lists are matched by their keys. If the items have
+ * no unique keys, equal items are matched. Items with the same keys may differ in other fields, so these fields are then compared. The
+ * items between matched items were inserted, removed or changed. If an item was inserted at the front, the patch therefore has only one
+ * operation, and the later items are not replaced.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
@@ -99,7 +99,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
   let from = 0
   let at = 0
-  // The length of the list after the operations so far. An item that is added at this index is appended, which the path `-` expresses.
+  // The length of the list after the operations so far. An item that is added at this index is appended: the path then ends with `-`.
   let length = raw.length
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
@@ -134,7 +134,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Returns whether two items have the same keys. A key may be absent from both items, but not all keys. */
+/** Returns true when each key has the same value in both items or is absent from both. Returns false when all keys are absent. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {
@@ -151,8 +151,8 @@ interface ItemKeys {
 }
 
 /**
- * Returns the keys of the items of both lists. Returns undefined if an item is not an object, has no key, or has the same key as another
- * item of its list.
+ * Returns the keys of the items of both lists. Returns undefined if an item is not an object, if an item has no keys, if a key is a list or
+ * an object, or if two items of one list have the same keys.
  */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
@@ -174,8 +174,8 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
 }
 
 /**
- * Returns the pairs of indexes of matching items, in ascending order: equal items at the beginning and at the end of both lists, and the
- * longest common subsequence of the items in between.
+ * Returns the pairs of indexes of matching items, in ascending order. Equal items at the beginning and at the end of both lists match. Of
+ * the items in between, the longest common subsequence matches. If too many pairs would have to be compared, no item in between matches.
  */
 function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], work: Work): (readonly [number, number])[] {
   const { numbers } = work
@@ -194,7 +194,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // If one item is left in each list, the two items are known to differ. If there are too many pairs, items are compared by index instead.
+  // If only one pair is left, its items differ, because the loops above have already compared them.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(
@@ -208,8 +208,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when `after` has a field that `before` lacks. This is the usual difference, and is found without comparing values. Items for
- * which the function returns false may differ, too.
+ * Returns true when `after` has a field that `before` lacks. Most items that differ have such a field, which is found without comparing
+ * values. If the result is false, the items may still differ.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false

@@ -97,7 +97,12 @@ t.test('a broken start is printed, webhooks fail at once meanwhile, and the next
 t.test('messages of an operator on the channel to the parent process are ignored, and reported once', async (t) => {
   const messages = [
     ...[null, 'ready', {}, { type: 'loading' }, { type: 'loading', file: { path: 1, state: '' } }, { type: 'done', step: 'x' }],
-    ...[{ type: 'serving', webhook: 99_999 }, { type: 'serving', metrics: '1' }, { type: 'ready' }, { type: 'ready', next: { plural: 1 } }],
+    ...[
+      { type: 'serving', webhook: 99_999 },
+      { type: 'serving', metrics: '1' },
+      { type: 'ready' },
+      { type: 'ready', next: { resource: 1 } },
+    ],
     { type: 'loading', file: { path: `/\0${'x'.repeat(5000)}`, state: 'missing' } },
   ]
   const sends = `for (const message of ${JSON.stringify(messages)}) process.send?.(message)\n`

@@ -16,7 +16,7 @@ async function tokens() {
   const f = await fixture({ clock })
   const account = await f.create('serviceaccounts', { metadata: { name: 'it' } })
   const made = await f.create('pods', pod('it', { serviceAccountName: 'it' }))
-  const { withTokens, authenticator } = serviceAccountTokens(f.store, clock, signingKey)
+  const { withTokens, authenticator } = serviceAccountTokens({ store: f.store, clock, random: Math.random, key: signingKey })
   const { applyDefaults, prepare, respond } = withTokens(f.info('serviceaccounts')).subresources.token!.unstored!
   const answer = (account: JsonObject, body: JsonObject): JsonObject => {
     const type = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' }

@@ -70,7 +70,7 @@ t.test('a review uses the first supported version of admissionReviewVersions', (
   const attributes = attributesOf(pods)
   const review = (...admissionReviewVersions: string[]) => {
     const [hook] = hooksOf([{ metadata: { name: 'c' }, webhooks: [{ name: 'w', clientConfig: {}, admissionReviewVersions }] }])
-    return reviewRequest(hook!, { attributes, info: pods, object: attributes.object, oldObject: undefined })
+    return reviewRequest(hook!, { attributes, info: pods, object: attributes.object, oldObject: undefined }, Math.random)
   }
   t.match(review('v9', 'v1beta1', 'v1'), {
     apiVersion: 'admission.k8s.io/v1beta1',

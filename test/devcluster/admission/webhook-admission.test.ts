@@ -34,6 +34,7 @@ function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admis
     validating: [{ metadata: { name: 'v' }, webhooks: [...validating] }],
   }
   const admission = createWebhookAdmission({
+    random: Math.random,
     state: {
       configurations: (kind) => configurations[kind],
       namespaceLabels: () => ({}),
@@ -377,6 +378,7 @@ t.test('a webhook is called with its own timeout and the deadline of the request
   const calls: unknown[] = []
   const { signal } = new AbortController()
   const admission = createWebhookAdmission({
+    random: Math.random,
     state: {
       configurations: () => [{ metadata: { name: 'c' }, webhooks: [webhook('w', { timeoutSeconds: 7 })] }],
       namespaceLabels: () => ({}),
@@ -419,6 +421,7 @@ t.test('a dry run calls webhooks without side effects only', async (t) => {
 t.test('an ignored failure is logged', async (t) => {
   const { logger, entries } = recordingLogger()
   const admission = createWebhookAdmission({
+    random: Math.random,
     state: {
       configurations: () => [{ metadata: { name: 'c' }, webhooks: [webhook('w', { failurePolicy: 'Ignore' })] }],
       namespaceLabels: () => ({}),
@@ -478,6 +481,7 @@ t.test('webhooks are compiled once for each state of the configurations', async 
   let configurations: JsonObject[] = [{ metadata: { name: 'c' }, webhooks: [webhook('w')] }]
   const called: string[] = []
   const admission = createWebhookAdmission({
+    random: Math.random,
     state: { configurations: () => configurations, namespaceLabels: () => ({}), otherVersions: () => [] },
     caller: {
       call({ url = '' }, body) {

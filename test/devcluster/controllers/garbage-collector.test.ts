@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { configMap, customResourceDefinition, deployment, namespace, node, secret } from '../../../src/api/builtin.ts'
+import { configMap, customResourceDefinition, deployment, namespace, node, pod, secret } from '../../../src/api/builtin.ts'
+import { apps } from '../../../src/api/kubernetes/apps.ts'
 import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster/client.ts'
@@ -56,6 +57,23 @@ t.test('the Pods of a Deployment cost no requests for their owners', async (t) =
   )
   // The graph may observe a Pod before its ReplicaSet. A few Pods at most are created in this time.
   t.ok(reads.length < replicas / 4, `${reads.length} reads of the ReplicaSet`)
+})
+
+t.test('the deletion of a Deployment with far too many replicas stops the creation of Pods', async (t) => {
+  const cluster = await startTestCluster(t)
+  const client = clientFor(t, cluster.connection)
+  const labels = { app: 'web' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'web' }] } }
+  const spec = { replicas: 2_147_483_647, selector: { matchLabels: labels }, template }
+  await client.create(deployment, { metadata: inDefault('web'), spec })
+  const creations = (): number => cluster.requests.filter(({ verb, path }) => verb === 'create' && path.endsWith('/pods')).length
+  await until('there are many Pods', () => creations() > 100)
+  const before = creations()
+  await client.delete(deployment, inDefault('web'))
+  await until('the ReplicaSet is deleted', async () => (await client.list(apps.replicaSet)).items.length === 0)
+  await until('all Pods are deleted', async () => (await client.list(pod)).items.length === 0, 60_000)
+  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. Another one may have begun.
+  t.ok(creations() - before <= 1000, `${creations() - before} Pods were created after the deletion`)
 })
 
 t.test('an object is kept while one of its owners exists, and loses the references to missing ones', async (t) => {

@@ -104,10 +104,10 @@ t.test('a changed image restarts its container', async (t) => {
   await client.patch(pod, key('a'), { spec: { containers: [{ name: 'main', image: 'example.com/app:2' }] } }, { type: 'strategic' })
   const changed = await until('the container is new', async () => {
     const found = await client.get(pod, key('a'))
-    return found.status?.containerStatuses?.[0]?.image === 'example.com/app:2' && found
+    return found.status?.containerStatuses?.[0]?.restartCount === 1 && found
   })
   t.equal(changed.metadata.uid, metadata.uid)
-  t.equal(changed.status?.containerStatuses?.[0]?.restartCount, 1)
+  t.equal(changed.status?.containerStatuses?.[0]?.image, 'example.com/app:2')
 })
 
 t.test('a Pod with hostNetwork has the address of its node', async (t) => {

@@ -2,12 +2,12 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Event, Pod } from '../../../src/api/builtin.ts'
-import { event, node, pod, serviceAccount } from '../../../src/api/builtin.ts'
+import { configMap, event, node, pod, secret, serviceAccount } from '../../../src/api/builtin.ts'
 import { core } from '../../../src/api/kubernetes/core.ts'
 import { discovery } from '../../../src/api/kubernetes/discovery.ts'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { Client } from '../../../src/client/client.ts'
-import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
+import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulated/simulation.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { until } from '../../../src/testing/until.ts'
 import { clientFor, find } from '../../support/devcluster/client.ts'
@@ -220,4 +220,28 @@ t.test('a node that a user creates has a kubelet, too', async (t) => {
   t.match(metadata.labels, { disk: 'ssd', 'kubernetes.io/hostname': 'mine', 'kubernetes.io/os': 'linux' })
   t.match(status?.allocatable, { cpu: '1', pods: '110' })
   t.strictSame(spec?.taints ?? [], [])
+})
+
+t.test('a Pod waits for the ConfigMaps and Secrets that it refers to', async (t) => {
+  const { client, clock, create, get, eventsOf } = await start(t)
+  const from = (name: string, more: object = {}): object => ({
+    containers: [{ ...containers[0], envFrom: [{ configMapRef: { name, ...more } }] }],
+  })
+  await create('variables', {}, from('settings'))
+  await create('optional', {}, from('settings', { optional: true }))
+  await create('files', {}, { containers, volumes: [{ name: 'key', secret: { secretName: 'key' } }] })
+  await until('optional runs', async () => (await get('optional')).status?.phase === 'Running')
+  await until('the container is not created', async () => reasonOf(await get('variables')) === 'CreateContainerConfigError')
+  const events = async (name: string): Promise<string[]> => (await eventsOf(name)).map(({ reason, message }) => `${reason} ${message}`)
+  await until('FailedMount', async () =>
+    (await events('files')).includes('FailedMount MountVolume.SetUp failed for volume "key" : secret "key" not found'),
+  )
+  t.ok((await events('variables')).includes('Failed Error: configmap "settings" not found'))
+  const { status } = await get('files')
+  t.match(status, { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] })
+  t.equal(status?.podIP, undefined)
+  await client.create(configMap, { metadata: key('settings'), data: {} })
+  await client.create(secret, { metadata: key('key'), data: {} })
+  await clock.advance(10_000)
+  for (const name of ['variables', 'files']) await until(`${name} runs`, async () => (await get(name)).status?.phase === 'Running')
 })

@@ -25,7 +25,7 @@ function converter(
   const definition = asDefinition(
     widgetDefinition({ conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions } } }),
   )
-  const made = webhookConverter(definition, caller, signal)!
+  const made = webhookConverter(definition, { caller, random: Math.random }, signal)!
   return { convert: (to = 'example.com/v2') => made.convert(object, to), calls }
 }
 const converted = ({ apiVersion, request }: Review, change: JsonObject = {}): JsonObject => ({
@@ -159,7 +159,7 @@ t.test('a v1beta1 response needs neither uid nor kind, but Success and a valid o
 t.test('a conversion without versions is refused, and each conversion has a uid of its own', async (t) => {
   const definition = asDefinition(widgetDefinition({ conversion: { strategy: 'Webhook' } as never }))
   const caller = { call: () => Promise.reject(new Error('called')) } as unknown as WebhookCaller
-  const none = webhookConverter(definition, caller, signal)!
+  const none = webhookConverter(definition, { caller, random: Math.random }, signal)!
   t.equal((await refusal(() => none.convert(object, 'example.com/v2'))).message, 'no supported conversion review versions')
   const { convert, calls } = converter((review) => converted(review))
   await convert()
@@ -187,7 +187,14 @@ t.test('the metadata of the original object is neither changed nor taken from th
 
 t.test('a definition without a conversion webhook has no converter', async (t) => {
   for (const conversion of [undefined, { strategy: 'None' }])
-    t.equal(webhookConverter(asDefinition(widgetDefinition(conversion && { conversion })), undefined as never, signal), undefined)
+    t.equal(
+      webhookConverter(
+        asDefinition(widgetDefinition(conversion && { conversion })),
+        { caller: undefined as never, random: Math.random },
+        signal,
+      ),
+      undefined,
+    )
 })
 
 t.test('only labels and annotations of converted metadata are used', async (t) => {

@@ -4,6 +4,7 @@ import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-re
 import { asDefinition, isConditionTrue, withCondition } from '../../../src/devcluster/crd/definition.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { clusterWith } from '../../support/devcluster/cluster-view.ts'
 import { widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
 
 const clock = new FakeClock(Date.parse('2026-01-02T03:04:05Z'))
@@ -52,6 +53,7 @@ t.test('a new definition starts without conditions, even submitted ones', async 
   const created = strategy.prepareForCreate!(
     { ...widgetDefinition({ versions: [v2, widgetVersion] }), status: { conditions: [{}] as JsonObject[], storedVersions: ['x'] } },
     context,
+    clusterWith(),
   )
   t.strictSame(created.status, { conditions: null, acceptedNames: { kind: '', plural: '' }, storedVersions: ['v1'] })
   t.match(created, { kind: 'CustomResourceDefinition', metadata: { name: 'widgets.example.com' }, spec: { group: 'example.com' } })
@@ -61,7 +63,7 @@ t.test('storage versions are added to status.storedVersions', async (t) => {
   const status = { storedVersions: ['v1'], acceptedNames: { kind: 'Widget' } }
   const old = { ...widgetDefinition(), status }
   const update = (versions: JsonObject[], subresource = ''): unknown =>
-    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource, 0).status
+    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource, 0, clusterWith()).status
   t.strictSame(
     update([
       { ...widgetVersion, storage: false },

@@ -6,13 +6,15 @@ import { asDefinition } from '../../../src/devcluster/crd/definition.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { validateDefinition } from '../../../src/devcluster/crd/validate-definition.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { clusterWith } from '../../support/devcluster/cluster-view.ts'
 import { widgetDefinition, widgetVersion } from '../../support/devcluster/definitions.ts'
 
 const { strategy } = customResourceDefinitions(new FakeClock())
 const defaulted = (object: JsonObject): JsonObject => strategy.default!(object)
 
 function errorsOf(spec: JsonObject, metadata: JsonObject = {}): string[] {
-  const definition = strategy.prepareForCreate!(defaulted(widgetDefinition(spec, metadata)), systemContext(new AbortController().signal))
+  const context = systemContext(new AbortController().signal)
+  const definition = strategy.prepareForCreate!(defaulted(widgetDefinition(spec, metadata)), context, clusterWith())
   return validateDefinition(asDefinition(definition)).map(formatFieldError)
 }
 const versions = (...changes: JsonObject[]): JsonObject => ({ versions: changes.map((change) => ({ ...widgetVersion, ...change })) })

@@ -1,7 +1,8 @@
 /** Tests of the OpenAPI v2 document: its definitions, its protobuf form, and how it is cached. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import { encodeOpenApiV2 } from '../../../src/devcluster/http/openapi-v2-protobuf.ts'
+import { partOf } from '../../../src/devcluster/http/openapi-v2-part.ts'
+import { encodeDefinition, encodeDocument, encodePath } from '../../../src/devcluster/http/openapi-v2-protobuf.ts'
 import { supportedSchema, v2Schema } from '../../../src/devcluster/http/openapi-v2-schemas.ts'
 import { OpenApiV2 } from '../../../src/devcluster/http/openapi-v2.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
@@ -51,11 +52,11 @@ t.test('a reference has siblings in OpenAPI v2, and alternatives are strings', (
   t.end()
 })
 
-const parse = (openApi: OpenApiV2): Record<string, Record<string, JsonObject>> =>
-  JSON.parse(openApi.document().json) as Record<string, Record<string, JsonObject>>
+const jsonOf = async (openApi: OpenApiV2): Promise<string> => (await openApi.document()).json.toString()
 
-t.test('the document describes operations with their bodies as parameters', (t) => {
-  const { paths } = parse(new OpenApiV2(new Catalog([foos]), 'v1', () => 0))
+t.test('the document describes operations with their bodies as parameters', async (t) => {
+  const json = await jsonOf(new OpenApiV2(new Catalog([foos]), 'v1', () => 0))
+  const { paths } = JSON.parse(json) as Record<string, Record<string, JsonObject>>
   t.match(paths!['/apis/a.example.com/v1/namespaces/{namespace}/foos/{name}'], {
     put: {
       operationId: 'replaceAExampleComV1NamespacedFoo',
@@ -71,39 +72,99 @@ t.test('the document describes operations with their bodies as parameters', (t) 
     patch: { consumes: ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'] },
     parameters: [{ name: 'namespace', in: 'path', required: true, type: 'string' }, { name: 'name' }],
   })
-  t.end()
 })
 
-t.test('every reference in the document is defined', (t) => {
-  const catalog = new Catalog([...builtinResources, foos])
-  const { json } = new OpenApiV2(catalog, 'v1', () => 0).document()
+t.test('every reference in the document is defined', async (t) => {
+  const json = await jsonOf(new OpenApiV2(new Catalog([...builtinResources, foos]), 'v1', () => 0))
   const { definitions } = JSON.parse(json) as { definitions: JsonObject }
   for (const name of new Set([...json.matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)].map(([, found]) => found!)))
     if (!Object.hasOwn(definitions, name)) t.fail(name)
   t.ok(Object.hasOwn(definitions, 'io.k8s.api.core.v1.PodSpec'))
   t.notMatch(json, /components\/schemas/)
-  t.end()
+  t.match(definitions['io.k8s.api.core.v1.PersistentVolumeClaim'], {
+    'x-kubernetes-group-version-kind': [{ kind: 'PersistentVolumeClaim' }],
+  })
 })
 
-t.test('the document is built again only when types have changed', (t) => {
+t.test('the document is built again only when types have changed', async (t) => {
   let now = 1
   const catalog = new Catalog([foos, ...builtinResources])
   const openApi = new OpenApiV2(catalog, 'v1', () => now)
-  const before = openApi.document()
+  const before = await openApi.document()
   now = 2
-  t.equal(openApi.document(), before)
+  t.equal(await openApi.document(), before)
   catalog.add({ ...foos })
-  t.equal(openApi.document(), before, 'a row with the same description does not change the document')
+  t.equal(await openApi.document(), before, 'a row with the same description does not change the document')
   catalog.add({ ...foos, kind: 'Bar', plural: 'bars' })
-  const after = openApi.document()
+  const after = await openApi.document()
   t.not(after.etag, before.etag)
   t.equal(after.madeAt, 2)
   catalog.add({ ...foos, openapi: { type: 'object', description: 'A changed foo.' } })
-  t.match(parse(openApi).definitions!['com.example.a.v1.Foo'], { description: 'A changed foo.' })
+  t.match(await jsonOf(openApi), /A changed foo\./)
   catalog.remove('a.example.com', 'foos')
   catalog.remove('a.example.com', 'bars')
-  t.notMatch(openApi.document().json, /a\.example\.com/)
-  t.end()
+  t.notMatch(await jsonOf(openApi), /a\.example\.com/)
+})
+
+t.test('a change of one CRD does not concern the definitions of the others', async (t) => {
+  const reads = { foos: 0, bars: 0 }
+  const counted = (plural: keyof typeof reads) => ({
+    ...rowOf({ group: 'a.example.com', version: 'v1', kind: plural === 'foos' ? 'Foo' : 'Bar', plural }),
+    get openapi() {
+      reads[plural] += 1
+      return { type: 'object' } as const
+    },
+  })
+  const catalog = new Catalog([counted('foos'), counted('bars')])
+  const openApi = new OpenApiV2(catalog, 'v1', () => 0)
+  await openApi.document()
+  t.ok(reads.foos > 0)
+  catalog.add(counted('bars'))
+  reads.foos = reads.bars = 0
+  await openApi.document()
+  t.equal(reads.foos, 0)
+  t.ok(reads.bars > 0)
+  const before = partOf([foos])
+  const definition = (part: typeof before) => part.definitions.find(({ name }) => name === 'com.example.a.v1.Foo')
+  t.equal(definition(partOf([{ ...foos }], before)), definition(before), 'an encoded definition is used again while it is the same')
+  const changed = { ...foos, openapi: { type: 'object', description: 'changed' } } as const
+  t.match(definition(partOf([changed], before))?.json.toString(), /changed/)
+})
+
+t.test('other requests are served while the document is built', async (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`field${index}`, { type: 'string', enum: ['a', 'b'] }]))
+  const rows = Array.from({ length: 100 }, (_, index) =>
+    rowOf({
+      group: 'a.example.com',
+      version: 'v1',
+      kind: `Foo${index}`,
+      plural: `foo${index}s`,
+      openapi: { type: 'object', properties } as never,
+    }),
+  )
+  const catalog = new Catalog(rows)
+  const openApi = new OpenApiV2(catalog, 'v1', () => 0)
+  const turnsDuring = async (work: Promise<unknown>): Promise<number> => {
+    let turns = 0
+    let isRunning = true
+    const next = (): void => {
+      turns += 1
+      if (isRunning) setImmediate(next)
+    }
+    setImmediate(next)
+    await work
+    isRunning = false
+    return turns
+  }
+  const [building, again] = [openApi.document(), openApi.document()]
+  t.ok((await turnsDuring(building)) > 2)
+  t.equal(await building, await again)
+  t.ok((await turnsDuring((await building).protobuf())) > 2)
+  catalog.add({ ...foos })
+  const beginning = openApi.document()
+  catalog.add({ ...foos, kind: 'Late', plural: 'lates' })
+  t.match(await jsonOf(openApi), /a\.example\.com\/v1\/lates/, 'a request gets no document of earlier types')
+  await beginning
 })
 
 /** A document with each kind of field, and its protobuf form by github.com/google/gnostic-models v0.7.0 (openapi_v2.ParseDocument). */
@@ -185,6 +246,13 @@ const encoded = [
 ].join('')
 
 t.test('the protobuf form is that of gnostic', (t) => {
-  t.equal(encodeOpenApiV2(swagger as JsonObject).toString('base64'), encoded)
+  const { paths, definitions, ...fields } = swagger
+  const entries = Object.entries(definitions).map(([name, definition]) => encodeDefinition(name, definition as JsonObject))
+  const bytes = encodeDocument(
+    fields as JsonObject,
+    Object.entries(paths).map(([path, item]) => encodePath(path, item as JsonObject)),
+    entries,
+  )
+  t.equal(bytes.toString('base64'), encoded)
   t.end()
 })

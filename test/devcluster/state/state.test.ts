@@ -172,7 +172,7 @@ t.test('the serving certificate is for loopback', async (t) => {
   t.ok(leaf.verify(new X509Certificate(authority.cert).publicKey))
   t.equal(
     leaf.subjectAltName,
-    'DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, DNS:kubernetes.default.svc.cluster.local, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+    'DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, DNS:kubernetes.default.svc.cluster.local, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, IP Address:10.96.0.1',
   )
   t.equal(leaf.validTo, new X509Certificate(authority.cert).validTo, 'the certificate expires with the CA')
 })

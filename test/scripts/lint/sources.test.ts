@@ -80,7 +80,7 @@ t.test('the rules hold in all folders that a simulation runs', async (t) => {
     const { rules } = (await eslint.calculateConfigForFile(`src/${folder}/any.ts`)) as { rules: object }
     return Object.keys(sources).every((rule) => rule in rules)
   }
-  for (const folder of ['client', 'cache', 'controller', 'leader-election', 'manager', 'telemetry', 'writes'])
+  for (const folder of ['client', 'cache', 'controller', 'devcluster', 'leader-election', 'manager', 'telemetry', 'writes'])
     t.equal(await isChecked(folder), true, folder)
   t.equal(await isChecked('runtime'), false, 'the defaults are there')
 })

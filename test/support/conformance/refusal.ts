@@ -1,4 +1,4 @@
-/** What the API server says about a write that it refuses. */
+/** `refusal`: the error with which the API server refuses a write. */
 import { ApiError } from '../../../src/client/api-error.ts'
 
 /**

@@ -89,7 +89,10 @@ export function startDefinitionServer(
       return registry.update(...request)
     },
   } as unknown as Registry
-  const { ended: running } = startDefinitionController({ store, registry: own, catalog, caller: noCaller, clock, logger }, stop.signal)
+  const { ended: running } = startDefinitionController(
+    { store, registry: own, catalog, caller: noCaller, clock, random: Math.random, logger },
+    stop.signal,
+  )
   t.teardown(() => {
     stop.abort()
     return running

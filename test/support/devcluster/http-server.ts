@@ -193,7 +193,7 @@ const certificate = testCertificate()
 export async function startTestServer(
   test: Test,
   options: { registry?: RegistryScript; catalog?: Catalog; grants?: readonly Grant[] } & Partial<
-    Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger' | 'clock'>
+    Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger' | 'clock' | 'containers'>
   > = {},
 ): Promise<TestServer> {
   const authorizer = ruleAuthorizer([...everybody, ...(options.grants ?? [])])
@@ -208,6 +208,7 @@ export async function startTestServer(
     logger: options.logger ?? silentLogger(),
     ...(options.port === undefined ? {} : { port: options.port }),
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+    ...(options.containers === undefined ? {} : { containers: options.containers }),
   })
   const agent = new Agent({ connect: { ca: certificate.ca } })
   test.teardown(async () => {

@@ -1,9 +1,11 @@
 /** A simulated Pod at whose life a test looks second by second. */
-import type { ReadonlyPod } from '../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import type { ReadonlyPod } from '../../../src/devcluster/controllers/api-types.ts'
+import { EvictionPace } from '../../../src/devcluster/controllers/kubelet/eviction-pace.ts'
 import { podStatus } from '../../../src/devcluster/controllers/kubelet/pod-status.ts'
-import { SimulatedPod } from '../../../src/devcluster/controllers/kubelet/simulated-pod.ts'
-import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
-import { planOf } from '../../../src/devcluster/controllers/kubelet/simulation.ts'
+import { PodWorker } from '../../../src/devcluster/controllers/kubelet/pod-worker.ts'
+import { simulatedRuntime } from '../../../src/devcluster/controllers/kubelet/simulated/simulated-runtime.ts'
+import type { SimulationOptions } from '../../../src/devcluster/controllers/kubelet/simulated/simulation.ts'
+import type { EventRecorder } from '../../../src/telemetry/event-recorder.ts'
 
 const start = Date.parse('2026-01-01T00:00:00Z')
 const place = { hostIP: '10.0.0.1', podIP: '10.244.0.2' }
@@ -26,27 +28,36 @@ export interface StatusJson {
   readonly ephemeralContainerStatuses?: readonly ContainerJson[]
 }
 
+const noEvents: EventRecorder = { event: () => undefined }
+
 /** A Pod on a node, whose time is in seconds since its start. */
 export class SimulatedPodWorld {
   pod: ReadonlyPod
   readonly events: string[] = []
   readonly images = new Set<string>()
+  evictions = new EvictionPace()
   readonly #options: SimulationOptions
-  #simulated: SimulatedPod
+  #worker: PodWorker
 
   constructor(spec: object, annotations: Record<string, string> = {}, options: SimulationOptions = {}, metadata: object = {}) {
     this.#options = options
     const own = { name: 'web', namespace: 'ns', uid: 'u', generation: 1, annotations, ...metadata }
     const containers = [{ name: 'main', image: 'x:1' }]
     this.pod = { metadata: own, spec: { restartPolicy: 'Always', containers, ...spec }, status: {} } as unknown as ReadonlyPod
-    this.#simulated = this.restart(0)
+    this.#worker = this.restart(0)
   }
 
   /** Forgets the Pod, like a restart of the cluster. */
-  restart(second: number): SimulatedPod {
+  restart(second: number): PodWorker {
     const now = start + second * 1000
-    this.#simulated = new SimulatedPod(this.pod, planOf(this.pod, this.#options), { images: this.images, podIP: place.podIP, now })
-    return this.#simulated
+    this.#worker = new PodWorker(this.pod, simulatedRuntime({ simulation: this.#options }), {
+      machine: { images: this.images, evictions: this.evictions, events: noEvents },
+      allocatable: {},
+      podIP: place.podIP,
+      now,
+      wake: () => undefined,
+    })
+    return this.#worker
   }
 
   change(fields: { metadata?: object; spec?: object }): void {
@@ -55,9 +66,9 @@ export class SimulatedPodWorld {
   }
 
   at(second: number): StatusJson {
-    const events = this.#simulated.advance(this.pod, planOf(this.pod, this.#options), start + second * 1000)
+    const events = this.#worker.advance(this.pod, start + second * 1000)
     this.events.push(...events.map(({ type, reason, message, fieldPath }) => `${type} ${reason} ${fieldPath ?? ''}: ${message}`))
-    const status = podStatus(this.#simulated, this.pod, place) as StatusJson
+    const status = podStatus(this.#worker, this.pod, place) as StatusJson
     this.pod = { ...this.pod, status } as unknown as ReadonlyPod
     return status
   }
@@ -73,7 +84,7 @@ export class SimulatedPodWorld {
   }
 
   get nextSecond(): number {
-    return (this.#simulated.due - start) / 1000
+    return (this.#worker.due - start) / 1000
   }
 }
 

@@ -101,7 +101,7 @@ export async function runNotes(
       if (install && served !== undefined) await installWebhooks(client, [noteOperator], { url: served.url })
     },
     async onStarted(endpoints) {
-      if (install) await whenTrusted(client, [noteOperator], systemClock)
+      if (install && endpoints.webhook !== undefined) await whenTrusted(client, [noteOperator], endpoints.webhook.caBundle, systemClock)
       started.resolve(endpoints)
     },
     ...rest,

@@ -139,8 +139,8 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
         async onServing({ webhook }) {
           await installWebhooks(client, operators, { url: webhook!.url })
         },
-        async onStarted() {
-          await whenTrusted(client, operators, systemClock)
+        async onStarted({ webhook }) {
+          await whenTrusted(client, operators, webhook!.caBundle, systemClock)
           started.resolve()
         },
       }).finally(() => (alive = false))

@@ -145,9 +145,10 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
 
 /**
  * Measures the heap of this process. The measurement starts when half of the given time has passed, and ends when the returned function is
- * called. That function returns the growth of the heap in bytes.
+ * called. That function resolves with the growth of the heap in bytes. `shrink` is called at both times before the heap is measured: it
+ * frees what is not part of the measurement.
  */
-export function watchHeap(seconds: number): () => number {
+export function watchHeap(seconds: number, shrink: () => Promise<unknown>): () => Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const samples: number[] = []
@@ -157,12 +158,15 @@ export function watchHeap(seconds: number): () => number {
   }
   let repeated: NodeJS.Timeout | undefined
   const begin = setTimeout(() => {
-    sample()
-    repeated = setInterval(sample, (seconds * 1000) / 24)
+    void shrink().then(() => {
+      sample()
+      repeated = setInterval(sample, (seconds * 1000) / 24)
+    })
   }, seconds * 500)
-  return () => {
+  return async () => {
     clearTimeout(begin)
     clearInterval(repeated)
+    await shrink()
     sample()
     const third = Math.ceil(samples.length / 3)
     return Math.min(...samples.slice(-third)) - Math.min(...samples.slice(0, third))

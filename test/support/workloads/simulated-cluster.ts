@@ -8,6 +8,8 @@ import type { ControllerDefinition } from '../../../src/controller/builder.ts'
 import { runController } from '../../../src/controller/run-controller.ts'
 import { runGarbageCollector } from '../../../src/devcluster/controllers/garbage-collector.ts'
 import { kubelet } from '../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import { simulatedRuntime } from '../../../src/devcluster/controllers/kubelet/simulated/simulated-runtime.ts'
+import type { ContainerRuntime } from '../../../src/devcluster/controllers/kubelet/container-runtime.ts'
 import type { PodAddresses } from '../../../src/devcluster/controllers/kubelet/pod-addresses.ts'
 import { registerNodes } from '../../../src/devcluster/controllers/nodes/node.ts'
 import { scheduler } from '../../../src/devcluster/controllers/scheduler/scheduler.ts'
@@ -41,6 +43,7 @@ export interface SimulatedClusterOptions {
   readonly controllers?: readonly ControllerDefinition[]
   readonly types?: readonly ResourceType[]
   readonly addresses?: PodAddresses
+  readonly runtime?: ContainerRuntime
   prepare?(client: Client): Promise<unknown>
 }
 
@@ -50,11 +53,12 @@ export interface SimulatedClusterOptions {
  *
  * @param options.types the types of the workloads.
  * @param options.addresses the addresses of Pods.
+ * @param options.runtime runs the containers. Default: a simulation.
  * @param options.prepare writes the objects that exist before the controllers start.
  */
 export async function simulatedCluster(
   t: Test,
-  { now, controllers = [], types = [], addresses, prepare }: SimulatedClusterOptions,
+  { now, controllers = [], types = [], addresses, runtime = simulatedRuntime(), prepare }: SimulatedClusterOptions,
 ): Promise<SimulatedCluster> {
   const clock = new FakeClock(now)
   const still = new FakeClock()
@@ -78,7 +82,11 @@ export async function simulatedCluster(
     byKind: (group: string, kind: string) => all.find((type) => type.group === group && type.kind === kind),
     onChange: () => () => undefined,
   }
-  const definitions = [scheduler(), kubelet({ eventsOf: () => events, ...(addresses !== undefined && { addresses }) }), ...controllers]
+  const definitions = [
+    scheduler(),
+    kubelet({ runtime, eventsOf: () => events, ...(addresses !== undefined && { addresses }) }),
+    ...controllers,
+  ]
   const running = [
     ...definitions.map((definition) => runController(definition, environment, stop.signal)),
     cache.start(stop.signal),

@@ -14,7 +14,7 @@ import type { ReconcileContext, Result } from '../../../controller/reconciler.ts
 import type { Scale } from '../scale.ts'
 import { NoScale, readScale, referencedType, writeReplicas } from '../scale.ts'
 import type { TypeSource } from '../type-source.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { writeStatus } from '../workloads/workload-status.ts'
 import { missingMetric } from './missing-metrics.ts'
 

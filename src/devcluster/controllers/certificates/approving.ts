@@ -6,7 +6,7 @@ import { isAllowed } from '../../../client/is-allowed.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { kubeletClientProblem } from './kubelet-requests.ts'
 
 type SigningRequest = DeepReadonly<certificates.CertificateSigningRequest>

@@ -7,7 +7,7 @@ import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 import { requeueAt } from '../requeue-at.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 
 type SigningRequest = DeepReadonly<certificates.CertificateSigningRequest>
 

@@ -9,7 +9,7 @@ import { signRequest } from '../../../certs/issue.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { kubeletClientProblem, kubeletServingProblem } from './kubelet-requests.ts'
 import { usageBits, usageIds } from './usages.ts'
 

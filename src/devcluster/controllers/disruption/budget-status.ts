@@ -1,13 +1,12 @@
 /** Computes the status of a PodDisruptionBudget (k8s.io/kubernetes/pkg/controller/disruption). */
-import type { core } from '../../../api/kubernetes/core.ts'
 import type { policy } from '../../../api/kubernetes/policy.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { deletionTimeoutMs } from '../../resources/disruption-budget.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { scaledNumber } from '../workloads/int-or-percent.ts'
 import { isReady } from '../workloads/pod-state.ts'
 
 export type Budget = DeepReadonly<policy.PodDisruptionBudget>
-export type ReadonlyPod = DeepReadonly<core.Pod>
 
 /** Returns true when the status depends on the replicas of the Pods' controllers. Otherwise, only the number of Pods is needed. */
 export function needsScale({ spec }: Budget): boolean {

@@ -5,16 +5,18 @@ import { apps } from '../../../api/kubernetes/apps.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import { policy } from '../../../api/kubernetes/policy.ts'
 import type { ObjectInput, ObjectKey } from '../../../api/object.ts'
+import { formatKey } from '../../../api/object.ts'
 import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
 import { withDisruptionAllowed, withSyncFailed } from '../../resources/disruption-budget.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { goSelector } from '../go-selector.ts'
 import type { TypeSource } from '../type-source.ts'
 import { selects } from '../workloads/dependents.ts'
-import type { Budget, ReadonlyPod } from './budget-status.ts'
+import type { Budget } from './budget-status.ts'
 import { desiredHealthy, disruptedPods, healthyPods, needsScale } from './budget-status.ts'
 import { expectedPods } from './expected-pods.ts'
 
@@ -22,21 +24,50 @@ type Status = NonNullable<policy.PodDisruptionBudget['status']>
 
 /** @param source the types of the cluster. The controller looks up the types of the owners of Pods in `source`, to read their scale. */
 export function disruptionController(source: TypeSource): ControllerDefinition {
+  const ambiguous: AmbiguousPods = new Map()
   return defineController(policy.podDisruptionBudget, {
     name: 'disruption',
     resyncPeriodMs: 0,
     watches: [
-      { type: core.pod, map: budgetsOfPod },
+      { type: core.pod, map: (pod, context) => budgetsOfPod(pod, ambiguous, context) },
       { type: apps.replicaSet, map: () => [] },
       { type: apps.deployment, map: () => [] },
     ],
-    reconcile: (budget, context) => reconcileBudget(budget, source, context),
+    reconcile: (budget, context) => {
+      reportAmbiguous(budget, ambiguous, context)
+      return reconcileBudget(budget, source, context)
+    },
+    deleted: (key) => Promise.resolve(void ambiguous.delete(formatKey(key))),
   })
 }
 
-function budgetsOfPod(pod: ReadonlyPod, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
-  const budgets = cache.list(policy.podDisruptionBudget, { namespace: pod.metadata.namespace })
-  return budgets.filter(({ spec }) => selects(spec?.selector, pod)).map(({ metadata }) => metadata)
+/**
+ * The changed Pods that several budgets select, keyed by their own names and by the key of the first of these budgets. Its next reconcile
+ * reports them.
+ */
+type AmbiguousPods = Map<string, Map<string, ReadonlyPod>>
+
+/** Records an Event for each Pod that several budgets select (DisruptionController.getPdbForPod). */
+function reportAmbiguous({ metadata }: Budget, ambiguous: AmbiguousPods, { events }: ReconcileContext): void {
+  const key = formatKey(metadata)
+  for (const [name, pod] of ambiguous.get(key) ?? []) {
+    const quoted = `${JSON.stringify(metadata.namespace)}/${JSON.stringify(name)}`
+    const message = `Pod ${quoted} matches multiple PodDisruptionBudgets.  Chose ${JSON.stringify(metadata.name)} arbitrarily.`
+    events.event(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
+  }
+  ambiguous.delete(key)
+}
+
+function budgetsOfPod(pod: ReadonlyPod, ambiguous: AmbiguousPods, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
+  const { namespace, name } = pod.metadata
+  const budgets = cache.list(policy.podDisruptionBudget, { namespace }).filter(({ spec }) => selects(spec?.selector, pod))
+  const [first] = budgets
+  if (first !== undefined && budgets.length > 1) {
+    const key = formatKey(first.metadata)
+    const pods = ambiguous.get(key) ?? new Map<string, ReadonlyPod>()
+    ambiguous.set(key, pods.set(name, pod))
+  }
+  return budgets.map(({ metadata }) => metadata)
 }
 
 async function reconcileBudget(budget: Budget, source: TypeSource, context: ReconcileContext): Promise<Result> {
@@ -55,6 +86,7 @@ async function reconcileBudget(budget: Budget, source: TypeSource, context: Reco
   const { pending, overdue, nextInMs } = disruptedPods(budget, pods, now)
   const { namespace } = budget.metadata
   for (const pod of overdue) {
+    // The message has the namespace in place of the budget's name, as in kube-controller-manager (DisruptionController.buildDisruptedPodMap).
     events.event(pod, 'Warning', 'NotDeleted', `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`)
   }
   const current = healthyPods(pods, pending)

@@ -1,15 +1,14 @@
 /** Computes how many Pods should exist according to their controllers (k8s.io/kubernetes/pkg/controller/disruption: getExpectedScale). */
 import { apps } from '../../../api/kubernetes/apps.ts'
-import type { core } from '../../../api/kubernetes/core.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { OwnerReference } from '../../../api/object.ts'
 import { controllerOf, refersTo } from '../../../api/owner-reference.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { readScale, referencedType } from '../scale.ts'
 import type { TypeSource } from '../type-source.ts'
 
-type ReadonlyPod = DeepReadonly<core.Pod>
 type Reference = DeepReadonly<OwnerReference>
 
 export interface ExpectedPods {

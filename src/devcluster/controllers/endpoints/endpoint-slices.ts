@@ -1,18 +1,18 @@
 /** The EndpointSlice controller: maintains EndpointSlices of Services with a selector (k8s.io/kubernetes/pkg/controller/endpointslice). */
 import { isIPv6 } from 'node:net'
 import { node as nodeType, pod as podType, service as serviceType } from '../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
 import { canonicalJson } from '../../../api/json.ts'
-import type { KubernetesObject, ObjectKey } from '../../../api/object.ts'
+import type { ObjectKey } from '../../../api/object.ts'
 import { formatKey } from '../../../api/object.ts'
 import { discovery } from '../../../api/kubernetes/discovery.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
+import type { ReadonlyObject, ReadonlyPod, ReadonlyService } from '../api-types.ts'
 import { isNamespaceTerminating } from '../workloads/pod-control.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
-import type { AddressType, Endpoint, EndpointPort, ReadonlyPod, ReadonlyService } from './endpoint.ts'
+import { retryRefused } from '../retry-refused.ts'
+import type { AddressType, Endpoint, EndpointPort } from './endpoint.ts'
 import { endpointOf, hasAddress, hasOwnEndpoints, portsOf, selectedPods, servicesOfPod } from './endpoint.ts'
 import type { EndpointGroup, Slice, SliceChanges, SliceInput } from './plan-slices.ts'
 import { managedByLabel, managerName, planSlices, serviceNameLabel } from './plan-slices.ts'
@@ -34,7 +34,7 @@ export function endpointSliceController(): ControllerDefinition {
   })
 }
 
-function serviceOfSlice({ metadata }: DeepReadonly<KubernetesObject>): readonly ObjectKey[] {
+function serviceOfSlice({ metadata }: ReadonlyObject): readonly ObjectKey[] {
   const name = metadata.labels?.[serviceNameLabel]
   return name ? [{ namespace: metadata.namespace, name }] : []
 }

@@ -1,17 +1,15 @@
 /** Makes the endpoints of a Service from its Pods. */
 import { isIPv6 } from 'node:net'
-import type { Node, Pod, Service } from '../../../api/builtin.ts'
 import { pod as podType, service as serviceType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import type { discovery } from '../../../api/kubernetes/discovery.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
+import type { ReadonlyNode, ReadonlyPod, ReadonlyService } from '../api-types.ts'
 import { selects } from '../workloads/dependents.ts'
 import { isReady } from '../workloads/pod-state.ts'
 
-export type ReadonlyPod = DeepReadonly<Pod>
-export type ReadonlyService = DeepReadonly<Service>
 export type Endpoint = NonNullable<discovery.EndpointSlice['endpoints']>[number]
 export type EndpointPort = NonNullable<discovery.EndpointSlice['ports']>[number]
 export type AddressType = 'IPv4' | 'IPv6'
@@ -68,7 +66,7 @@ export function referenceTo({ metadata }: ReadonlyPod): core.ObjectReference {
  *
  * @param node the node of the Pod; undefined when the cache does not contain the node.
  */
-export function endpointOf(pod: ReadonlyPod, node: DeepReadonly<Node> | undefined, service: ReadonlyService, type: AddressType): Endpoint {
+export function endpointOf(pod: ReadonlyPod, node: ReadonlyNode | undefined, service: ReadonlyService, type: AddressType): Endpoint {
   const serving = isReady(pod)
   const terminating = pod.metadata.deletionTimestamp !== undefined
   const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating)

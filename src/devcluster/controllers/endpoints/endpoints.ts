@@ -10,9 +10,10 @@ import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import { funcs } from '../../../controller/predicates.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
+import type { ReadonlyPod, ReadonlyService } from '../api-types.ts'
 import { isNamespaceTerminating } from '../workloads/pod-control.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
-import type { AddressType, ReadonlyPod, ReadonlyService } from './endpoint.ts'
+import { retryRefused } from '../retry-refused.ts'
+import type { AddressType } from './endpoint.ts'
 import {
   addressesOfType,
   hasAddress,

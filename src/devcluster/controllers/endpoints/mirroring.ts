@@ -6,13 +6,14 @@ import { service as serviceType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import { discovery } from '../../../api/kubernetes/discovery.ts'
-import type { KubernetesObject, ObjectKey } from '../../../api/object.ts'
+import type { ObjectKey } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
+import type { ReadonlyObject } from '../api-types.ts'
 import { isNamespaceTerminating } from '../workloads/pod-control.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { mirroringManager, planMirror } from './plan-mirror.ts'
 import type { Slice } from './plan-slices.ts'
 import { managedByLabel, serviceNameLabel } from './plan-slices.ts'
@@ -38,7 +39,7 @@ export function endpointsMirroringController(): ControllerDefinition {
   })
 }
 
-function endpointsOfSlice({ metadata }: DeepReadonly<KubernetesObject>): readonly ObjectKey[] {
+function endpointsOfSlice({ metadata }: ReadonlyObject): readonly ObjectKey[] {
   const name = metadata.labels?.[serviceNameLabel]
   return name && metadata.labels?.[managedByLabel] === mirroringManager ? [{ namespace: metadata.namespace, name }] : []
 }

@@ -8,7 +8,8 @@ import type { discovery } from '../../../api/kubernetes/discovery.ts'
 import type { ObjectInput } from '../../../api/object.ts'
 import { dns1123Subdomain } from '../../../api/name-syntax.ts'
 import { controllerReference } from '../../../api/owner-reference.ts'
-import type { AddressType, Endpoint, EndpointPort, ReadonlyService } from './endpoint.ts'
+import type { ReadonlyService } from '../api-types.ts'
+import type { AddressType, Endpoint, EndpointPort } from './endpoint.ts'
 import { isHeadless } from './endpoint.ts'
 
 export type Slice = DeepReadonly<discovery.EndpointSlice>

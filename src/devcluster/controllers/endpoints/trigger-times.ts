@@ -1,8 +1,7 @@
 /** `TriggerTimes`: finds the time of the change that caused an update of EndpointSlices or Endpoints. */
-import type { Pod, Service } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
 import { formatKey } from '../../../api/object.ts'
+import type { ReadonlyPod, ReadonlyService } from '../api-types.ts'
 
 /**
  * The annotation with the time of the change that caused the latest update. Clients use this time to measure how long the update took to
@@ -22,7 +21,7 @@ export class TriggerTimes {
    * Returns the time of the earliest change since the last call for this Service. A change is the creation of the Service, or a Pod that
    * became ready or unready. Returns undefined when there was no change.
    */
-  next(service: DeepReadonly<Service>, pods: readonly DeepReadonly<Pod>[]): string | undefined {
+  next(service: ReadonlyService, pods: readonly ReadonlyPod[]): string | undefined {
     const key = formatKey(service.metadata)
     const before = this.#known.get(key)
     const times = new Map<string, string>()

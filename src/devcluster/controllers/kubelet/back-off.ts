@@ -4,8 +4,8 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * The delay expires this long after the latest call of `next`. After a later failure, `until` returns the time of the failure, and `next`
- * sets the delay to 10 s.
+ * The delay expires this long after the latest call of `next`. If a failure follows after the delay has expired, the next attempt is not
+ * delayed, and the delay is set to 10 s.
  */
 const expiresMs = 600_000
 
@@ -25,8 +25,8 @@ export class BackOff {
   }
 
   /**
-   * Records an attempt at `now` after a failure at `failedAt`. The first attempt sets the delay to 10 s. Each later attempt doubles the
-   * delay, unless the delay has expired.
+   * Records an attempt at `now` after a failure at `failedAt`. If this is the first attempt, or if the delay has expired, sets the delay to
+   * 10 s. Otherwise doubles the delay, up to 300 s.
    */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)

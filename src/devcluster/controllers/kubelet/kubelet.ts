@@ -1,8 +1,6 @@
 /**
- * The simulated kubelets of all nodes. They pull the images of each Pod that is bound to a node and start its containers, which become
- * ready. These steps take no time, unless the options or the annotations of the Pod set a delay. Init containers exit with code 0 at once.
- * The regular containers of a Job's Pod exit with code 0 after 100 ms. All other containers run until their Pod ends. The annotations of
- * the Pod can change this behaviour.
+ * The kubelets of all nodes. A kubelet uses a container runtime to run the containers of each Pod that is bound to its node. It also writes
+ * the status of the Pod.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -13,20 +11,22 @@ import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { addressOf, hasKubelet } from '../nodes/node.ts'
 import { podsByNode, podsOfNode } from '../nodes/pods-by-node.ts'
-import type { ReadonlyPod } from '../scheduler/place-pod.ts'
 import { requeueAt } from '../requeue-at.ts'
+import type { ContainerRuntime } from './container-runtime.ts'
+import type { NodeMachine } from './node-machines.ts'
 import { NodeMachines } from './node-machines.ts'
 import { PodAddresses, podAddressRange } from './pod-addresses.ts'
 import type { PodPlace } from './pod-status.ts'
 import { podStatus } from './pod-status.ts'
-import { SimulatedPod } from './simulated-pod.ts'
-import type { SimulationOptions } from './simulation.ts'
-import { planOf } from './simulation.ts'
+import type { PodEvent } from './pod-worker.ts'
+import { PodWorker } from './pod-worker.ts'
+import { Wakeups } from './wakeups.ts'
 
 export interface KubeletOptions {
-  readonly simulation?: SimulationOptions
+  readonly runtime: ContainerRuntime
   /** The addresses of Pods. Default: those of 10.244.0.0/16. */
   readonly addresses?: PodAddresses
   /** Returns the recorder with which the kubelet of a node records Events. */
@@ -34,12 +34,13 @@ export interface KubeletOptions {
 }
 
 interface Entry {
-  readonly pod: SimulatedPod
+  readonly worker: PodWorker
   readonly place: PodPlace
+  readonly machine: NodeMachine
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
-   * True when the kubelet has been stopped since it last wrote the status of the Pod. Other controllers may have changed the status in the
+   * True when the kubelet was stopped after it last wrote the status of the Pod. Other controllers may have changed the status in the
    * meantime. When the kubelet runs again, it therefore writes the status even if no step was due.
    */
   wasAway: boolean
@@ -52,17 +53,25 @@ const noAddress =
   'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox: ' +
   `plugin type="host-local" failed (add): no IP addresses available in range set: ${podAddressRange}`
 
-export function kubelet({ simulation, eventsOf, addresses = new PodAddresses() }: KubeletOptions): ControllerDefinition {
+export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: KubeletOptions): ControllerDefinition {
   const machines = new NodeMachines(eventsOf)
   /** The Pods on all nodes, keyed by namespace and name. */
   const entries = new Map<string, Entry>()
+  const wakeups = new Wakeups()
   let areAddressesReserved = false
 
   const forget = (key: string): void => {
-    addresses.release(key)
+    const entry = entries.get(key)
+    if (entry === undefined) return
     entries.delete(key)
+    const { worker } = entry
+    const { events, removed } = worker.destroy()
+    recordEvents(entry, worker.pod, events)
+    // Until the network is removed, no other Pod may have the address.
+    if (removed === undefined) addresses.release(worker.uid)
+    else void removed.then(() => addresses.release(worker.uid))
   }
-  const addressOfPod = ({ metadata, status }: ReadonlyPod): string | undefined => addresses.addressOf(formatKey(metadata), status?.podIP)
+  const addressOfPod = ({ metadata, status }: ReadonlyPod): string | undefined => addresses.addressOf(metadata.uid, status?.podIP)
   /** Reserves the addresses of the Pods that ran before a restart of the cluster, so that no new Pod gets one of them. */
   const reserveAddresses = (cache: CacheReader): void => {
     if (areAddressesReserved) return
@@ -75,7 +84,8 @@ export function kubelet({ simulation, eventsOf, addresses = new PodAddresses() }
     resyncPeriodMs: 0,
     workers: 4,
     indexes: [podsByNode],
-    watches: [{ type: nodeType, map: podsOfNode }],
+    watches: [{ type: nodeType, map: podsOfNode }, ...(runtime.watches ?? [])],
+    sources: [wakeups],
     async reconcile(pod, context) {
       const nodeName = pod.spec?.nodeName ?? ''
       const node = nodeName === '' ? undefined : context.cache.get(nodeType, { name: nodeName })
@@ -89,51 +99,62 @@ export function kubelet({ simulation, eventsOf, addresses = new PodAddresses() }
       }
       const { uid, deletionTimestamp } = pod.metadata
       const now = context.clock.now()
-      const plan = planOf(pod, simulation)
-      const { images, events } = machines.of(node, (name) => context.cache.get(nodeType, { name }) !== undefined)
-      if (entry?.pod.uid !== uid) {
+      const machine = machines.of(node, (name) => context.cache.get(nodeType, { name }) !== undefined)
+      if (entry?.worker.uid !== uid) {
         forget(key)
         if (isTerminal(pod)) return removeStopped(pod, context)
         const hostIP = addressOf(node)
-        const podIP = isOnHost(pod) ? hostIP : addressOfPod(pod)
+        const podIP = isOnHost(pod) ? hostIP : (runtime.sharedAddress ?? addressOfPod(pod))
         if (podIP === undefined) {
-          events.event(pod, 'Warning', 'FailedCreatePodSandBox', noAddress)
+          machine.events.event(pod, 'Warning', 'FailedCreatePodSandBox', noAddress)
           return deletionTimestamp === undefined ? { requeueAfterMs: retryMs } : removeStopped(pod, context)
         }
-        entry = { pod: new SimulatedPod(pod, plan, { images, podIP, now }), place: { hostIP, podIP }, problems: '', wasAway: false }
+        const allocatable = node.status?.allocatable ?? {}
+        entry = {
+          worker: new PodWorker(pod, runtime, { machine, allocatable, podIP, now, wake: () => wakeups.wake(pod.metadata) }),
+          place: { hostIP, podIP },
+          machine,
+          problems: '',
+          wasAway: false,
+        }
         entries.set(key, entry)
       }
-      const simulated = entry.pod
-      reportProblems(pod, entry, plan.problems, events)
-      if (isTerminal(pod) && simulated.end === undefined) {
+      const { worker } = entry
+      if (isTerminal(pod) && worker.outcome === undefined) {
         // Another client has set the phase of the Pod to Succeeded or Failed.
+        forget(key)
         return removeStopped(pod, context)
       }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
       // With a fake clock, much time may pass during a write. The loop then takes the steps that have become due.
       do {
-        for (const { type, reason, message, fieldPath } of simulated.advance(current, plan, context.clock.now()))
-          events.event(current, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
-        if (!simulated.isChanged && !entry.wasAway && !hasGates) break
-        const written = await writeStatus(current, podStatus(simulated, current, entry.place), context)
+        recordEvents(entry, current, worker.advance(current, context.clock.now()))
+        reportProblems(current, entry, machine.events)
+        if (!worker.isChanged && !entry.wasAway && !hasGates) break
+        const written = await writeStatus(current, podStatus(worker, current, entry.place), context)
         if (written === undefined) return undefined
         current = written
-        simulated.isChanged = false
+        worker.isChanged = false
         entry.wasAway = false
-      } while (simulated.due <= context.clock.now())
-      if (simulated.end !== undefined) {
-        // The network of a Pod ends with its containers.
-        addresses.release(key)
+      } while (worker.due <= context.clock.now())
+      if (worker.end !== undefined) {
+        if (!worker.isRemoved(context.clock.now())) return undefined
+        addresses.release(uid)
         return deletionTimestamp === undefined ? undefined : removeStopped(pod, context)
       }
-      return Number.isFinite(simulated.due) ? requeueAt(simulated.due, context) : undefined
+      return Number.isFinite(worker.due) ? requeueAt(worker.due, context) : undefined
     },
     deleted(key) {
       forget(formatKey(key))
       return Promise.resolve()
     },
   })
+}
+
+function recordEvents({ machine }: Entry, pod: ReadonlyPod, events: readonly PodEvent[]): void {
+  for (const { type, reason, message, fieldPath } of events)
+    machine.events.event(pod, type, reason, message, fieldPath === undefined ? {} : { fieldPath })
 }
 
 function isOnHost({ spec }: ReadonlyPod): boolean {
@@ -145,8 +166,8 @@ function isTerminal({ status }: ReadonlyPod): boolean {
 }
 
 /** Records one Event about all errors in the annotations of a Pod. Records another one only when the errors have changed. */
-function reportProblems(pod: ReadonlyPod, entry: Entry, problems: readonly string[], events: EventRecorder): void {
-  const text = problems.join('; ')
+function reportProblems(pod: ReadonlyPod, entry: Entry, events: EventRecorder): void {
+  const text = entry.worker.problems.join('; ')
   if (text !== '' && text !== entry.problems) events.event(pod, 'Warning', 'InvalidSimulation', text)
   entry.problems = text
 }

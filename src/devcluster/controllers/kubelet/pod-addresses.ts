@@ -1,9 +1,9 @@
-/** Allocates IP addresses for simulated Pods: each Pod gets the lowest free address in 10.244.0.0/16. */
+/** Allocates IP addresses for Pods: each Pod gets the lowest free address in 10.244.0.0/16. */
 
 /** The first address is 10.244.0.2. In a real cluster, 10.244.0.1 belongs to the node. */
 const first = 2
 const last = 0xfffe
-/** The range as the message about an exhausted range names it. */
+/** The range of Pod addresses as text, for the message that no address is free. */
 export const podAddressRange = `${format(first)}-${format(last)}`
 
 export class PodAddresses {
@@ -12,7 +12,8 @@ export class PodAddresses {
   #next = first
 
   /**
-   * Returns the address of a Pod. All calls with the same key return the same address. Returns undefined when no address is free.
+   * Returns the address of the Pod with the uid `pod`. Until `release` is called, all calls for the Pod return the same address. Returns
+   * undefined when no address is free.
    *
    * @param known the address in the Pod's status. The Pod keeps this address, unless another Pod has it.
    */

@@ -1,11 +1,11 @@
 /** The conditions of a Pod that the kubelet writes (k8s.io/kubernetes/pkg/kubelet/status: Generate…Condition). */
 import { formatTime } from '../../../api/conditions.ts'
-import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import type { PodPhase } from './pod-phase.ts'
 import { isSidecar } from './restart-policy.ts'
-import type { SimulatedContainer } from './simulated-container.ts'
-import type { SimulatedPod } from './simulated-pod.ts'
-import { succeeded } from './simulated-pod.ts'
+import type { Container } from './container.ts'
+import type { PodWorker } from './pod-worker.ts'
+import { succeeded } from './pod-worker.ts'
 
 interface Finding {
   readonly status: 'True' | 'False'
@@ -17,13 +17,13 @@ const isTrue: Finding = { status: 'True' }
 const ownTypes = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 
 /** Returns all conditions of a Pod: the conditions of the kubelet, and the unchanged conditions of other clients. */
-export function podConditions(simulated: SimulatedPod, pod: ReadonlyPod, phase: PodPhase): object[] {
+export function podConditions(worker: PodWorker, pod: ReadonlyPod, phase: PodPhase): object[] {
   const before = pod.status?.conditions ?? []
   const others = before.filter(({ type }) => !(ownTypes as readonly string[]).includes(type))
-  const containersReady = readinessOf(simulated, phase)
+  const containersReady = readinessOf(worker, phase)
   const findings: Readonly<Record<(typeof ownTypes)[number], Finding>> = {
-    PodReadyToStartContainers: simulated.end === undefined ? isTrue : { status: 'False' },
-    Initialized: initialization(simulated, phase),
+    PodReadyToStartContainers: worker.hasSandbox ? isTrue : { status: 'False' },
+    Initialized: initialization(worker, phase),
     Ready: containersReady.status === 'True' ? gates(pod) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: isTrue,
@@ -31,41 +31,41 @@ export function podConditions(simulated: SimulatedPod, pod: ReadonlyPod, phase: 
   const own = ownTypes.map((type) => {
     const { status, ...details } = findings[type]
     const known = before.find((condition) => condition.type === type)
-    const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(simulated.changedAt)
+    const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(worker.changedAt)
     return { type, observedGeneration: pod.metadata.generation, status, ...details, lastProbeTime: null, lastTransitionTime }
   })
-  const isEvicted = simulated.end?.reason === 'Evicted' && !before.some(({ type }) => type === 'DisruptionTarget')
-  return [...others, ...(isEvicted ? [disruption(simulated, pod)] : []), ...own]
+  const isEvicted = worker.outcome?.reason === 'Evicted' && !before.some(({ type }) => type === 'DisruptionTarget')
+  return [...others, ...(isEvicted ? [disruption(worker, pod)] : []), ...own]
 }
 
 /** Returns the condition that an eviction by the kubelet adds (k8s.io/kubernetes/pkg/kubelet/eviction: managerImpl.synchronize). */
-function disruption({ end, changedAt }: SimulatedPod, { metadata }: ReadonlyPod): object {
+function disruption({ outcome, changedAt }: PodWorker, { metadata }: ReadonlyPod): object {
   return {
     type: 'DisruptionTarget',
     observedGeneration: metadata.generation,
     status: 'True',
     reason: 'TerminationByKubelet',
-    message: end?.message,
+    message: outcome?.message,
     lastProbeTime: null,
     lastTransitionTime: formatTime(changedAt),
   }
 }
 
-function readinessOf({ init, regular }: SimulatedPod, phase: PodPhase): Finding {
+function readinessOf({ init, regular }: PodWorker, phase: PodPhase): Finding {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' }
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' }
   const unready = [...init.filter(({ spec }) => isSidecar(spec)), ...regular].filter(({ isReady }) => !isReady)
   return listed('ContainersNotReady', 'containers with unready status', unready)
 }
 
-function initialization({ init, regular }: SimulatedPod, phase: PodPhase): Finding {
+function initialization({ init, regular }: PodWorker, phase: PodPhase): Finding {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' }
   if (regular.some(({ state, last }) => state.kind !== 'waiting' || last !== undefined)) return isTrue
   const incomplete = init.filter(({ spec, state, isStarted }) => (isSidecar(spec) ? !isStarted : !succeeded(state)))
   return listed('ContainersNotInitialized', 'containers with incomplete status', incomplete)
 }
 
-function listed(reason: string, text: string, containers: readonly SimulatedContainer[]): Finding {
+function listed(reason: string, text: string, containers: readonly Container[]): Finding {
   if (containers.length === 0) return isTrue
   return { status: 'False', reason, message: `${text}: [${containers.map(({ spec }) => spec.name).join(' ')}]` }
 }

@@ -1,53 +1,62 @@
-/** Builds the status of a Pod from its simulated containers (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus). */
+/** Builds the status of a Pod from its containers (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus). */
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../../api/conditions.ts'
-import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { endedJson, stateJson } from './container-state.ts'
 import { podConditions } from './pod-conditions.ts'
 import { phaseOf } from './pod-phase.ts'
 import { isSidecar } from './restart-policy.ts'
-import type { SimulatedContainer } from './simulated-container.ts'
-import type { SimulatedPod } from './simulated-pod.ts'
-import { succeeded } from './simulated-pod.ts'
+import type { Container } from './container.ts'
+import type { PodWorker } from './pod-worker.ts'
+import { succeeded } from './pod-worker.ts'
 
 export interface PodPlace {
   readonly hostIP: string
-  /** The address of the Pod. A Pod with `hostNetwork` has the one of its node. */
+  /** The address of the Pod. A Pod with `hostNetwork` has the address of its node. */
   readonly podIP: string
 }
 
 /** Returns the status of a Pod. */
-export function podStatus(simulated: SimulatedPod, pod: ReadonlyPod, { hostIP, podIP }: PodPlace): object {
-  const phase = phaseOf(simulated, pod)
-  const { end, ephemeral } = simulated
+export function podStatus(worker: PodWorker, pod: ReadonlyPod, { hostIP, podIP }: PodPlace): object {
+  const phase = phaseOf(worker, pod)
+  const { outcome, ephemeral } = worker
   return {
     phase,
     observedGeneration: pod.metadata.generation,
-    ...(end?.reason !== undefined && { reason: end.reason, message: end.message }),
-    conditions: podConditions(simulated, pod, phase),
+    ...(outcome?.reason !== undefined && { reason: outcome.reason, message: outcome.message }),
+    conditions: podConditions(worker, pod, phase),
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    podIP,
-    podIPs: [{ ip: podIP }],
-    startTime: pod.status?.startTime ?? formatTime(simulated.startedAt),
-    initContainerStatuses: simulated.init.map((one) => initStatus(pod, one)),
-    containerStatuses: sorted(simulated.regular).map((one) => containerStatus(pod, one)),
-    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: sorted(ephemeral).map((one) => containerStatus(pod, one)) }),
+    ...(worker.hadSandbox && { podIP, podIPs: [{ ip: podIP }] }),
+    startTime: pod.status?.startTime ?? formatTime(worker.startedAt),
+    initContainerStatuses: worker.init.map((one) => initStatus(pod, one, worker.scheme)),
+    containerStatuses: sorted(worker.regular).map((one) => containerStatus(pod, one, worker.scheme)),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: sorted(ephemeral).map((one) => ephemeralStatus(pod, one, worker.scheme)) }),
   }
 }
 
-function sorted(containers: readonly SimulatedContainer[]): readonly SimulatedContainer[] {
+function sorted(containers: readonly Container[]): readonly Container[] {
   return [...containers].sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
 }
 
-/** Returns the status of an init container or a sidecar. Such a container is also ready after it has succeeded. */
-function initStatus(pod: ReadonlyPod, container: SimulatedContainer): object {
-  return { ...containerStatus(pod, container), ready: isSidecar(container.spec) ? container.isReady : succeeded(container.state) }
+/** Returns the status of an init container or a sidecar. An init container that is not a sidecar is ready only after it has succeeded. */
+function initStatus(pod: ReadonlyPod, container: Container, scheme: string): object {
+  return { ...containerStatus(pod, container, scheme), ready: isSidecar(container.spec) ? container.isReady : succeeded(container.state) }
 }
 
-function containerStatus(pod: ReadonlyPod, { spec, state, last, restartCount, isReady, isStarted }: SimulatedContainer): object {
+/** Returns the status of an ephemeral container, which is never ready or started (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). */
+function ephemeralStatus(pod: ReadonlyPod, container: Container, scheme: string): object {
+  const { started: _started, ...status } = containerStatus(pod, container, scheme)
+  return { ...status, ready: false }
+}
+
+function containerStatus(
+  pod: ReadonlyPod,
+  { spec, state, last, restartCount, isReady, isStarted }: Container,
+  scheme: string,
+): Record<string, unknown> {
   const { name, image = '' } = spec
-  const id = (restarts: number): string => `simulated://${digest(`${pod.metadata.uid}/${name}/${restarts}`)}`
+  const id = (restarts: number): string => `${scheme}://${digest(`${pod.metadata.uid}/${name}/${restarts}`)}`
   const hasRun = state.kind !== 'waiting' || last !== undefined
   return {
     name,

@@ -1,6 +1,6 @@
 /** Decides whether an ended container is restarted (k8s.io/kubernetes/pkg/api/v1/pod: ContainerShouldRestart). */
-import type { ReadonlyPod } from '../scheduler/place-pod.ts'
-import type { ContainerSpec } from './simulated-container.ts'
+import type { ReadonlyPod } from '../api-types.ts'
+import type { ContainerSpec } from './container-runtime.ts'
 
 /** Returns true when the kubelet restarts a container that has ended with `exitCode`. */
 export function restartsContainer(container: ContainerSpec, { spec }: ReadonlyPod, exitCode: number): boolean {

@@ -2,7 +2,7 @@
 import { pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
-import type { ReadonlyPod } from '../scheduler/place-pod.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 
 interface Disruption {
   readonly reason: string

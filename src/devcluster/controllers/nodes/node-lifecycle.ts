@@ -7,13 +7,13 @@ import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
-import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import { requeueAt } from '../requeue-at.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { isReady as isReadyPod } from '../workloads/pod-state.ts'
-import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
 import { changedTaints } from './node-taints.ts'
 import { hasKubelet } from './node.ts'
 import { podsByNode } from './pods-by-node.ts'
@@ -50,7 +50,7 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
             .map((node) => ({ name: node.metadata.name })),
       },
     ],
-    async reconcile(node, context) {
+    reconcile: retryRefused(async (node: ReadonlyNode, context) => {
       const { name, uid } = node.metadata
       const { clock, events } = context
       const now = clock.now()
@@ -64,11 +64,10 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
       else entry.awaySince ??= now
       const due = entry.awaySince === undefined ? Number.POSITIVE_INFINITY : entry.awaySince + graceMs
       const current = due > now ? node : await markUnknown(node, context)
-      if (current === undefined) return undefined
       await updateTaints(current, context)
       if (due <= now) await markPodsNotReady(name, context)
       return due > now && Number.isFinite(due) ? requeueAt(due, context) : undefined
-    },
+    }),
     deleted({ name }) {
       seen.delete(name)
       return Promise.resolve()
@@ -83,11 +82,8 @@ function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheR
   return node === undefined || hasKubelet(node) ? [] : [{ name: node.metadata.name }]
 }
 
-/**
- * Sets the conditions that the kubelet posts to Unknown, unless the condition Ready is already Unknown. Resolves with the resulting node.
- * Resolves with undefined when another client has changed or deleted the node in the meantime.
- */
-async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode | undefined> {
+/** Sets the conditions that the kubelet posts to Unknown, unless the condition Ready is already Unknown. Resolves with the resulting node. */
+async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode> {
   const conditions = node.status?.conditions ?? []
   if (findCondition(conditions, 'Ready')?.status === 'Unknown') return node
   const time = formatTime(context.clock.now())
@@ -115,12 +111,7 @@ async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promi
         lastTransitionTime: time,
       })),
   ]
-  try {
-    await context.client.patchStatus(nodeType, { name }, { metadata: { resourceVersion }, status: { conditions: changed } as object })
-  } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return undefined
-    throw error
-  }
+  await context.client.patchStatus(nodeType, { name }, { metadata: { resourceVersion }, status: { conditions: changed } as object })
   if (isReady(node)) context.events.event(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
   return { ...node, status: { ...node.status, conditions: changed } }
 }
@@ -137,15 +128,10 @@ async function markNotReady(pod: ReadonlyPod, { client, clock, events }: Reconci
   const changed = conditions.map((condition) =>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   )
-  try {
-    // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
-    // conditions of that controller.
-    const { resourceVersion } = pod.metadata
-    await client.patchStatus(podType, pod.metadata, { metadata: { resourceVersion }, status: { conditions: changed } as object })
-  } catch (error) {
-    if (isNotFound(error)) return
-    throw error
-  }
+  // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
+  // conditions of that controller.
+  const { resourceVersion } = pod.metadata
+  await client.patchStatus(podType, pod.metadata, { metadata: { resourceVersion }, status: { conditions: changed } as object })
   events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
 }
 
@@ -156,7 +142,5 @@ async function updateTaints(node: ReadonlyNode, { client, cache, clock }: Reconc
   if (taints === undefined) return
   const current = cache.get(nodeType, { name })?.metadata.resourceVersion ?? resourceVersion
   const patch: object = { metadata: { resourceVersion: current }, spec: { taints } }
-  await client.patch(nodeType, { name }, patch).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error
-  })
+  await client.patch(nodeType, { name }, patch)
 }

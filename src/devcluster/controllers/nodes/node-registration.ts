@@ -8,7 +8,7 @@ import { isConflict, isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
-import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../api-types.ts'
 import { addressOf, hasKubelet, nodeAddress, nodeStatus, ownLabels } from './node.ts'
 
 export interface NodeRegistrationOptions {

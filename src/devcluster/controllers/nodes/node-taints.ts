@@ -3,7 +3,7 @@
  * nodeConditionToTaintKeyStatusMap).
  */
 import { formatTime } from '../../../api/conditions.ts'
-import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../api-types.ts'
 
 type Taint = NonNullable<NonNullable<ReadonlyNode['spec']>['taints']>[number]
 

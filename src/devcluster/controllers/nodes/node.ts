@@ -5,8 +5,8 @@ import { formatTime } from '../../../api/conditions.ts'
 import type { ObjectInput } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { Client } from '../../../client/client.ts'
-import { simulationPrefix } from '../kubelet/simulation.ts'
-import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../api-types.ts'
+import { simulationPrefix } from '../kubelet/simulated/simulation.ts'
 
 export interface NodeOptions {
   readonly name: string

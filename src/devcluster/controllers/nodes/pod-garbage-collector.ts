@@ -1,10 +1,11 @@
 /** Deletes the Pods of nodes that no longer exist (k8s.io/kubernetes/pkg/controller/podgc: gcOrphaned). */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatKey } from '../../../api/object.ts'
-import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { requeueAt } from '../requeue-at.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { markDisrupted } from './disruption-target.ts'
 import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
@@ -19,7 +20,7 @@ export function podGarbageCollector(): ControllerDefinition {
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [{ type: nodeType, map: podsOfNode }],
-    async reconcile(pod, context) {
+    reconcile: retryRefused(async (pod: ReadonlyPod, context) => {
       const { client, cache, clock } = context
       const { metadata, status, spec } = pod
       const key = formatKey(metadata)
@@ -31,15 +32,11 @@ export function podGarbageCollector(): ControllerDefinition {
       const since = missing.get(key) ?? now
       missing.set(key, since)
       if (since + quarantineMs > now) return requeueAt(since + quarantineMs, context)
-      try {
-        if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
-          await markDisrupted(pod, { phase: 'Failed', reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }, context)
-        await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
-      } catch (error) {
-        if (!isNotFound(error)) throw error
-      }
+      if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+        await markDisrupted(pod, { phase: 'Failed', reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }, context)
+      await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
       return undefined
-    },
+    }),
     deleted(key) {
       missing.delete(formatKey(key))
       return Promise.resolve()

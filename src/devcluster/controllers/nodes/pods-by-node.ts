@@ -3,7 +3,7 @@ import { pod as podType } from '../../../api/builtin.ts'
 import { defineCacheIndex } from '../../../cache/cache-index.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { MapContext } from '../../../controller/enqueue.ts'
-import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../api-types.ts'
 
 /** The index key of Pods that are not bound. No node has an empty name. */
 export const unbound = ''

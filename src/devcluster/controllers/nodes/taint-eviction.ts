@@ -4,12 +4,12 @@
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatKey } from '../../../api/object.ts'
-import { isNotFound } from '../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import { requeueAt } from '../requeue-at.ts'
-import type { ReadonlyNode, ReadonlyPod } from '../scheduler/place-pod.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { tolerates } from '../scheduler/taints.ts'
 import { markDisrupted } from './disruption-target.ts'
 import { podsByNode, podsOfNode } from './pods-by-node.ts'
@@ -22,7 +22,7 @@ export function taintEviction(): ControllerDefinition {
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [{ type: nodeType, map: podsOfNode }],
-    async reconcile(pod, context) {
+    reconcile: retryRefused(async (pod: ReadonlyPod, context) => {
       const { deletionTimestamp, namespace, name } = pod.metadata
       const nodeName = pod.spec?.nodeName
       const node = nodeName === undefined ? undefined : context.cache.get(nodeType, { name: nodeName })
@@ -38,10 +38,10 @@ export function taintEviction(): ControllerDefinition {
       const since = scheduled.get(key) ?? now
       scheduled.set(key, since)
       if (since + tolerated > now) return requeueAt(since + tolerated, context)
-      scheduled.delete(key)
       await evict(pod, context)
+      scheduled.delete(key)
       return undefined
-    },
+    }),
     deleted(key) {
       scheduled.delete(formatKey(key))
       return Promise.resolve()
@@ -63,11 +63,8 @@ function toleratedMs({ spec }: ReadonlyPod, node: ReadonlyNode): number {
 async function evict(pod: ReadonlyPod, context: ReconcileContext): Promise<void> {
   const { client, events } = context
   const { namespace, name, uid } = pod.metadata
+  await markDisrupted(pod, { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }, context)
+  // After a conflict, the eviction is retried. The Event comes after the write, so that it is recorded once.
   events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
-  try {
-    await markDisrupted(pod, { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }, context)
-    await client.delete(podType, pod.metadata, { preconditions: { uid } })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  await client.delete(podType, pod.metadata, { preconditions: { uid } })
 }

@@ -3,7 +3,7 @@
  * handleDisruption).
  */
 import { findCondition } from '../../../api/conditions.ts'
-import type { ReadonlyNode } from '../scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../api-types.ts'
 
 /**
  * The limits of `evictsPods`: a share of nodes that are not ready, and a number of nodes in a zone. Both are defaults of

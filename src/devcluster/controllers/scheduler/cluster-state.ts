@@ -1,12 +1,10 @@
 /** The part of the cluster's state on which the placement of a Pod depends. */
-import type { DeepReadonly } from '../../../api/json.ts'
-import type { KubernetesObject } from '../../../api/object.ts'
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
+import type { ReadonlyNode, ReadonlyObject, ReadonlyPod } from '../api-types.ts'
 
 export interface ClusterState {
   readonly nodes: readonly ReadonlyNode[]
   /** Returns the Pods that are bound to a node and have not ended. */
   podsOn(node: string): readonly ReadonlyPod[]
   /** Returns a namespace. Returns undefined when the cache does not contain it. */
-  namespace(name: string): DeepReadonly<KubernetesObject> | undefined
+  namespace(name: string): ReadonlyObject | undefined
 }

@@ -1,5 +1,4 @@
 /** The host ports of Pods (k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports). */
-import type { ReadonlyPod } from './place-pod.ts'
 
 interface HostPort {
   readonly ip: string
@@ -27,3 +26,4 @@ function hostPorts({ spec }: ReadonlyPod): HostPort[] {
     .flatMap(({ ports = [] }) => ports)
     .flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) => (hostPort > 0 ? [{ ip: hostIP || anyAddress, protocol, port: hostPort }] : []))
 }
+import type { ReadonlyPod } from '../api-types.ts'

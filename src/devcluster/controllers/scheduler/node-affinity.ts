@@ -1,7 +1,7 @@
 /** The node selector and node affinity of a Pod (k8s.io/component-helpers/scheduling/corev1/nodeaffinity). */
 import type { LabelRequirement } from '../../../api/label-selector.ts'
 import { matchesLabels } from '../../../api/label-selector.ts'
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 
 interface NodeExpression {
   readonly key: string

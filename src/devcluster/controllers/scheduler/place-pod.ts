@@ -1,6 +1,5 @@
 /** Selects a node for a Pod, with the checks of kube-scheduler's plugins in their order. */
-import type { Node, Pod } from '../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { hasPortConflict } from './host-ports.ts'
 import type { Misfit } from './misfit.ts'
@@ -9,9 +8,6 @@ import { podAffinityCheck } from './pod-affinity.ts'
 import { resourceMisfits } from './resources.ts'
 import { tolerates, untoleratedTaint } from './taints.ts'
 import { spreadCheck } from './topology-spread.ts'
-
-export type ReadonlyPod = DeepReadonly<Pod>
-export type ReadonlyNode = DeepReadonly<Node>
 
 export type Placement = { readonly node: string } | { readonly problem: string }
 

@@ -1,8 +1,8 @@
 /** Required affinity and anti-affinity between Pods (k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity). */
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import { selects } from '../workloads/dependents.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { Misfit } from './misfit.ts'
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 
 type Affinity = NonNullable<NonNullable<ReadonlyPod['spec']>['affinity']>
 type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]

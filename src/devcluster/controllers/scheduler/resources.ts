@@ -1,7 +1,7 @@
 /** The resources that Pods request, and that nodes have (k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources: Fit). */
 import { parseQuantity } from '../../apimachinery/quantity.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import type { Misfit } from './misfit.ts'
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 
 /** Amounts in thousandths, keyed by the name of the resource. Thousandths represent a quantity such as `100m` as an integer. */
 type Amounts = Readonly<Record<string, number>>

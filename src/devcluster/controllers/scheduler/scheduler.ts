@@ -11,12 +11,12 @@ import { objectPath } from '../../../client/resource-path.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
-import type { SimulationOptions } from '../kubelet/simulation.ts'
-import { planOf } from '../kubelet/simulation.ts'
+import type { ReadonlyPod } from '../api-types.ts'
+import type { SimulationOptions } from '../kubelet/simulated/simulation.ts'
+import { planOf } from '../kubelet/simulated/simulation.ts'
 import { podsByNode, unbound } from '../nodes/pods-by-node.ts'
 import { requeueAt } from '../requeue-at.ts'
 import type { ClusterState } from './cluster-state.ts'
-import type { ReadonlyPod } from './place-pod.ts'
 import { placePod } from './place-pod.ts'
 import { claimNamesOf } from '../volumes/pod-claims.ts'
 import { bindDelayed, claimsOfPod, volumeMisfit } from '../volumes/schedule-volumes.ts'
@@ -87,9 +87,9 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
 }
 
 /**
- * Resolves with the node for a Pod. Resolves without a node when the Pod fits on no node. Also resolves without a node while the claims of
- * the Pod with volumeBindingMode WaitForFirstConsumer are being bound. If another client has changed one of these claims or a volume,
- * `requeue` is true.
+ * Resolves with the node for a Pod. Resolves without a node in two cases: the Pod fits on no node, or some claims of the Pod are still
+ * being bound. The second case concerns only claims whose StorageClass has the volumeBindingMode WaitForFirstConsumer. `requeue` is true
+ * when another client has changed such a claim, or the volume for it, in the meantime.
  */
 async function nodeFor(
   pod: ReadonlyPod,

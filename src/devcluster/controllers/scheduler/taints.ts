@@ -1,5 +1,4 @@
 /** Taints of nodes and the tolerations of Pods (k8s.io/component-helpers/scheduling/corev1). */
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 
 export interface Taint {
   readonly key: string
@@ -26,3 +25,4 @@ export function untoleratedTaint({ spec: node }: ReadonlyNode, { spec: pod }: Re
   const tolerations = pod?.tolerations ?? []
   return (node?.taints ?? []).find((taint) => effects.includes(taint.effect) && !tolerations.some((one) => tolerates(one, taint)))
 }
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'

@@ -1,9 +1,9 @@
 /** Required topology spread constraints (k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread). */
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import { selects } from '../workloads/dependents.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { Misfit } from './misfit.ts'
 import { matchesNodeSelector } from './node-affinity.ts'
-import type { ReadonlyNode, ReadonlyPod } from './place-pod.ts'
 import { untoleratedTaint } from './taints.ts'
 
 type Constraint = NonNullable<NonNullable<ReadonlyPod['spec']>['topologySpreadConstraints']>[number]

@@ -2,8 +2,6 @@
  * The controller of PersistentVolumeClaims: binds each claim to a volume, and creates simulated volumes
  * (k8s.io/kubernetes/pkg/controller/volume/persistentvolume: syncClaim).
  */
-import type { Pod } from '../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import { storage } from '../../../api/kubernetes/storage.ts'
 import type { ObjectInput, ObjectKey } from '../../../api/object.ts'
@@ -12,7 +10,8 @@ import type { CacheReader } from '../../../cache/cache.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import type { ReadonlyPod } from '../api-types.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { claimNamesOf, isUsing } from './pod-claims.ts'
 import type { StorageClass } from './storage-class.ts'
 import { defaultClassName, simulatedProvisioner, storageClassOf, waitsForConsumer } from './storage-class.ts'
@@ -91,7 +90,7 @@ async function syncUnbound(claim: Claim, context: ReconcileContext): Promise<Res
  * claim waits for the first Pod. Otherwise, the claim waits until a Pod that uses the claim is scheduled.
  */
 function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reason: string, message: string] {
-  const isWaiting = (pod: DeepReadonly<Pod>): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName
+  const isWaiting = (pod: ReadonlyPod): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName
   const pods = cache.list(core.pod, { namespace: metadata.namespace }).filter(isWaiting)
   const names = pods.map((pod) => pod.metadata.name)
   if (names.length === 0) return ['WaitForFirstConsumer', 'waiting for first consumer to be created before binding']

@@ -9,7 +9,7 @@ import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import { claimProtection, volumeProtection } from '../../resources/storage-protection.ts'
-import { retryRefused } from '../workloads/retry-refused.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { claimNamesOf } from './pod-claims.ts'
 import type { Claim, Volume } from './volume-match.ts'
 

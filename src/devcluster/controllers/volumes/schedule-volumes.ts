@@ -1,17 +1,14 @@
 /** The claims of a Pod during scheduling (k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding). */
-import type { Node, Pod } from '../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import { claimNamesOf } from './pod-claims.ts'
 import { noProvisioner, storageClassOf, waitsForConsumer } from './storage-class.ts'
 import type { Claim, Volume } from './volume-match.ts'
 import { findVolume, isReachable } from './volume-match.ts'
 import { bindCompleted, changeClaim, reserve, selectedNode } from './writes.ts'
 
-type ReadonlyPod = DeepReadonly<Pod>
-type ReadonlyNode = DeepReadonly<Node>
 type Reader = { readonly cache: CacheReader }
 
 /**

@@ -1,8 +1,8 @@
 /** Matches PersistentVolumes with PersistentVolumeClaims (k8s.io/component-helpers/storage/volume: FindMatchingVolume). */
-import type { Node } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import { parseQuantity } from '../../apimachinery/quantity.ts'
+import type { ReadonlyNode } from '../api-types.ts'
 import { matchesTerms } from '../scheduler/node-affinity.ts'
 import { selects } from '../workloads/dependents.ts'
 
@@ -64,7 +64,7 @@ function hasAccessModes({ spec }: Volume, claim: Claim): boolean {
 export function findVolume(
   claim: Claim,
   volumes: readonly Volume[],
-  { onlyReserved = false, node }: { readonly onlyReserved?: boolean; readonly node?: DeepReadonly<Node> } = {},
+  { onlyReserved = false, node }: { readonly onlyReserved?: boolean; readonly node?: ReadonlyNode } = {},
 ): Volume | undefined {
   const fitting = volumes.filter((volume) => {
     if (volume.spec?.claimRef !== undefined && !isReservedFor(volume, claim)) return false
@@ -87,7 +87,7 @@ export function findVolume(
 }
 
 /** Returns true when the node affinity of the volume matches the node, or when the volume has no node affinity. */
-export function isReachable({ spec }: Volume, node: DeepReadonly<Node>): boolean {
+export function isReachable({ spec }: Volume, node: ReadonlyNode): boolean {
   const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms
   return terms === undefined || matchesTerms(terms, node)
 }

@@ -12,15 +12,15 @@ export const selectedNode = 'volume.kubernetes.io/selected-node'
 
 /** Patches a claim. Rejects with a conflict when the claim has been changed since it was read. */
 export function changeClaim({ metadata }: Claim, patch: object, { client }: ReconcileContext): Promise<Claim> {
-  return client.patch(core.persistentVolumeClaim, metadata, withRevision(patch, metadata.resourceVersion))
+  return client.patch(core.persistentVolumeClaim, metadata, atRevision(patch, metadata.resourceVersion))
 }
 
 /** Patches a volume. Rejects with a conflict when the volume has been changed since it was read. */
 export function changeVolume({ metadata }: Volume, patch: object, { client }: ReconcileContext): Promise<Volume> {
-  return client.patch(core.persistentVolume, metadata, withRevision(patch, metadata.resourceVersion))
+  return client.patch(core.persistentVolume, metadata, atRevision(patch, metadata.resourceVersion))
 }
 
-function withRevision(patch: object & { readonly metadata?: object }, resourceVersion: string | undefined): object {
+function atRevision(patch: object & { readonly metadata?: object }, resourceVersion: string | undefined): object {
   return { ...patch, metadata: { ...patch.metadata, resourceVersion } }
 }
 

@@ -15,6 +15,7 @@ import type { CacheReader } from '../../../cache/cache.ts'
 import { defineCacheIndex } from '../../../cache/cache-index.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyObject } from '../api-types.ts'
 
 /** The index key of objects that have no controller. A UID is never empty, so this key is different from all UIDs. */
 const noController = ''
@@ -42,7 +43,7 @@ export const podsByController = controllerIndex(podType)
 export const replicaSetsByController = controllerIndex(apps.replicaSet)
 
 /** Returns true when a selector matches the labels of an object. An absent selector matches nothing. */
-export function selects(selector: Selector | undefined, { metadata }: DeepReadonly<KubernetesObject>): boolean {
+export function selects(selector: Selector | undefined, { metadata }: ReadonlyObject): boolean {
   return selector !== undefined && matchesLabels(requirementsOf(selector as LabelSelector), metadata.labels)
 }
 
@@ -51,7 +52,7 @@ export function selects(selector: Selector | undefined, { metadata }: DeepReadon
  */
 export function controlledBy<R extends ResourceType>(
   index: CacheIndex<R>,
-  { metadata }: DeepReadonly<KubernetesObject>,
+  { metadata }: ReadonlyObject,
   { cache }: { readonly cache: CacheReader },
 ): readonly DeepReadonly<ObjectOf<R>>[] {
   return cache.list(index.type, { namespace: metadata.namespace, index: [index, metadata.uid] })
@@ -92,8 +93,8 @@ export async function claimDependents<R extends ResourceType>(
 /** Makes the owner the controller of an object. Resolves with the patched object; with undefined when the object is gone or has changed. */
 async function adopt<R extends ResourceType>(
   type: R,
-  { metadata }: DeepReadonly<KubernetesObject>,
-  owner: DeepReadonly<KubernetesObject>,
+  { metadata }: ReadonlyObject,
+  owner: ReadonlyObject,
   { client }: ReconcileContext,
 ): Promise<DeepReadonly<ObjectOf<R>> | undefined> {
   const ownerReferences = [...(metadata.ownerReferences ?? []), controllerReference(owner)]
@@ -105,8 +106,8 @@ async function adopt<R extends ResourceType>(
 /** Removes the reference to the owner from an object. */
 async function release(
   type: ResourceType,
-  { metadata }: DeepReadonly<KubernetesObject>,
-  owner: DeepReadonly<KubernetesObject>,
+  { metadata }: ReadonlyObject,
+  owner: ReadonlyObject,
   { client }: ReconcileContext,
 ): Promise<void> {
   const ownerReferences = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid)
@@ -138,7 +139,7 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 export function mayAdopt<R extends ResourceType>(
   ownerType: R,
   asSelecting: (owner: DeepReadonly<ObjectOf<R>>) => DeepReadonly<Selecting> = (owner) => owner as DeepReadonly<Selecting>,
-): (object: DeepReadonly<KubernetesObject>, context: { readonly cache: CacheReader }) => readonly ObjectKey[] {
+): (object: ReadonlyObject, context: { readonly cache: CacheReader }) => readonly ObjectKey[] {
   return (object, { cache }) => {
     if (controllerOf(object) !== undefined) return []
     const owners = cache.list(ownerType, { namespace: object.metadata.namespace }).map(asSelecting)

@@ -2,10 +2,11 @@
 import type { Pod, PodSpec } from '../../../api/builtin.ts'
 import { pod as podType } from '../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
-import type { KubernetesObject, ObjectInput } from '../../../api/object.ts'
+import type { ObjectInput } from '../../../api/object.ts'
 import { controllerReference } from '../../../api/owner-reference.ts'
 import { isApiError, isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyObject, ReadonlyPod } from '../api-types.ts'
 
 export interface PodTemplate {
   readonly metadata?: {
@@ -20,7 +21,7 @@ export interface PodTemplate {
  * Returns the Pod that an owner creates from a template. The API server generates the name of the Pod from the name of the owner
  * (k8s.io/kubernetes/pkg/controller: GetPodFromTemplate).
  */
-export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined, owner: DeepReadonly<KubernetesObject>): ObjectInput<Pod> {
+export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined, owner: ReadonlyObject): ObjectInput<Pod> {
   const { labels, annotations, finalizers } = template?.metadata ?? {}
   return {
     metadata: {
@@ -38,7 +39,7 @@ export function podFromTemplate(template: DeepReadonly<PodTemplate> | undefined,
 /** Creates a Pod. Resolves with undefined when the namespace is being deleted, because the API server then rejects all new Pods. */
 export async function createPod(
   pod: ObjectInput<Pod>,
-  owner: DeepReadonly<KubernetesObject>,
+  owner: ReadonlyObject,
   { client, events }: ReconcileContext,
 ): Promise<Pod | undefined> {
   try {
@@ -53,11 +54,7 @@ export async function createPod(
 }
 
 /** Deletes a Pod. Does nothing when the Pod does not exist. */
-async function deletePod(
-  { metadata }: DeepReadonly<Pod>,
-  owner: DeepReadonly<KubernetesObject>,
-  { client, events }: ReconcileContext,
-): Promise<void> {
+async function deletePod({ metadata }: ReadonlyPod, owner: ReadonlyObject, { client, events }: ReconcileContext): Promise<void> {
   try {
     await client.delete(podType, metadata, { preconditions: { uid: metadata.uid } })
   } catch (error) {
@@ -73,11 +70,7 @@ async function deletePod(
  *
  * @throws the error of a failed deletion. All deletions have ended by then.
  */
-export async function deletePods(
-  pods: readonly DeepReadonly<Pod>[],
-  owner: DeepReadonly<KubernetesObject>,
-  context: ReconcileContext,
-): Promise<void> {
+export async function deletePods(pods: readonly ReadonlyPod[], owner: ReadonlyObject, context: ReconcileContext): Promise<void> {
   throwFirst(await Promise.allSettled(pods.map((pod) => deletePod(pod, owner, context))))
 }
 
@@ -103,7 +96,7 @@ function throwFirst(results: readonly PromiseSettledResult<unknown>[]): void {
   if (failed !== undefined) throw failed.reason
 }
 
-/** Returns true for the error of a creation in a namespace that is being deleted. */
+/** Returns true when an object could not be created because its namespace is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return isApiError(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
 }

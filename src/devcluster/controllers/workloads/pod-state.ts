@@ -1,9 +1,6 @@
 /** Functions that compute the states of a Pod, such as ready and available, for the workload controllers. */
-import type { Pod } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
+import type { ReadonlyPod } from '../api-types.ts'
 
 /** Returns true when the Pod has not ended and is not being deleted (k8s.io/kubernetes/pkg/controller: IsPodActive). */
 export function isActive({ metadata, status }: ReadonlyPod): boolean {

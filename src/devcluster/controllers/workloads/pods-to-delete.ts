@@ -1,9 +1,6 @@
 /** Chooses the Pods that a workload such as a ReplicaSet deletes when it has too many (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
-import type { Pod } from '../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../api/json.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import { readySince } from './pod-state.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** Pods with a lower value of this annotation are deleted earlier. */
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'

@@ -2,7 +2,6 @@
  * The controllers of ReplicaSets and ReplicationControllers. Both keep the number of Pods at `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
  */
-import type { Pod } from '../../../api/builtin.ts'
 import { pod as podType } from '../../../api/builtin.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
 import { core } from '../../../api/kubernetes/core.ts'
@@ -13,6 +12,7 @@ import { controllerOf } from '../../../api/owner-reference.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../api-types.ts'
 import {
   claimDependents,
   controlledBy,
@@ -25,11 +25,11 @@ import {
 import { createPod, deletePods, podFromTemplate, slowStart } from './pod-control.ts'
 import { availableInMs, isActive, isAvailable, isReady, isTerminating } from './pod-state.ts'
 import { podsToDelete } from './pods-to-delete.ts'
-import { retryRefused } from './retry-refused.ts'
+import { requeueAfterFirst } from '../requeue-at.ts'
+import { retryRefused } from '../retry-refused.ts'
 import { writeStatus } from './workload-status.ts'
 
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** Maximum number of Pods that one reconcile creates or deletes (k8s.io/kubernetes/pkg/controller/replicaset: BurstReplicas). */
 const burst = 500
@@ -116,9 +116,7 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   await write(counted, pods)
   if (failure !== undefined) throw failure.error
   const { minReadySeconds = 0 } = replicaSet.spec ?? {}
-  const waits = pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0)
-  const next = Math.min(...waits.filter((ms) => ms > 0))
-  return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+  return requeueAfterFirst(pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now)))
 }
 
 /** Counts the terminating Pods that the ReplicaSet selects. A Pod that is being deleted is not released when its labels change. */

@@ -2,9 +2,9 @@
 import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
-import type { KubernetesObject } from '../../../api/object.ts'
 import { isNotFound } from '../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'
+import type { ReadonlyObject } from '../api-types.ts'
 
 /**
  * Writes the fields of `status` that differ from the status of `object`. Resolves with the stored object. If a field is 0 or an empty list,
@@ -23,7 +23,7 @@ export async function writeStatus<R extends ResourceType>(
 ): Promise<DeepReadonly<ObjectOf<R>>> {
   const isOmitted = (value: unknown): boolean => value === undefined || value === 0 || (Array.isArray(value) && value.length === 0)
   const fields = Object.entries(status).map(([name, value]) => [name, isOmitted(value) && !always.includes(name) ? null : value])
-  const stored: DeepReadonly<KubernetesObject> & { readonly status?: unknown } = object
+  const stored: ReadonlyObject & { readonly status?: unknown } = object
   const changed = effectiveMergePatch(stored.status, Object.fromEntries(fields))
   if (changed === undefined && annotations === undefined) return object
   const patch: object = { ...(annotations && { metadata: { annotations } }), ...(changed !== undefined && { status: changed }) }

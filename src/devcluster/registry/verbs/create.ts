@@ -13,6 +13,8 @@ import { evict } from './evict.ts'
 import { managedFieldsAfter, writerOf } from '../field-managers.ts'
 import { metadataText, withMetadata } from '../metadata.ts'
 import { writeObject } from '../write/pipeline.ts'
+import type { SubresourcePost } from './subresource-post.ts'
+import { attributesOf } from './subresource-post.ts'
 
 export async function createObject(
   environment: Environment,
@@ -39,11 +41,12 @@ export async function createSubresource(
   const { unstored, deletes, created } = info.subresources[subresource]!
   const body = decodeSubresource(info, subresource, decoded, context)
   checkNamespace(info, body, key.namespace)
+  const post = { info, key, subresource, body, context }
   if (deletes !== undefined) {
-    const object = await evict(environment, info, key, subresource, body, context, deletes)
+    const object = await evict(environment, post, deletes)
     return created?.(object) ?? object
   }
-  if (unstored !== undefined) return carryOut(environment, info, key, subresource, body, context, unstored)
+  if (unstored !== undefined) return carryOut(environment, post, unstored)
   const write = { key, subresource, context, creates: false, operation: 'CREATE', requested: () => body } as const
   const { object } = await writeObject(environment, info, write)
   return created?.(object) ?? object
@@ -52,20 +55,16 @@ export async function createSubresource(
 /** Handles a POST to a subresource that stores nothing, such as `serviceaccounts/token`. Webhooks are called as for other subresources. */
 async function carryOut(
   { store, admission, clock }: Environment,
-  info: ResourceInfo,
-  key: ObjectKey,
-  subresource: string,
-  body: JsonObject,
-  context: RequestContext,
+  post: SubresourcePost,
   { applyDefaults, prepare, respond }: UnstoredRequest,
 ): Promise<JsonObject> {
+  const { info, key, subresource, body, context } = post
   const type = typeOfSubresource(info, subresource)
   const goType = kindType(type)
   const applied = { ...type, custom: false, subresources: {}, ...(goType && { goType }) }
   const writer = writerOf(type, context, 'Update', subresource, clock.now())
-  const place = key.namespace === undefined ? {} : { namespace: key.namespace }
-  const attributes = { info, subresource, operation: 'CREATE' as const, ...place, name: key.name, context }
-  const defaulted = withMetadata(applyDefaults(body), place)
+  const attributes = attributesOf(post)
+  const defaulted = withMetadata(applyDefaults(body), key.namespace === undefined ? {} : { namespace: key.namespace })
   const tracked = withMetadata(defaulted, { managedFields: managedFieldsAfter(applied, undefined, defaulted, writer) })
   const mutated = (await admission.mutate({ ...attributes, object: tracked }, applyDefaults)) ?? tracked
   const stored = store.get(info.storageKey, key)

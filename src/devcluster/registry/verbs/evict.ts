@@ -15,6 +15,8 @@ import { metadataText } from '../metadata.ts'
 import { writeObject } from '../write/pipeline.ts'
 import { checkPreconditions, deleteObject } from './delete.ts'
 import { allowsUnready, budgetsOf, decremented, isUnprotected, mayBecomeReady, stillProcessed } from './eviction-budgets.ts'
+import type { SubresourcePost } from './subresource-post.ts'
+import { attributesOf } from './subresource-post.ts'
 import { updateOf } from './update.ts'
 
 /** Maximum number of attempts after conflicts with other requests (EvictionsRetry of kube-apiserver). */
@@ -28,15 +30,11 @@ const attempts = 20
  */
 export async function evict(
   environment: Environment,
-  info: ResourceInfo,
-  key: ObjectKey,
-  subresource: string,
-  body: JsonObject,
-  context: RequestContext,
+  post: SubresourcePost,
   optionsOf: NonNullable<SubresourceInfo['deletes']>,
 ): Promise<JsonObject> {
-  const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
-  const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
+  const { info, key, body, context } = post
+  const attributes = attributesOf(post)
   const admitted = (await environment.admission.mutate({ ...attributes, object: body }, (changed) => changed)) ?? body
   const options = optionsOf(key.name, admitted, context)
   await environment.admission.validate({ ...attributes, object: admitted })
@@ -130,10 +128,10 @@ function storedPod({ environment, info, key }: Eviction): JsonObject {
  */
 async function markAndDelete(eviction: Eviction, revision: string | undefined): Promise<JsonObject> {
   const { environment, info, key, context, options: given } = eviction
-  const options = givenRevision(given) === undefined && revision !== undefined ? withRevision(given, revision) : given
+  const options = givenRevision(given) === undefined && revision !== undefined ? withPrecondition(given, revision) : given
   if (context.dryRun) return (await deleteObject(environment, info, key, options, context)).object
   const marked = await mark(eviction, options)
-  const checked = givenRevision(options) === undefined ? options : withRevision(options, metadataText(marked, 'resourceVersion'))
+  const checked = givenRevision(options) === undefined ? options : withPrecondition(options, metadataText(marked, 'resourceVersion'))
   return (await deleteObject(environment, info, key, checked, context)).object
 }
 
@@ -149,7 +147,7 @@ async function mark(eviction: Eviction, options: JsonObject): Promise<JsonObject
   }
 }
 
-function withRevision(options: JsonObject, resourceVersion: string): JsonObject {
+function withPrecondition(options: JsonObject, resourceVersion: string): JsonObject {
   return { ...options, preconditions: { ...(isObject(options.preconditions) ? options.preconditions : {}), resourceVersion } }
 }
 

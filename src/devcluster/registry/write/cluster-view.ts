@@ -1,9 +1,13 @@
-/** The state of the cluster that built-in admission plugins can read: all stored objects, in their storage versions. */
+/** The state of the cluster that the functions of a type can read: all stored objects, in their storage versions. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { Environment } from '../environment.ts'
 
-export function clusterView({ store, clock, randomSuffix, hasServiceAccounts }: Environment): ClusterView {
+export function clusterView(
+  { store, clock, randomSuffix, hasServiceAccounts }: Environment,
+  { storageKey: type }: ResourceInfo,
+): ClusterView {
   return {
     get: (storageKey, key) => store.get(storageKey, key),
     list(storageKey, namespace) {
@@ -11,7 +15,7 @@ export function clusterView({ store, clock, randomSuffix, hasServiceAccounts }: 
       return keys.map((key) => get(key) as JsonObject)
     },
     hasServiceAccounts,
-    randomSuffix,
+    randomSuffix: () => randomSuffix(type),
     clock,
   }
 }

@@ -75,7 +75,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   const ownPart = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
     const own = ownPart(given)
-    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource, now) ?? own
+    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource, now, clusterView(environment, info)) ?? own
     return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old, subresource)
   }
 
@@ -107,7 +107,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     old,
     redefault: (mutated) => mutated,
     async prepare(mutated) {
-      const whole = prepare(writeInto(old, mutated, { now, cluster: clusterView(environment) }))
+      const whole = prepare(writeInto(old, mutated, { now, cluster: clusterView(environment, info) }))
       if (oldScale !== undefined && replicasPath !== undefined) {
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)

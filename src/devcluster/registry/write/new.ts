@@ -52,12 +52,12 @@ export async function insert(environment: Environment, info: ResourceInfo, write
     managedFields: hasManagers ? metadataOf(object).managedFields : managedFieldsAfter(info, undefined, object, writer),
   })
   const admitByType = (given: JsonObject): JsonObject | Promise<JsonObject> =>
-    info.strategy.admit?.(given, clusterView(environment)) ?? given
+    info.strategy.admit?.(given, clusterView(environment, info)) ?? given
   const requested = await admitByType(tracked)
   const name = metadataText(requested, 'name')
   checkNamespaceIsActive(store, info, namespace, name || metadataText(requested, 'generateName'))
 
-  const started = { namespace, uid: environment.newUid(), now: clock.now() }
+  const started = { namespace, uid: environment.newUid(info.storageKey), now: clock.now() }
   const place = namespace === undefined ? {} : { namespace }
   const created = await admitWrite(environment, info, {
     attributes: { info, subresource: '', operation: 'CREATE', ...place, name, context },
@@ -65,7 +65,7 @@ export async function insert(environment: Environment, info: ResourceInfo, write
     redefault: (changed) => redefault(info, changed),
     prepare: async (mutated) => {
       const admitted = mutated === requested ? mutated : await admitByType(mutated)
-      return prepare(info, startMetadata(info, named(environment, info, namespace, admitted), started), context)
+      return prepare(environment, info, startMetadata(info, named(environment, info, namespace, admitted), started), context)
     },
     authorize: () => authorize(environment, info, write),
   })
@@ -85,8 +85,8 @@ export async function insert(environment: Environment, info: ResourceInfo, write
 }
 
 /**
- * Returns the object with a placeholder for the resourceVersion, in the order of responses. The store replaces the placeholder and keeps
- * the order. A response therefore needs no reordered copy.
+ * Returns the object with a placeholder for the resourceVersion. The fields of its metadata have the order of responses. The store replaces
+ * the placeholder and keeps the order, so a response needs no reordered copy.
  */
 function withRevisionField({ custom }: ResourceInfo, object: JsonObject): JsonObject {
   const metadata = { ...metadataOf(object), resourceVersion: '0' }
@@ -104,10 +104,10 @@ function authorize({ authorizer }: Environment, { group, version, plural }: Reso
 }
 
 /** Returns the new object after the strategy's `prepareForCreate`, without status if the type has a status subresource. */
-function prepare(info: ResourceInfo, object: JsonObject, context: RequestContext): JsonObject {
+function prepare(environment: Environment, info: ResourceInfo, object: JsonObject, context: RequestContext): JsonObject {
   const dropsStatus = Object.hasOwn(info.subresources, 'status') && info.strategy.keepsStatus !== true
   const clean = dropsStatus ? withFields(object, { status: undefined }) : object
-  return info.strategy.prepareForCreate?.(clean, context) ?? clean
+  return info.strategy.prepareForCreate?.(clean, context, clusterView(environment, info)) ?? clean
 }
 
 /**
@@ -118,7 +118,7 @@ function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespa
   const generateName = metadataText(object, 'generateName')
   if (metadataText(object, 'name') !== '' || generateName === '') return object
   for (let attempt = 1; ; attempt += 1) {
-    const name = generateName.slice(0, generatedBaseLength) + randomSuffix()
+    const name = generateName.slice(0, generatedBaseLength) + randomSuffix(info.storageKey)
     const isTaken = store.latest(info.storageKey, { namespace, name }) !== undefined
     if (!isTaken || attempt === generateNameAttempts) return withMetadata(object, { name })
   }

@@ -11,7 +11,7 @@ import { listAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { invalidStruct, objects } from './container-validation.ts'
+import { invalidStruct, objects } from './field-checks.ts'
 
 const group = 'rbac.authorization.k8s.io'
 

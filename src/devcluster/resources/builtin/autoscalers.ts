@@ -1,10 +1,7 @@
 /** The built-in type HorizontalPodAutoscaler. It is stored in `autoscaling/v2`, and served in `autoscaling/v2` and `autoscaling/v1`. */
 import type { FieldError } from '../../../api/field-error.ts'
-import { forbidden, invalid, required } from '../../../api/field-error.ts'
-import { parseApiVersion } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { pathSegmentName } from '../../../api/name-syntax.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { BuiltinDefinition } from '../builtin-resource.ts'
@@ -12,7 +9,7 @@ import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, integerColumn, nameColumn, numberAsText, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts'
-import { validateOptionalEnum } from './container-validation.ts'
+import { validateAutoscaler, validateAutoscalerStatus } from './autoscaler-validation.ts'
 
 /** Returns the cell of the column Targets: the current and target values of the first two metrics. */
 function targets(autoscaler: JsonObject): string {
@@ -64,8 +61,10 @@ const autoscalers = builtinResource({
   version: 'v2',
   columns,
   strategy: {
+    // An empty list of policies is invalid, but a missing one is defaulted.
+    distinguishesEmptyLists: true,
     default: withAutoscalerDefaults,
-    validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateAutoscaler(object.spec)),
+    validate: (object, _old, subresource) => validateWrite(object, subresource),
   },
 })
 
@@ -77,9 +76,13 @@ const oldAutoscalers = builtinResource({
   strategy: {
     // The conversion to `autoscaling/v2` and back adds the defaults of `autoscaling/v2`, and drops annotations that cannot be decoded.
     default: (object) => autoscalerToV1(toNew(object)),
-    validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateAutoscaler(toNew(object).spec)),
+    validate: (object, _old, subresource) => validateWrite(toNew(object), subresource),
   },
 })
+
+function validateWrite(object: JsonObject, subresource: string | undefined): FieldError[] {
+  return subresource === 'status' ? validateAutoscalerStatus(object.status) : validateAutoscaler(object.spec)
+}
 
 function toNew(object: JsonObject): JsonObject {
   return withAutoscalerDefaults(autoscalerToV2(object))
@@ -103,43 +106,6 @@ function withAutoscalerDefaults(object: JsonObject): JsonObject {
       }),
     }))
   })
-}
-
-function validateAutoscaler(spec: JsonValue | undefined): FieldError[] {
-  const [min, max] = [numberAt(spec, 'minReplicas'), numberAt(spec, 'maxReplicas')]
-  const errors: FieldError[] = []
-  if (min < 1) errors.push(invalid('spec.minReplicas', min, 'must be greater than or equal to 1'))
-  if (max === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'))
-  if (max < 0) errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to 1'))
-  if (max < min) errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
-  errors.push(...validateTarget(at(spec, 'scaleTargetRef')))
-  const scalesToZero = listAt(spec, 'metrics').some((metric) => ['Object', 'External'].includes(textAt(metric, 'type')))
-  if (min === 0 && !scalesToZero)
-    errors.push(forbidden('spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas'))
-  for (const direction of ['scaleUp', 'scaleDown']) {
-    const rules = at(spec, 'behavior', direction)
-    if (isObject(rules))
-      errors.push(...validateOptionalEnum(rules, 'selectPolicy', `spec.behavior.${direction}`, ['Disabled', 'Max', 'Min']))
-  }
-  return errors
-}
-
-/** Validates the scale target (k8s.io/kubernetes/pkg/apis/autoscaling/validation: ValidateCrossVersionObjectReference). */
-function validateTarget(target: JsonValue | undefined): FieldError[] {
-  const path = 'spec.scaleTargetRef'
-  const errors: FieldError[] = []
-  for (const field of ['kind', 'name']) {
-    const text = textAt(target, field)
-    if (text === '') errors.push(required(`${path}.${field}`))
-    errors.push(...pathSegmentName(text).map((message) => invalid(`${path}.${field}`, text, message)))
-  }
-  const apiVersion = textAt(target, 'apiVersion')
-  if (apiVersion.split('/').length > 2) {
-    errors.push(invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-  } else if (parseApiVersion(apiVersion).group === '' && textAt(target, 'kind') !== 'ReplicationController') {
-    errors.push(invalid(`${path}.apiVersion`, apiVersion, 'apiVersion must specify API group'))
-  }
-  return errors
 }
 
 export const autoscalerResources: readonly ResourceInfo[] = [autoscalers, oldAutoscalers]

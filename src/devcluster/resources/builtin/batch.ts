@@ -9,7 +9,7 @@ import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstruc
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { immutable, nonNegative, validateEnum } from './container-validation.ts'
+import { immutable, nonNegative, validateEnum } from './field-checks.ts'
 import { scheduleProblem } from './cron-schedule.ts'
 import { generatedSelectorErrors, selectorErrors, withGeneratedSelector } from './job-selector.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'

@@ -8,7 +8,7 @@ import { listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, nameColumn, textColumn } from '../columns.ts'
-import { immutable, nonNegative } from './container-validation.ts'
+import { immutable, nonNegative } from './field-checks.ts'
 
 export const controllerRevisions: ResourceInfo = builtinResource({
   group: 'apps',

@@ -8,7 +8,7 @@ import { ageColumn, nameColumn, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { immutable, validateEnum } from './container-validation.ts'
+import { immutable, validateEnum } from './field-checks.ts'
 
 /** Maximum number of items in a table cell. */
 const shown = 3

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { qualifiedName } from '../../../api/name-syntax.ts'
 import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
-import { immutable } from './container-validation.ts'
+import { immutable } from './field-checks.ts'
 
 /** Fields that are required in an event with `eventTime`, and their maximum lengths. */
 const maxLengths = [

@@ -4,7 +4,7 @@ import { duplicate, invalid, notSupported, quote, required, tooLong, tooMany } f
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { qualifiedName } from '../../../api/name-syntax.ts'
 import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
-import { nonNegative, objects } from './container-validation.ts'
+import { nonNegative, objects } from './field-checks.ts'
 
 const maxRules = 20
 const maxExitCodes = 255

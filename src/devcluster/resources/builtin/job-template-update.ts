@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
-import { immutable } from './container-validation.ts'
+import { immutable } from './field-checks.ts'
 
 /**
  * The template is immutable. While the Job is suspended and has no Pods, scheduling directives, labels, annotations and the resources of

@@ -4,10 +4,10 @@ import { invalid, notSupported, required, tooLong } from '../../../api/field-err
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { dns1123Subdomain } from '../../../api/name-syntax.ts'
-import { at, textAt } from '../../apimachinery/unstructured.ts'
-import { nonNegative, validateOptionalEnum } from './container-validation.ts'
+import { textAt } from '../../apimachinery/unstructured.ts'
+import { nonNegative, validateOptionalEnum } from './field-checks.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy-validation.ts'
-import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validatePodTemplate } from './pod-validation.ts'
 
 const restartPolicies = ['OnFailure', 'Never']
 const maxManagedByLength = 63
@@ -50,7 +50,7 @@ export function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   errors.push(
     ...validateOptionalEnum(spec, 'podReplacementPolicy', path, hasFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']),
   )
-  errors.push(...validatePodTemplateSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
+  errors.push(...validatePodTemplate(spec.template, `${path}.template`))
   return [...errors, ...validateRestartPolicy(textAt(spec, 'template', 'spec', 'restartPolicy'), path, hasFailurePolicy)]
 }
 

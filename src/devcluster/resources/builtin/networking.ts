@@ -10,7 +10,7 @@ import { ageColumn, nameColumn, orNone, textColumn } from '../columns.ts'
 import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { objects, portNameErrors, validatePort, validatePortOrName } from './container-validation.ts'
+import { objects, portNameErrors, validatePort, validatePortOrName } from './field-checks.ts'
 import { validateSelector } from './webhook-validation.ts'
 import { formatSelector } from './workloads.ts'
 
@@ -19,7 +19,7 @@ const group = 'networking.k8s.io'
 /** Maximum number of hosts in a table cell. */
 const shownHosts = 3
 
-/** Returns the first hosts, and a number if further rules follow them (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts). */
+/** Returns the first hosts, and how many more rules there are (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts). */
 function hosts(ingress: JsonObject): string {
   const rules = listAt(ingress, 'spec', 'rules')
   const shown: string[] = []

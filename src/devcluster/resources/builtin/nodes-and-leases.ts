@@ -8,7 +8,7 @@ import { ageColumn, nameColumn, orNone, textColumn } from '../columns.ts'
 import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { nonNegative } from './container-validation.ts'
+import { nonNegative } from './field-checks.ts'
 
 const rolePrefix = 'node-role.kubernetes.io/'
 const oldRoleLabel = 'kubernetes.io/role'

@@ -1,4 +1,4 @@
-/** The admission plugins ServiceAccount, LimitRanger, Priority, DefaultTolerationSeconds and PodTopologyLabels for new Pods. */
+/** The admission plugins ServiceAccount, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass and PodTopologyLabels for new Pods. */
 import { sleep } from '../../../runtime/waiting.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'
@@ -14,7 +14,19 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
   const accounted = cluster.hasServiceAccounts ? await withServiceAccount(pod, cluster) : pod
   const limited = withLimits(accounted, cluster.list('/limitranges', textAt(pod, 'metadata', 'namespace')))
   const ranked = withPriority(limited, cluster)
-  return withTopology(changeObjectField(ranked, 'spec', withTolerations), cluster)
+  const tolerant = changeObjectField(ranked, 'spec', withTolerations)
+  checkRuntimeClass(tolerant)
+  return withTopology(tolerant, cluster)
+}
+
+/**
+ * Rejects a Pod with an overhead of its own (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). A Pod may name any RuntimeClass, because
+ * this type is not served: no client could create the class.
+ */
+function checkRuntimeClass(pod: JsonObject): void {
+  if (textAt(pod, 'spec', 'runtimeClassName') !== '' || at(pod, 'spec', 'overhead') === undefined) return
+  const name = textAt(pod, 'metadata', 'name')
+  throw forbidden(subject, name, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
 
 /** Adds the topology labels of the node to a Pod that is created with `spec.nodeName`. */

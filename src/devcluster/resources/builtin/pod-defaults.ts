@@ -113,9 +113,9 @@ function pullPolicyOf(image: string): string {
   return isLatest(image) ? 'Always' : 'IfNotPresent'
 }
 
-/** Returns true when the tag of an image is `latest` or missing, and the image has no digest. */
+/** Returns true when the tag of an image is `latest` or missing, and the image has no digest. An invalid image has no tag. */
 function isLatest(image: string): boolean {
-  if (image.includes('@')) return false
+  if (image === '' || image.includes('@') || /\s/.test(image)) return false
   const tag = /:([^/:]+)$/.exec(image)?.[1]
   return tag === undefined || tag === 'latest'
 }

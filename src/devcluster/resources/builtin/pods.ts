@@ -17,8 +17,9 @@ import { podColumns } from './pod-columns.ts'
 import { admitPod, withTolerations } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
 import { topologyLabels } from './topology-labels.ts'
-import { validateEphemeralUpdate } from './ephemeral-containers.ts'
-import { validatePodSpec, validatePodUpdate, validateTokenVolumes } from './pod-validation.ts'
+import { validateEphemeralUpdate } from './pod-spec/ephemeral-containers.ts'
+import { validatePodUpdate } from './pod-spec/pod-update.ts'
+import { validatePod } from './pod-validation.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
 const success: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -82,8 +83,8 @@ export const pods: ResourceInfo = builtinResource({
           ? createErrors(specOf(pod))
           : subresource === 'ephemeralcontainers'
             ? validateEphemeralUpdate(pod, old)
-            : validatePodUpdate(specOf(pod), specOf(old))
-      return [...validatePodSpec(pod.spec, 'spec'), ...validateTokenVolumes(specOf(pod), 'spec'), ...own]
+            : validatePodUpdate(pod, old)
+      return [...validatePod(pod), ...own]
     },
     gracePeriodSeconds,
   },
@@ -117,9 +118,15 @@ function ephemeralPart(written: JsonObject, stored: JsonObject): JsonObject {
   }
 }
 
-/** Returns errors for fields that cannot be set in a new Pod. */
+/** Returns errors for fields that cannot be set in a new Pod (k8s.io/kubernetes/pkg/apis/core/validation: ValidatePodCreate). */
 function createErrors(spec: JsonObject): FieldError[] {
-  return listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+  const isGated = listAt(spec, 'schedulingGates').length > 0
+  return [
+    ...(listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]),
+    ...(isGated && textAt(spec, 'nodeName') !== ''
+      ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+      : []),
+  ]
 }
 
 /** Returns the grace period of a Pod in seconds: 0 if the Pod has no node or has terminated. */

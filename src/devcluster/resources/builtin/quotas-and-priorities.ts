@@ -8,7 +8,7 @@ import { ageColumn, createdAtColumn, integerColumn, nameColumn, textColumn } fro
 import { at, numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { immutable, invalidStruct, validateEnum } from './container-validation.ts'
+import { immutable, invalidStruct, nonNegative, validateEnum, validateOptionalEnum } from './field-checks.ts'
 import { systemPriorities } from './pod-admission.ts'
 import { validateSelector } from './webhook-validation.ts'
 
@@ -81,7 +81,7 @@ const disruptionBudgets = builtinResource({
   ],
   strategy: {
     generation: true,
-    validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateBudget(object.spec)),
+    validate: (object, _old, subresource) => (subresource === 'status' ? validateBudgetStatus(object.status) : validateBudget(object.spec)),
   },
 })
 
@@ -94,7 +94,14 @@ function validateBudget(spec: JsonValue | undefined): FieldError[] {
     ...(given.length > 1 ? [invalidStruct('spec', spec, budgetFields, 'minAvailable and maxUnavailable cannot be both set')] : []),
     ...given.flatMap((field) => validateAmount(at(spec, field)!, `spec.${field}`)),
     ...(isObject(selector) ? validateSelector(selector, 'spec.selector') : []),
+    ...(isObject(spec) ? validateOptionalEnum(spec, 'unhealthyPodEvictionPolicy', 'spec', ['AlwaysAllow', 'IfHealthyBudget']) : []),
   ]
+}
+
+const budgetNumbers = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
+
+function validateBudgetStatus(status: JsonValue | undefined): FieldError[] {
+  return budgetNumbers.flatMap((field) => nonNegative(at(status, field), `status.${field}`))
 }
 
 /** Validates an amount that is a number or a percentage. */

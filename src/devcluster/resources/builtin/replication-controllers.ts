@@ -3,15 +3,14 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { validateLabels } from '../../../api/object-meta.ts'
 import { at, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { formatLabels, nameColumn, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaulting.ts'
-import { nonNegative } from './container-validation.ts'
+import { nonNegative } from './field-checks.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validatePodTemplate } from './pod-validation.ts'
 import { fieldsOfContainers, replicaColumns, scaleOf } from './workloads.ts'
 
 /** Returns the labels that the selector of a ReplicationController requires. */
@@ -70,7 +69,7 @@ function validateOwnTemplate({ selector, template }: JsonObject): FieldError[] {
   const labels = at(template, 'metadata', 'labels')
   const isMatch = Object.entries(isObject(selector) ? selector : {}).every(([key, value]) => at(labels, key) === value)
   const errors = isMatch ? [] : [invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')]
-  errors.push(...validateTemplate(template, 'spec.template'))
+  errors.push(...validatePodTemplate(template, 'spec.template'))
   const policy = textAt(template, 'spec', 'restartPolicy')
   if (policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
   if (typeof at(template, 'spec', 'activeDeadlineSeconds') === 'number') {
@@ -78,13 +77,6 @@ function validateOwnTemplate({ selector, template }: JsonObject): FieldError[] {
     errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail))
   }
   return errors
-}
-
-function validateTemplate(template: JsonValue | undefined, path: string): FieldError[] {
-  return [
-    ...validateLabels(at(template, 'metadata', 'labels'), `${path}.labels`),
-    ...validatePodTemplateSpec(at(template, 'spec'), `${path}.spec`),
-  ]
 }
 
 const podTemplates = builtinResource({
@@ -105,7 +97,7 @@ const podTemplates = builtinResource({
       const before = numberAt(old, 'metadata', 'generation')
       return withGeneration(object, jsonEqual(object.template ?? null, old.template ?? null) ? before : before + 1)
     },
-    validate: ({ template }) => validateTemplate(template, 'template'),
+    validate: ({ template }) => validatePodTemplate(template, 'template'),
   },
 })
 

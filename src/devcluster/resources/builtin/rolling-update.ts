@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, required } from '../../../api/field-error.ts'
 import type { JsonValue } from '../../../api/json.ts'
 import { at } from '../../apimachinery/unstructured.ts'
-import { nonNegative } from './container-validation.ts'
+import { nonNegative } from './field-checks.ts'
 
 const percent = /^[0-9]+%$/
 const notPercent =

@@ -1,18 +1,18 @@
 /** The built-in type Service. */
 import { createHash } from 'node:crypto'
-import { isIP } from 'node:net'
-import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, forbidden, invalid, required } from '../../../api/field-error.ts'
-import type { JsonObject } from '../../../api/json.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Subdomain, shortName } from '../../../api/name-syntax.ts'
-import { validateLabels } from '../../../api/object-meta.ts'
+import { shortName } from '../../../api/name-syntax.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, formatLabels, nameColumn, orNone, textColumn } from '../columns.ts'
+import { internalError } from '../../apimachinery/status-error.ts'
 import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { objects, validateEnum, validateOptionalEnum, validatePort, validatePortOrName } from './container-validation.ts'
+import type { ClusterView } from '../../rest/strategy.ts'
+import { familyOf, firstNodePort, isOpenHeadless, nodePorts } from './service-addresses.ts'
+import { hasHealthCheck, hasNodePorts, isExternal } from './service-types.ts'
+import { validateService } from './service-validation.ts'
 
 export const services: ResourceInfo = builtinResource({
   kind: 'Service',
@@ -34,11 +34,9 @@ export const services: ResourceInfo = builtinResource({
     name: shortName,
     returnsDeleted: true,
     default: (service) => changeObjectField(service, 'spec', defaultSpec),
-    prepareForCreate: (service) => changeObjectField(service, 'spec', (spec) => withAddress(spec, textAt(service, 'metadata', 'uid'))),
-    prepareForUpdate: (service, old) =>
-      changeObjectField(service, 'spec', (spec) =>
-        withAddress(keepAllocated(spec, isObject(old.spec) ? old.spec : {}), textAt(service, 'metadata', 'uid')),
-      ),
+    prepareForCreate: (service, _context, cluster) => changeObjectField(service, 'spec', (spec) => withAddress(spec, service, cluster)),
+    prepareForUpdate: (service, old, _subresource, _now, cluster) =>
+      changeObjectField(service, 'spec', (spec) => withAddress(keepAllocated(spec, isObject(old.spec) ? old.spec : {}), service, cluster)),
     warnings: serviceWarnings,
     validate: (service, old, subresource) => (subresource === 'status' ? [] : validateService(service, old)),
   },
@@ -81,50 +79,92 @@ function withoutAffinity({ sessionAffinityConfig: _config, ...spec }: JsonObject
   return spec
 }
 
-function hasNodePorts(spec: JsonObject): boolean {
-  return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
+/**
+ * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid. If
+ * another Service has one of them, the next free one is assigned. No IP is in 10.96.0.0/24, whose addresses have fixed meanings.
+ */
+function withAddress(spec: JsonObject, { metadata }: JsonObject, cluster: ClusterView): JsonObject {
+  if (spec.type === 'ExternalName') return withoutInternalPolicy(spec)
+  const uid = textAt(metadata, 'uid')
+  const digest = createHash('sha256').update(uid).digest()
+  const [family = 'IPv4'] = listAt(spec, 'ipFamilies')
+  const isAsked = textAt(spec, 'clusterIP') !== '' || sizeAt(spec, 'clusterIPs') > 0 || family !== 'IPv4'
+  const others = (): readonly JsonObject[] => cluster.list('/services').filter((one) => textAt(one, 'metadata', 'uid') !== uid)
+  const given = isAsked ? spec : withClusterIP(spec, freeAddress(digest, others()))
+  const named = textAt(given, 'clusterIP')
+  const addressed = withFamilies(named === '' ? given : withDefaults(given, { clusterIPs: [named] }))
+  const allocate = nodePortAllocator(digest, addressed, others)
+  const needsCheckPort = hasHealthCheck(spec) && numberAt(addressed, 'healthCheckNodePort') === 0
+  const checked = needsCheckPort ? { ...addressed, healthCheckNodePort: allocate() } : addressed
+  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return checked
+  return changeItems(checked, 'ports', (port) => (numberAt(port, 'nodePort') === 0 ? { ...port, nodePort: allocate() } : port))
 }
-
-/** Returns true when the Service can be reached from outside the cluster. */
-function isExternal(spec: JsonObject): boolean {
-  return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
-}
-
-/** Returns true when the load balancer uses a health check to find the nodes that run Pods of the Service. */
-function hasHealthCheck(spec: JsonObject): boolean {
-  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
-}
-
-const firstNodePort = 30_000
-const nodePorts = 2_768
 
 /**
- * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
- * Nothing listens on them.
+ * Returns a function that returns the next node port that neither the Service nor another one has, from the one that `digest` names. The
+ * other Services are read with the first call.
  */
-function withAddress(spec: JsonObject, uid: string): JsonObject {
-  if (spec.type === 'ExternalName') return spec
-  const digest = createHash('sha256').update(uid).digest()
-  const [high = 0, low = 0] = digest
-  const address = textAt(spec, 'clusterIP') || `10.96.${high}.${(low % 254) + 1}`
-  const isHeadless = address === 'None' && sizeAt(spec, 'selector') === 0
-  const addressed = withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ...(isHeadless ? allFamilies : families) })
-  const offset = digest.readUInt16BE(2)
-  const checked = hasHealthCheck(spec) ? withDefaults(addressed, { healthCheckNodePort: firstNodePort + (offset % nodePorts) }) : addressed
-  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return checked
-  const taken = new Set([at(checked, 'healthCheckNodePort'), ...listAt(spec, 'ports').map((port) => at(port, 'nodePort'))])
-  let next = offset % nodePorts
-  return changeItems(checked, 'ports', (port) => {
-    if (numberAt(port, 'nodePort') !== 0) return port
+function nodePortAllocator(digest: Buffer, spec: JsonObject, others: () => readonly JsonObject[]): () => number {
+  let taken: Set<number> | undefined
+  let next = digest.readUInt16BE(2) % nodePorts
+  return () => {
+    taken ??= new Set([...nodePortsOf(spec), ...others().flatMap((one) => nodePortsOf(one.spec ?? {}))])
+    if (taken.size >= nodePorts) throw internalError('failed to allocate a nodePort: range is full')
     while (taken.has(firstNodePort + next)) next = (next + 1) % nodePorts
     taken.add(firstNodePort + next)
-    return { ...port, nodePort: firstNodePort + next }
-  })
+    return firstNodePort + next
+  }
 }
 
-/** The IP families of a headless Service without a selector. The endpoints of such a Service can be in any family. */
-const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
-const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
+function withClusterIP(spec: JsonObject, address: string): JsonObject {
+  return { ...spec, clusterIP: address, clusterIPs: [address] }
+}
+
+/** The number of addresses that Services can have. */
+const addresses = 255 * 254
+
+/** Returns the first address that no other Service has, from the one that the first bytes of `digest` name. */
+function freeAddress(digest: Buffer, others: readonly JsonObject[]): string {
+  const taken = new Set(others.map((one) => textAt(one, 'spec', 'clusterIP')))
+  const first = (digest[0]! % 255) * 254 + (digest[1]! % 254)
+  for (let tried = 0; tried < addresses; tried += 1) {
+    const index = (first + tried) % addresses
+    const address = `10.96.${Math.floor(index / 254) + 1}.${(index % 254) + 1}`
+    if (!taken.has(address)) return address
+  }
+  throw internalError('failed to allocate a serviceIP: range is full')
+}
+
+function nodePortsOf(spec: JsonValue): readonly number[] {
+  return [numberAt(spec, 'healthCheckNodePort'), ...listAt(spec, 'ports').map((port) => numberAt(port, 'nodePort'))].filter(isNodePort)
+}
+
+function isNodePort(port: number): boolean {
+  return port >= firstNodePort && port < firstNodePort + nodePorts
+}
+
+/**
+ * Adds the IP families and their policy, if they are missing (k8s.io/kubernetes/pkg/registry/core/service/storage: initIPFamilyFields). An
+ * IPv6 address has no family here; the Service is rejected, because the cluster has IPv4 addresses only.
+ */
+function withFamilies(spec: JsonObject): JsonObject {
+  const isOpen = isOpenHeadless(spec)
+  const asked = listAt(spec, 'ipFamilies')
+  const families = asked.length > 0 ? asked : familyOf(listAt(spec, 'clusterIPs')[0] ?? '') === 'IPv4' ? ['IPv4'] : []
+  const { ipFamilyPolicy: policy = isOpen ? 'RequireDualStack' : 'SingleStack' } = spec
+  const other = families[0] === 'IPv4' ? 'IPv6' : 'IPv4'
+  const all = isOpen && policy !== 'SingleStack' && families.length === 1 ? [...families, other] : families
+  return { ...spec, ipFamilies: [...all], ipFamilyPolicy: policy }
+}
+
+/**
+ * Removes a valid `internalTrafficPolicy` of a Service of the type ExternalName. kube-apiserver stores it, but removes it from each response
+ * (k8s.io/kubernetes/pkg/registry/core/service/storage: defaultOnReadInternalTrafficPolicy).
+ */
+function withoutInternalPolicy(spec: JsonObject): JsonObject {
+  const { internalTrafficPolicy: policy, ...others } = spec
+  return policy === 'Cluster' || policy === 'Local' ? others : spec
+}
 
 /** Keeps allocated cluster IPs and ports that an update omits. Removes the fields that `unusedFields` returns. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
@@ -156,112 +196,10 @@ function unusedFields(spec: JsonObject, old: JsonObject): string[] {
 
 function fieldsOfOtherTypes(spec: JsonObject): string[] {
   return [
-    ...(spec.type === 'ExternalName' ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'] : []),
+    ...(spec.type === 'ExternalName' ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] : []),
     ...(isExternal(spec) ? [] : ['externalTrafficPolicy']),
     ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass']),
   ]
-}
-
-const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
-
-function validateService(service: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const spec = isObject(service.spec) ? service.spec : {}
-  const errors = validatePorts(spec)
-  const { type, externalName, clusterIPs } = spec
-  if (type === 'ExternalName') {
-    if (textAt(spec, 'externalName') === '') errors.push(required('spec.externalName'))
-    else errors.push(...dns1123Subdomain(String(externalName)).map((detail) => invalid('spec.externalName', externalName, detail)))
-    for (const [field, isSet] of [
-      ['clusterIPs', at(spec, 'clusterIPs') !== undefined || textAt(spec, 'clusterIP') !== ''],
-      ['ipFamilies', at(spec, 'ipFamilies') !== undefined],
-      ['ipFamilyPolicy', at(spec, 'ipFamilyPolicy') !== undefined],
-    ] as const)
-      if (isSet) errors.push(forbidden(`spec.${field}`, 'may not be set for ExternalName services'))
-  }
-  errors.push(...validateLabels(spec.selector, 'spec.selector'))
-  if (service.spec !== undefined) {
-    errors.push(...validateEnum(spec, 'sessionAffinity', 'spec', ['ClientIP', 'None']), ...validateEnum(spec, 'type', 'spec', types))
-  }
-  for (const [index, address] of listAt(spec, 'clusterIPs').entries()) {
-    if (address === 'None' && index === 0) continue
-    if (isIP(String(address)) === 0) errors.push(invalid(`spec.clusterIPs[${index}]`, address, noAddress))
-  }
-  errors.push(...validateAddresses(spec))
-  const before = listAt(old, 'spec', 'clusterIPs')
-  if (type !== 'ExternalName' && textAt(old, 'spec', 'type') !== 'ExternalName' && before.length > 0 && before[0] !== at(spec, 'clusterIP'))
-    errors.push(invalid('spec.clusterIPs[0]', clusterIPs, 'may not change once set'))
-  const policy = textAt(spec, 'externalTrafficPolicy')
-  if (policy !== '' && !isExternal(spec))
-    errors.push(invalid('spec.externalTrafficPolicy', policy, 'may only be set for externally-accessible services'))
-  else if (policy !== '') errors.push(...validateOptionalEnum(spec, 'externalTrafficPolicy', 'spec', ['Cluster', 'Local']))
-  errors.push(...validateOptionalEnum(spec, 'internalTrafficPolicy', 'spec', ['Cluster', 'Local']))
-  return [...errors, ...validateBalancing(spec, old)]
-}
-
-/** Validates the fields that only a LoadBalancer may have. */
-function validateBalancing(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const errors: FieldError[] = []
-  const { healthCheckNodePort: port, loadBalancerClass: name } = spec
-  if (typeof port === 'number' && !hasHealthCheck(spec))
-    errors.push(
-      invalid('spec.healthCheckNodePort', port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
-    )
-  if (spec.type === 'LoadBalancer') {
-    const isOther = textAt(old, 'spec', 'type') === 'LoadBalancer' && !jsonEqual(name ?? null, at(old, 'spec', 'loadBalancerClass') ?? null)
-    return isOther ? [...errors, invalid('spec.loadBalancerClass', name ?? null, 'may not change once set')] : errors
-  }
-  for (const [field, path] of [
-    ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
-    ['loadBalancerClass', 'loadBalancerClass'],
-    // In kube-apiserver's error, this path begins with a capital letter.
-    ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
-  ] as const)
-    if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))
-  return errors
-}
-
-const noAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
-
-function validateAddresses(spec: JsonObject): FieldError[] {
-  const [address, addresses] = [textAt(spec, 'clusterIP'), listAt(spec, 'clusterIPs')]
-  const errors: FieldError[] = []
-  if (address !== '' && addresses.length > 0 && addresses[0] !== address)
-    errors.push(invalid('spec.clusterIPs', [...addresses], 'first value must match `clusterIP`'))
-  if (address === 'None' && hasNodePorts(spec))
-    errors.push(invalid('spec.clusterIPs[0]', address, `may not be set to 'None' for ${String(spec.type)} services`))
-  for (const [index, external] of listAt(spec, 'externalIPs').entries())
-    if (isIP(String(external)) === 0) errors.push(invalid(`spec.externalIPs[${index}]`, external, noAddress))
-  return errors
-}
-
-function validatePorts(spec: JsonObject): FieldError[] {
-  const list = listAt(spec, 'ports')
-  const errors: FieldError[] = []
-  if (list.length === 0 && spec.type !== 'ExternalName' && spec.clusterIP !== 'None') errors.push(required('spec.ports'))
-  const names = new Set<string>()
-  const numbers = new Set<string>()
-  for (const [port, index] of objects(list)) {
-    const here = `spec.ports[${index}]`
-    const name = textAt(port, 'name')
-    if (name === '' && list.length > 1) errors.push(required(`${here}.name`))
-    errors.push(...(name === '' ? [] : shortName(name).map((detail) => invalid(`${here}.name`, name, detail))))
-    if (name !== '' && names.has(name)) errors.push(duplicate(`${here}.name`, name))
-    names.add(name)
-    errors.push(...validatePort(port.port ?? 0, `${here}.port`), ...validateEnum(port, 'protocol', here, ['SCTP', 'TCP', 'UDP']))
-    errors.push(...validatePortOrName(port.targetPort, `${here}.targetPort`))
-    if (spec.type === 'ClusterIP' && numberAt(port, 'nodePort') !== 0)
-      errors.push(forbidden(`${here}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
-    const number = `${textAt(port, 'protocol')}/${numberAt(port, 'port')}`
-    if (numbers.has(number)) errors.push(samePort(here, port))
-    numbers.add(number)
-  }
-  return errors
-}
-
-/** Returns the error about a duplicate port. The message contains all fields of kube-apiserver's internal type ServicePort. */
-function samePort(path: string, port: JsonObject): FieldError {
-  const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
-  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }
 }
 
 function externalAddress(service: JsonObject): string {

@@ -3,12 +3,13 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
+import { shortName } from '../../../api/name-syntax.ts'
 import { at, listAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, nameColumn, textColumn } from '../columns.ts'
 import { changeItems, changeObjectField, equalExcept, withDefaults } from '../defaulting.ts'
-import { invalidStruct, nonNegative, validateOptionalEnum } from './container-validation.ts'
+import { invalidStruct, nonNegative, validateOptionalEnum } from './field-checks.ts'
 import { defaultClaim, validateClaimSpec } from './volumes.ts'
 import { readyOf, rolling, scale, strategyFields, templateColumns, workload } from './workloads.ts'
 
@@ -43,8 +44,11 @@ export const statefulSets: ResourceInfo = builtinResource({
     },
     prepare: withoutMaxUnavailable,
     podSpec: podSpecOf,
-    validate: (spec, old) => [
-      ...validateStatefulSet(spec, old),
+    validate: (spec, old, { numbers, template }) => [
+      ...validateStrategies(spec, old),
+      ...numbers('replicas', 'minReadySeconds'),
+      ...validateIdentity(spec, old),
+      ...template(),
       ...(old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)]),
     ],
   }),
@@ -58,7 +62,8 @@ export const statefulSets: ResourceInfo = builtinResource({
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')
   if (!isObject(podSpec) || !Array.isArray(volumeClaimTemplates)) return podSpec
-  const names = volumeClaimTemplates.map((claim) => textAt(claim, 'metadata', 'name'))
+  // Templates with the same name become one volume.
+  const names = [...new Set(volumeClaimTemplates.map((claim) => textAt(claim, 'metadata', 'name')))]
   const claimed = names.map((name): JsonValue => ({ name, persistentVolumeClaim: { claimName: name } }))
   const others = listAt(podSpec, 'volumes').filter((volume) => !names.includes(textAt(volume, 'name')))
   return { ...podSpec, volumes: [...claimed, ...others], hostname: '', subdomain: '' }
@@ -76,7 +81,8 @@ function withoutMaxUnavailable(spec: JsonObject): JsonObject {
   )
 }
 
-function validateStatefulSet(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+/** Validates the policies and the claim templates, which are the first fields that kube-apiserver validates. */
+function validateStrategies(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors: FieldError[] = []
   const { podManagementPolicy: management, updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = spec
   if (management !== 'OrderedReady' && management !== 'Parallel')
@@ -97,7 +103,16 @@ function validateStatefulSet(spec: JsonObject, old: JsonObject | undefined): Fie
   if (old === undefined)
     for (const [index, template] of listAt(spec, 'volumeClaimTemplates').entries())
       errors.push(...validateClaimSpec(at(template, 'spec'), `spec.volumeClaimTemplates[${index}].spec`))
-  return [...errors, ...nonNegative(at(spec, 'ordinals', 'start'), 'spec.ordinals.start')]
+  return errors
+}
+
+/** Validates what the names of the Pods consist of. `serviceName` is immutable, and is validated at creation only. */
+function validateIdentity(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const name = old === undefined ? textAt(spec, 'serviceName') : ''
+  return [
+    ...nonNegative(at(spec, 'ordinals', 'start'), 'spec.ordinals.start'),
+    ...(name === '' ? [] : shortName(name).map((detail) => invalid('spec.serviceName', name, detail))),
+  ]
 }
 
 const changeableOfStatefulSets = [

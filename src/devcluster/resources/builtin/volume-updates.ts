@@ -6,7 +6,7 @@ import { getOwn, isObject, jsonEqual } from '../../../api/json.ts'
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 import { at, textAt } from '../../apimachinery/unstructured.ts'
 import { changeObjectField, equalExcept } from '../defaulting.ts'
-import { immutable } from './container-validation.ts'
+import { immutable } from './field-checks.ts'
 
 /** The annotation that named the storage class before the field `storageClassName` existed. */
 export const classAnnotation = 'volume.beta.kubernetes.io/storage-class'

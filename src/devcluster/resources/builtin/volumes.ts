@@ -16,7 +16,7 @@ import { claimProtection, volumeProtection, withProtection } from '../storage-pr
 import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
-import { immutable, validateOptionalEnum } from './container-validation.ts'
+import { immutable, validateOptionalEnum } from './field-checks.ts'
 import { classAnnotation, validateClaimUpdate, validateVolumeUpdate } from './volume-updates.ts'
 
 const modeNames: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { ageColumn, integerColumn, nameColumn } from '../columns.ts'
 import { listAt, sizeAt, textAt } from '../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaulting.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
-import { objects } from './container-validation.ts'
+import { objects } from './field-checks.ts'
 import { validateWebhook } from './webhook-validation.ts'
 
 function configuration(kind: string, plural: string, defaults: JsonObject): ResourceInfo {

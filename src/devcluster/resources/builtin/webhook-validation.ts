@@ -6,7 +6,7 @@ import { isObject } from '../../../api/json.ts'
 import { compileMatchCondition } from '../../../cel/match-conditions.ts'
 import { dns1035Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/name-syntax.ts'
 import { listAt, textAt } from '../../apimachinery/unstructured.ts'
-import { objects } from './container-validation.ts'
+import { objects } from './field-checks.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 const sideEffects = ['None', 'NoneOnDryRun']

@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import type { LabelSelector, Labels } from '../../../api/label-selector.ts'
 import { formatLabelSelector, matchesLabels, requirementsOf } from '../../../api/label-selector.ts'
-import { validateLabels } from '../../../api/object-meta.ts'
 import { invalidObject } from '../../apimachinery/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, formatLabels, integerColumn, nameColumn, numberAsText, textColumn } from '../columns.ts'
@@ -15,9 +14,9 @@ import type { Column } from '../../rest/column.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { Strategy } from '../../rest/strategy.ts'
 import type { SubresourceInfo } from '../../rest/subresource.ts'
-import { immutable, nonNegative, notSupportedStruct } from './container-validation.ts'
+import { immutable, nonNegative, notSupportedStruct } from './field-checks.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodTemplateSpec } from './pod-validation.ts'
+import { validatePodTemplate } from './pod-validation.ts'
 import { validateDaemonSetUpdate, validateDeploymentUpdate } from './rolling-update.ts'
 import { validateSelector } from './webhook-validation.ts'
 
@@ -63,6 +62,16 @@ export function scaleOf(versions: ReadonlySet<string>, selectorOf: (spec: JsonVa
   }
 }
 
+/** The rules that workloads share. */
+interface SharedRules {
+  /** Validates that these fields are not negative. */
+  readonly numbers: (...fields: readonly string[]) => FieldError[]
+  /** Validates the selector and the Pod template. */
+  readonly template: () => FieldError[]
+  /** Validates that an update keeps the selector. */
+  readonly sameSelector: () => FieldError[]
+}
+
 /** Returns the `Strategy` of a type with a selector and a Pod template. */
 export function workload(options: {
   /** The name of the type in kube-apiserver's messages. */
@@ -70,7 +79,8 @@ export function workload(options: {
   readonly defaults: (spec: JsonObject) => JsonObject
   /** Changes the spec in a create or update request, after mutating admission. */
   readonly prepare?: (spec: JsonObject) => JsonObject
-  readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
+  /** Validates the spec with the rules of the type and the shared ones, in the order of kube-apiserver. */
+  readonly validate: (spec: JsonObject, old: JsonObject | undefined, shared: SharedRules) => FieldError[]
   /** Returns the Pod spec to validate. Default: the spec in the Pod template. */
   readonly podSpec?: (spec: JsonObject) => JsonValue | undefined
 }): Strategy {
@@ -84,7 +94,7 @@ export function workload(options: {
       if (subresource === 'status') return []
       const spec = isObject(object.spec) ? object.spec : {}
       const before = isObject(old?.spec) ? old.spec : undefined
-      return [...validateWorkload(spec, before, name, podSpec(spec)), ...(validate?.(spec, before) ?? [])]
+      return validate(spec, before, sharedRules(spec, before, name, podSpec(spec)))
     },
   }
 }
@@ -106,25 +116,29 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
 
 /** Returns the error that kube-apiserver adds after the errors of an invalid selector. For a StatefulSet, this error has no detail. */
 function unreadable(selector: JsonObject, name: string): FieldError {
-  const { matchLabels, matchExpressions } = selector
-  const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
+  const matchExpressions = listAt(selector, 'matchExpressions').map((one) => {
+    const values = at(one, 'values')
+    return { key: textAt(one, 'key'), operator: textAt(one, 'operator'), ...(values !== undefined && { values }) }
+  })
+  const { matchLabels } = selector
+  const printed = JSON.stringify({ matchLabels, ...(matchExpressions.length > 0 && { matchExpressions }) })
+  const message = `Invalid value: ${printed}${name === 'statefulset' ? '' : ': invalid label selector'}`
   return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
 }
 
 /** The kinds that kube-apiserver's errors name as the owner of the Pod template, keyed by the type of the workload. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
-function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): FieldError[] {
-  const errors = validateOwnSelector(spec, name)
-  if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
-  // kube-apiserver does not validate the `revisionHistoryLimit` of a StatefulSet.
-  const history = name === 'statefulset' ? [] : ['revisionHistoryLimit']
-  for (const field of ['replicas', 'minReadySeconds', ...history, 'progressDeadlineSeconds'])
-    errors.push(...nonNegative(spec[field], `spec.${field}`))
-  errors.push(
-    ...validateLabels(at(spec, 'template', 'metadata', 'labels'), 'spec.template.labels'),
-    ...validatePodTemplateSpec(podSpec, 'spec.template.spec'),
-  )
+function sharedRules(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): SharedRules {
+  return {
+    numbers: (...fields) => fields.flatMap((field) => nonNegative(spec[field], `spec.${field}`)),
+    template: () => [...validateOwnSelector(spec, name), ...validateOwnTemplate(spec, name, podSpec)],
+    sameSelector: () => (old === undefined ? [] : immutable(spec.selector, old.selector, 'spec.selector')),
+  }
+}
+
+function validateOwnTemplate(spec: JsonObject, name: string, podSpec: JsonValue | undefined): FieldError[] {
+  const errors = validatePodTemplate(spec.template, 'spec.template', podSpec)
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (policy !== '' && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
   if (typeof at(spec, 'template', 'spec', 'activeDeadlineSeconds') === 'number')
@@ -201,25 +215,31 @@ const deployments = builtinResource({
       const filled = withDefaults(spec, { replicas: 1, strategy: {}, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
       return changeObjectField(filled, 'strategy', (strategy) => rolling(strategy, { maxUnavailable: '25%', maxSurge: '25%' }))
     },
-    validate: (spec) => {
-      const types = ['Recreate', 'RollingUpdate']
-      const { strategy, minReadySeconds, progressDeadlineSeconds } = spec
-      const errors: FieldError[] = []
-      const type = textAt(strategy, 'type')
-      if (!types.includes(type)) errors.push(notSupportedStruct('spec.strategy', strategy, strategyFields, types))
-      else if (type === 'Recreate' && isObject(at(strategy, 'rollingUpdate')))
-        errors.push(forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"))
-      else if (type === 'RollingUpdate')
-        errors.push(...validateDeploymentUpdate(at(strategy, 'rollingUpdate'), 'spec.strategy.rollingUpdate'))
-      if (
-        typeof progressDeadlineSeconds === 'number' &&
-        progressDeadlineSeconds <= (typeof minReadySeconds === 'number' ? minReadySeconds : 0)
-      )
-        errors.push(invalid('spec.progressDeadlineSeconds', progressDeadlineSeconds, 'must be greater than minReadySeconds'))
-      return errors
-    },
+    validate: (spec, _old, { numbers, template, sameSelector }) => [
+      ...numbers('replicas'),
+      ...template(),
+      ...validateStrategy(spec.strategy),
+      ...numbers('minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'),
+      ...validateDeadline(spec),
+      ...sameSelector(),
+    ],
   }),
 })
+
+/** ValidateDeploymentStrategy. */
+function validateStrategy(strategy: JsonValue | undefined): FieldError[] {
+  const types = ['Recreate', 'RollingUpdate']
+  const [type, rollingUpdate, path] = [textAt(strategy, 'type'), at(strategy, 'rollingUpdate'), 'spec.strategy.rollingUpdate']
+  if (!types.includes(type)) return [notSupportedStruct('spec.strategy', strategy, strategyFields, types)]
+  if (type === 'RollingUpdate') return validateDeploymentUpdate(rollingUpdate, path)
+  return isObject(rollingUpdate) ? [forbidden(path, "may not be specified when strategy `type` is 'Recreate'")] : []
+}
+
+function validateDeadline({ progressDeadlineSeconds: deadline, minReadySeconds }: JsonObject): FieldError[] {
+  return typeof deadline === 'number' && deadline <= (typeof minReadySeconds === 'number' ? minReadySeconds : 0)
+    ? [invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
+    : []
+}
 
 /** The columns that ReplicaSets and ReplicationControllers share. */
 export const replicaColumns: readonly Column[] = [
@@ -239,7 +259,15 @@ const replicaSets = builtinResource({
   status: true,
   subresources: { scale },
   columns: [...replicaColumns, ...templateColumns('spec')],
-  strategy: workload({ name: 'deployment', defaults: (spec) => withDefaults(spec, { replicas: 1 }) }),
+  strategy: workload({
+    name: 'deployment',
+    defaults: (spec) => withDefaults(spec, { replicas: 1 }),
+    validate: (_spec, _old, { numbers, template, sameSelector }) => [
+      ...numbers('replicas', 'minReadySeconds'),
+      ...template(),
+      ...sameSelector(),
+    ],
+  }),
 })
 
 const daemonSets = builtinResource({
@@ -263,6 +291,14 @@ const daemonSets = builtinResource({
   strategy: daemonSetStrategy(),
 })
 
+/** ValidateDaemonSetUpdateStrategy. */
+function validateUpdateStrategy(strategy: JsonValue | undefined): FieldError[] {
+  const types = ['RollingUpdate', 'OnDelete']
+  const type = textAt(strategy, 'type')
+  if (!types.includes(type)) return [notSupportedStruct('spec.updateStrategy', strategy, strategyFields, types)]
+  return type === 'OnDelete' ? [] : validateDaemonSetUpdate(at(strategy, 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate')
+}
+
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
@@ -276,12 +312,13 @@ function daemonSetStrategy(): Strategy {
       const filled = withDefaults(spec, { updateStrategy: {}, revisionHistoryLimit: 10 })
       return changeObjectField(filled, 'updateStrategy', (update) => rolling(update, { maxUnavailable: 1, maxSurge: 0 }))
     },
-    validate: ({ updateStrategy }) => {
-      const types = ['RollingUpdate', 'OnDelete']
-      const type = textAt(updateStrategy, 'type')
-      if (!types.includes(type)) return [notSupportedStruct('spec.updateStrategy', updateStrategy, strategyFields, types)]
-      return type === 'OnDelete' ? [] : validateDaemonSetUpdate(at(updateStrategy, 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate')
-    },
+    validate: ({ updateStrategy }, _old, { numbers, template, sameSelector }) => [
+      ...sameSelector(),
+      ...template(),
+      ...numbers('minReadySeconds'),
+      ...validateUpdateStrategy(updateStrategy),
+      ...numbers('revisionHistoryLimit'),
+    ],
   })
   const annotated = (object: JsonObject, generation: number): JsonObject =>
     changeObjectField(object, 'metadata', (metadata) => ({

@@ -50,3 +50,17 @@ t.test('the status is computed again after a conflict', async (t) => {
   })
   t.match(world.asked, [['updateStatus', 'poddisruptionbudgets', { status: { currentHealthy: 1 } }]])
 })
+
+t.test('a changed Pod that several budgets select gets an Event', async (t) => {
+  const world = runScripted(t, disruption, () => ({}))
+  world.set(policy.podDisruptionBudget, objectOf('first', { spec, status: {} }))
+  world.set(policy.podDisruptionBudget, objectOf('second', { spec: { ...spec, selector: {} }, status: {} }))
+  world.set(core.pod, podOf('other', {}, {}, { labels: {} }))
+  await quiet()
+  world.events.length = 0
+  world.set(core.pod, web)
+  await quiet()
+  t.strictSame(world.events, [
+    'web Warning MultiplePodDisruptionBudgets: Pod "ns"/"web" matches multiple PodDisruptionBudgets.  Chose "first" arbitrarily.',
+  ])
+})

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Node } from '../../../../src/api/builtin.ts'
-import type { ReadonlyPod, ReadonlyService } from '../../../../src/devcluster/controllers/endpoints/endpoint.ts'
+import type { ReadonlyPod, ReadonlyService } from '../../../../src/devcluster/controllers/api-types.ts'
 import { addressesOfType, endpointOf, portsOf } from '../../../../src/devcluster/controllers/endpoints/endpoint.ts'
 
 const node = { metadata: { name: 'node', labels: { 'topology.kubernetes.io/zone': 'z' } } } as unknown as Node

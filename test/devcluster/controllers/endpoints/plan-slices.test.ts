@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Endpoint, EndpointPort, ReadonlyService } from '../../../../src/devcluster/controllers/endpoints/endpoint.ts'
+import type { ReadonlyService } from '../../../../src/devcluster/controllers/api-types.ts'
+import type { Endpoint, EndpointPort } from '../../../../src/devcluster/controllers/endpoints/endpoint.ts'
 import type { Slice, SliceChanges, SliceInput } from '../../../../src/devcluster/controllers/endpoints/plan-slices.ts'
 import { planSlices } from '../../../../src/devcluster/controllers/endpoints/plan-slices.ts'
 

@@ -5,8 +5,13 @@ import type { Pod } from '../../../../src/api/builtin.ts'
 import { node, pod } from '../../../../src/api/builtin.ts'
 import type { KubernetesObject } from '../../../../src/api/object.ts'
 import type { Client } from '../../../../src/client/client.ts'
+import { apps } from '../../../../src/api/kubernetes/apps.ts'
+import { replicaSetController } from '../../../../src/devcluster/controllers/workloads/replica-set.ts'
+import { statefulSetController } from '../../../../src/devcluster/controllers/workloads/stateful-set/stateful-set.ts'
 import type { ControllerDefinition } from '../../../../src/controller/builder.ts'
 import { kubelet } from '../../../../src/devcluster/controllers/kubelet/kubelet.ts'
+import { simulatedRuntime } from '../../../../src/devcluster/controllers/kubelet/simulated/simulated-runtime.ts'
+import type { ContainerRuntime } from '../../../../src/devcluster/controllers/kubelet/container-runtime.ts'
 import { PodAddresses } from '../../../../src/devcluster/controllers/kubelet/pod-addresses.ts'
 import type { EventRecorder } from '../../../../src/telemetry/event-recorder.ts'
 import { until } from '../../../../src/testing/until.ts'
@@ -46,18 +51,54 @@ t.test('a Pod for which no address is free does not start until another Pod ends
   t.equal(await addressOf(client, 'second'), '10.244.255.254')
 })
 
-t.test('a new Pod gets no address of a Pod that ran before the restart of the cluster', async (t) => {
-  const { client, settle } = await simulatedCluster(t, {
-    now,
-    async prepare(client) {
-      await client.create(node, { metadata: { name: 'away', annotations: { 'simulate.proreus.dev/kubelet': 'stopped' } } } as never)
-      const { metadata } = await create(client, 'old', 'away')
-      await client.patchStatus(pod, metadata, { status: { phase: 'Running', podIP: '10.244.0.2' } })
-    },
+for (const [phase, expected] of [
+  ['Running', '10.244.0.3'],
+  ['Succeeded', '10.244.0.2'],
+] as const)
+  t.test(`after a restart of the cluster, a new Pod gets ${expected} if the Pod that had 10.244.0.2 is ${phase}`, async (t) => {
+    const { client, settle } = await simulatedCluster(t, {
+      now,
+      async prepare(client) {
+        await client.create(node, { metadata: { name: 'away', annotations: { 'simulate.proreus.dev/kubelet': 'stopped' } } } as never)
+        const { metadata } = await create(client, 'old', 'away')
+        await client.patchStatus(pod, metadata, { status: { phase, podIP: '10.244.0.2' } })
+      },
+    })
+    await create(client, 'new')
+    await settle()
+    t.equal(await addressOf(client, 'new'), expected)
   })
-  await create(client, 'new')
+
+t.test('a Pod that has ended keeps its address until its network is removed', async (t) => {
+  const simulated = simulatedRuntime()
+  let removedAt = Number.POSITIVE_INFINITY
+  let wake = (): void => undefined
+  const runtime: ContainerRuntime = {
+    ...simulated,
+    runPod(made, options) {
+      const run = simulated.runPod(made, options)
+      if (made.metadata.name === 'ending') {
+        wake = options.wake
+        Object.defineProperty(run, 'removedAt', { get: () => removedAt, set: () => undefined })
+      }
+      return run
+    },
+  }
+  const { client, clock, advanceTo, settle } = await simulatedCluster(t, { now, runtime })
+  const ending = { namespace, name: 'ending', annotations: { 'simulate.proreus.dev/run-for': '1s' } }
+  const spec = { nodeName: 'one', restartPolicy: 'Never', containers: [{ name: 'main', image: 'x:1' }] }
+  await client.create(pod, { metadata: ending, spec } as never)
+  await advanceTo(start + 2000)
+  t.match(await client.get(pod, ending), { status: { phase: 'Succeeded', podIP: '10.244.0.2' } })
+  await create(client, 'during')
   await settle()
-  t.equal(await addressOf(client, 'new'), '10.244.0.3')
+  t.equal(await addressOf(client, 'during'), '10.244.0.3')
+  removedAt = clock.now()
+  wake()
+  await settle()
+  await create(client, 'after')
+  await settle()
+  t.equal(await addressOf(client, 'after'), '10.244.0.2')
 })
 
 t.test('a Pod that has ended gives its address back', async (t) => {
@@ -89,8 +130,30 @@ t.test('a node that is created again has no images', async (t) => {
   t.equal(await pulls('third'), 1)
 })
 
+t.test('workloads whose Pods are evicted at once make few Pods and Events', async (t) => {
+  const { client, events, advanceTo } = await simulatedCluster(t, {
+    now,
+    types: [apps.replicaSet, apps.statefulSet],
+    controllers: [replicaSetController(), statefulSetController()],
+  })
+  const labels = { app: 'web' }
+  const template = {
+    metadata: { labels, annotations: { 'simulate.proreus.dev/evict-after': '0s' } },
+    spec: { containers: [{ name: 'main', image: 'x:1' }] },
+  }
+  const spec = { replicas: 2, selector: { matchLabels: labels }, template }
+  await client.create(apps.replicaSet, { metadata: { namespace, name: 'web' }, spec } as never)
+  await client.create(apps.statefulSet, { metadata: { namespace, name: 'db' }, spec: { ...spec, serviceName: 'db' } } as never)
+  await advanceTo(start + 60_000)
+  const count = (reason: string): number => [...events].reduce((sum, [key, times]) => sum + (key.endsWith(` ${reason}`) ? times : 0), 0)
+  t.equal(count('Evicted'), 7)
+  t.ok(count('SuccessfulCreate') <= 4 + 7)
+  t.ok([...events.values()].reduce((sum, times) => sum + times) < 150)
+})
+
 const onNode = { nodeName: 'n1' }
-const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition => kubelet({ eventsOf: () => events })
+const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDefinition =>
+  kubelet({ runtime: simulatedRuntime(), eventsOf: () => events })
 const nodeWith = (name: string, address: string): KubernetesObject =>
   objectOf(name, { status: { addresses: [{ type: 'InternalIP', address }] } }, { namespace: undefined })
 /** Responds to a patch of a status with the Pod. */

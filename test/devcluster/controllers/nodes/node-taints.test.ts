@@ -2,7 +2,7 @@
 import t from 'tap'
 import { changedTaints } from '../../../../src/devcluster/controllers/nodes/node-taints.ts'
 import { evictsPods } from '../../../../src/devcluster/controllers/nodes/zone-state.ts'
-import type { ReadonlyNode } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import type { ReadonlyNode } from '../../../../src/devcluster/controllers/api-types.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const timeAdded = '2026-01-01T00:00:00Z'

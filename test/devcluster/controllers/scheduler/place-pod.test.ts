@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ClusterState } from '../../../../src/devcluster/controllers/scheduler/cluster-state.ts'
-import type { ReadonlyNode, ReadonlyPod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
+import type { ReadonlyNode, ReadonlyPod } from '../../../../src/devcluster/controllers/api-types.ts'
 import { placePod } from '../../../../src/devcluster/controllers/scheduler/place-pod.ts'
 import { requestsOf } from '../../../../src/devcluster/controllers/scheduler/resources.ts'
 

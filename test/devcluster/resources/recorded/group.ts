@@ -65,6 +65,17 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
   return Object.entries(table).flatMap(([path, values]) => values.map((value) => ({ [path]: value })))
 }
 
+/** Returns a change that sets each leaf of a value. Unlike the name of a change with one long value, its name is unambiguous. */
+export function leavesAt(path: string, value: JsonValue): Change {
+  const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)
+    ? (value as readonly JsonValue[]).map((item, index) => [`${path}[${index}]`, item] as const)
+    : isObject(value)
+      ? Object.entries(value).map(([key, item]) => [`${path}.${key}`, item] as const)
+      : []
+  if (items.length === 0) return { [path]: value }
+  return Object.assign({}, ...items.map(([place, item]) => (item === undefined ? {} : leavesAt(place, item)))) as Change
+}
+
 /**
  * Returns changes that each make one mistake: a field is removed, or gets a value of another type. In lists, only fields of the first item
  * are changed.

@@ -4,9 +4,12 @@ import { certificateGroups } from './cases/certificates.ts'
 import { config } from './cases/config.ts'
 import { network } from './cases/network.ts'
 import { podSecurity } from './cases/pod-security.ts'
+import { podRules } from './cases/pod-rules.ts'
 import { podGroups } from './cases/pods.ts'
 import { policy } from './cases/policy.ts'
+import { serviceRules } from './cases/service-rules.ts'
 import { storage } from './cases/storage.ts'
+import { workloadRules } from './cases/workload-rules.ts'
 import { workloads } from './cases/workloads.ts'
 import type { Group } from './group.ts'
 
@@ -19,5 +22,8 @@ export const groups: readonly Group[] = [
   ...podSecurity,
   ...certificateGroups,
   apiServiceGroup,
+  ...workloadRules,
+  serviceRules,
+  ...podRules,
   ...podGroups,
 ]

@@ -10,7 +10,7 @@ import type { ReconcileContext, Result } from '../../../../controller/reconciler
 import { locationProblem } from '../../../resources/builtin/time-zone.ts'
 import { controlledBy } from '../dependents.ts'
 import { isNamespaceTerminating } from '../pod-control.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import type { CronJob, Job } from './jobs.ts'
 import { deleteJob, jobName, jobOf, jobsByController } from './jobs.ts'
 import { dueTime, nextTimeInMs } from './missed-schedules.ts'
@@ -36,11 +36,14 @@ export function cronJobController(): ControllerDefinition {
 async function reconcileCronJob(cronJob: CronJob, schedules: Map<string, string>, context: ReconcileContext): Promise<Result> {
   if (hasNewSchedule(cronJob, schedules)) {
     // A reconcile that sees a changed schedule starts no Job. It only waits for the next time of the new schedule
-    // (…/cronjob: updateCronJob).
+    // (…/cronjob: updateCronJob). If there is no such time, the rest of the reconcile reports it.
     const schedule = scheduleOf(cronJob.spec.schedule, cronJob.spec.timeZone)
-    if (typeof schedule !== 'string') return requeueFor(cronJob, schedule, context)
-    context.events.event(cronJob, 'Warning', 'UnParseableCronJobSchedule', `unparseable schedule for cronjob: ${cronJob.spec.schedule}`)
-    return undefined
+    if (typeof schedule === 'string') {
+      context.events.event(cronJob, 'Warning', 'UnParseableCronJobSchedule', `unparseable schedule for cronjob: ${cronJob.spec.schedule}`)
+      return undefined
+    }
+    const next = requeueFor(cronJob, schedule, context)
+    if (next !== undefined) return next
   }
   const jobs = controlledBy(jobsByController, cronJob, context)
   const progress = progressOf(cronJob)

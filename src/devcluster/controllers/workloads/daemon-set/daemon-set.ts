@@ -1,16 +1,16 @@
 /** The DaemonSet controller: one Pod on each node that fits (k8s.io/kubernetes/pkg/controller/daemon). */
-import type { Pod } from '../../../../api/builtin.ts'
 import { node as nodeType, pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import { formatKey } from '../../../../api/object.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { claimDependents, controlledBy, mayAdopt, podsByController } from '../dependents.ts'
 import { createPod, deletePods, slowStart } from '../pod-control.ts'
 import { availableInMs } from '../pod-state.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { requeueAfterFirst } from '../../requeue-at.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import { deleteRevisions, revisionsByController } from '../revisions/history.ts'
 import { writeStatus } from '../workload-status.ts'
 import { FailedPodDelays } from './failed-pod-delays.ts'
@@ -22,8 +22,6 @@ import { podFor, podsByNode } from './pods.ts'
 import { findRevisions, surplusOf } from './revisions.ts'
 import { statusOf } from './status.ts'
 import { updateLimits, updateStep } from './rolling-update.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** One call of `carryOut` creates at most this many Pods, and deletes at most this many (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
 const burst = 250
@@ -63,7 +61,7 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   const now = context.clock.now()
   const fits = new Map(context.cache.list(nodeType).map((node) => [node.metadata.name, fitOf(set, node)]))
   const state = { set, pods: podsByNode(pods), fits, hash, now }
-  const { changes, waitMs } = planAll(state, delays, context)
+  const { changes, waitsMs } = planAll(state, delays, context)
   let [isUnfinished, failure]: [boolean, Error | undefined] = [false, undefined]
   try {
     isUnfinished = await carryOut(set, changes, hash, context)
@@ -81,24 +79,23 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   if (failure !== undefined) throw failure
   // Own writes cause no reconcile here, so the next step needs a requeue. In Kubernetes, the watch events of own writes cause the next step.
   if (isUnfinished) return { requeue: true }
-  const waits = current.map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) ?? 0)
-  const next = Math.min(...[...waits, waitMs].filter((ms) => ms > 0))
-  return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+  const { minReadySeconds = 0 } = set.spec ?? {}
+  return requeueAfterFirst([...waitsMs, ...current.map((pod) => availableInMs(pod, minReadySeconds, now))])
 }
 
 /**
- * Returns the changes that result in one Pod on each node that should have one. `waitMs` is the time until the next failed Pod may be
- * replaced; 0 when no failed Pod has to wait.
+ * Returns the changes that result in one Pod on each node that should have one. `waitsMs` has the times until failed Pods may be
+ * replaced.
  */
 function planAll(
   { set, pods, fits, hash, now }: { set: DaemonSet; pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },
   delays: FailedPodDelays,
   { events }: ReconcileContext,
-): { readonly changes: Changes; readonly waitMs: number } {
+): { readonly changes: Changes; readonly waitsMs: readonly number[] } {
   const create: string[] = []
   // If the node of an unbound Pod does not exist, the scheduler can never bind the Pod, so the Pod is deleted.
   const deleted = [...pods].flatMap(([node, some]) => (fits.has(node) ? [] : some.filter(({ spec }) => !spec?.nodeName)))
-  let waitMs = Infinity
+  const waitsMs: number[] = []
   const surges = updateLimits(set, 1).surge > 0
   for (const [node, fit] of fits) {
     const plan = planNode(set, fit, pods.get(node), { hash, surges, now })
@@ -109,8 +106,10 @@ function planAll(
       const isFailed = pod.status?.phase === 'Failed'
       const scope = `${set.metadata.uid}/${set.status?.observedGeneration ?? 0}`
       const delayMs = isFailed ? delays.replace(`${formatKey(set.metadata)}/${node}`, scope, now) : 0
-      if (delayMs > 0) waitMs = Math.min(waitMs, delayMs)
-      if (delayMs > 0) continue
+      if (delayMs > 0) {
+        waitsMs.push(delayMs)
+        continue
+      }
       if (isFailed)
         events.event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${namespace}/${name} on node ${node}, will try to kill it`)
       else
@@ -123,7 +122,7 @@ function planAll(
       deleted.push(pod)
     }
   }
-  return { changes: { create, delete: deleted }, waitMs: Number.isFinite(waitMs) ? waitMs : 0 }
+  return { changes: { create, delete: deleted }, waitsMs }
 }
 
 /** Creates and deletes Pods. Resolves with true when there was a Pod to create or delete. */

@@ -1,12 +1,9 @@
 /** Decides which Pods a DaemonSet must create and delete on a node (k8s.io/kubernetes/pkg/controller/daemon: podsShouldBeOnNode). */
-import type { Pod } from '../../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
 import { podRevision } from '../revisions/revision.ts'
 import type { NodeFit } from './nodes.ts'
 import type { DaemonSet } from './pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface NodePlan {
   readonly needsPod: boolean

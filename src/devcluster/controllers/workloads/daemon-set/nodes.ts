@@ -1,6 +1,6 @@
 /** Decides on which nodes a DaemonSet has a Pod (k8s.io/kubernetes/pkg/controller/daemon: NodeShouldRunDaemonPod). */
+import type { ReadonlyNode, ReadonlyPod } from '../../api-types.ts'
 import { matchesNodeSelector } from '../../scheduler/node-affinity.ts'
-import type { ReadonlyNode, ReadonlyPod } from '../../scheduler/place-pod.ts'
 import { tolerates } from '../../scheduler/taints.ts'
 import type { DaemonSet } from './pods.ts'
 import { tolerationsOf } from './pods.ts'

@@ -4,11 +4,11 @@ import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { jsonEqual } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import { podRevision, podRevisionLabel } from '../revisions/revision.ts'
 
 export type DaemonSet = DeepReadonly<apps.DaemonSet>
-type ReadonlyPod = DeepReadonly<Pod>
 type Tolerations = NonNullable<PodSpec['tolerations']>
 
 /** The annotation of a DaemonSet that contains the generation of the Pod template. */

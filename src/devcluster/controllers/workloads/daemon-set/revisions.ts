@@ -1,9 +1,8 @@
 /** Finds, creates and deletes the ControllerRevisions of a DaemonSet (k8s.io/kubernetes/pkg/controller/daemon: constructHistory). */
-import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { claimDependents } from '../dependents.ts'
 import { templateHash } from '../hash.ts'
 import { createRevision, deleteRevisions, renumber, revisionsByController } from '../revisions/history.ts'
@@ -24,11 +23,7 @@ export interface DaemonRevisions {
  * Resolves with the revisions. If no revision has the current template, creates a revision. If an earlier revision has the current
  * template, this revision gets the highest number.
  */
-export async function findRevisions(
-  set: DaemonSet,
-  pods: readonly DeepReadonly<Pod>[],
-  context: ReconcileContext,
-): Promise<DaemonRevisions> {
+export async function findRevisions(set: DaemonSet, pods: readonly ReadonlyPod[], context: ReconcileContext): Promise<DaemonRevisions> {
   const data = revisionData(set.spec?.template)
   const claimed = await claimDependents(revisionsByController, set, context)
   const all: Revision[] = []
@@ -68,7 +63,7 @@ async function withHash(revision: Revision, { client }: ReconcileContext): Promi
 async function removeDuplicates(
   duplicates: readonly Revision[],
   hash: string,
-  pods: readonly DeepReadonly<Pod>[],
+  pods: readonly ReadonlyPod[],
   context: ReconcileContext,
 ): Promise<void> {
   for (const pod of pods)
@@ -77,7 +72,7 @@ async function removeDuplicates(
 }
 
 /** Returns the old revisions that exceed the history limit, oldest first. A revision that still has Pods is kept (…/daemon: cleanupHistory). */
-export function surplusOf({ spec }: DaemonSet, old: readonly Revision[], pods: readonly DeepReadonly<Pod>[]): readonly Revision[] {
+export function surplusOf({ spec }: DaemonSet, old: readonly Revision[], pods: readonly ReadonlyPod[]): readonly Revision[] {
   const surplus = Math.max(0, old.length - (spec?.revisionHistoryLimit ?? old.length))
   const live = new Set(pods.map(podRevision))
   return old.filter((revision) => !live.has(podRevision(revision))).slice(0, surplus)

@@ -1,13 +1,10 @@
 /** Decides on the next step of a DaemonSet's rolling update (k8s.io/kubernetes/pkg/controller/daemon: rollingUpdate). */
-import type { Pod } from '../../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { scaledNumber } from '../int-or-percent.ts'
 import { isAvailable } from '../pod-state.ts'
 import type { NodeFit } from './nodes.ts'
 import type { DaemonSet, PodsByNode } from './pods.ts'
 import { isUpdated } from './pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface UpdateStep {
   /** The names of the nodes that get a new Pod beside the old Pod. */

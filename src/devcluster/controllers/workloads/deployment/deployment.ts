@@ -4,16 +4,17 @@ import { findCondition } from '../../../../api/conditions.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { jsonEqual } from '../../../../api/json.ts'
-import type { KubernetesObject, ObjectKey } from '../../../../api/object.ts'
+import type { ObjectKey } from '../../../../api/object.ts'
 import { controllerOf, refersTo } from '../../../../api/owner-reference.ts'
 import type { CacheReader } from '../../../../cache/cache.ts'
 import { isNotFound } from '../../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
+import type { ReadonlyObject } from '../../api-types.ts'
 import { claimDependents, controlledBy, mayAdopt, podsByController, replicaSetsByController } from '../dependents.ts'
 import { isNamespaceTerminating } from '../pod-control.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import { writeStatus } from '../workload-status.ts'
 import { annotations, revisionOf } from './annotations.ts'
 import type { Conditions, Progress } from './conditions.ts'
@@ -57,7 +58,7 @@ export function deploymentController(): ControllerDefinition {
  * Returns the key of a Pod's Deployment if the Deployment has the strategy `Recreate`. Such a Deployment waits until its old Pods have
  * ended, so each change of a Pod triggers a reconcile.
  */
-function recreatedDeployment(pod: DeepReadonly<KubernetesObject>, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
+function recreatedDeployment(pod: ReadonlyObject, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { namespace } = pod.metadata
   const owner = controllerOf(pod)
   if (owner === undefined || !refersTo(owner, apps.replicaSet)) return []

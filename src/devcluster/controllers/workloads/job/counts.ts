@@ -4,9 +4,9 @@
  * counter. If the controller stops between two steps, the Pod is still counted exactly once
  * (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
  */
-import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { newlyFailedIndexes } from './failed-indexes.ts'
 import { IndexSet } from './index-set.ts'
 import { parseIndexes, validIndexOf } from './indexes.ts'
@@ -14,7 +14,6 @@ import { countsAsFailure } from './pod-failure-policy.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked } from './pods.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface Counts {
   readonly succeeded: number
@@ -63,17 +62,30 @@ function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
   return uncounted.succeeded.includes(metadata.uid) || uncounted.failed.includes(metadata.uid)
 }
 
-/** Returns the Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */
-export function newlyEnded(job: Job, pods: readonly ReadonlyPod[], counts: Counts): { succeeded: ReadonlyPod[]; failed: ReadonlyPod[] } {
+/** The Pods of a Job at the beginning of a reconcile, and the counters that result from these Pods. */
+export interface Tally {
+  readonly pods: readonly ReadonlyPod[]
+  /** The counters of the status after `settled`, with the indexes that have succeeded or finally failed with these Pods. */
+  readonly counts: Counts
+  /** The Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */
+  readonly ended: { readonly succeeded: readonly ReadonlyPod[]; readonly failed: readonly ReadonlyPod[] }
+}
+
+export function tallyOf(job: Job, pods: readonly ReadonlyPod[]): Tally {
+  const counts = settled(countsOf(job), pods)
   const ended = pods.filter((pod) => isTracked(pod) && !isCounted(pod, counts))
-  return { succeeded: ended.filter(hasSucceeded), failed: ended.filter((pod) => hasFailed(pod, job)) }
+  const succeeded = ended.filter(hasSucceeded)
+  return {
+    pods,
+    counts: withEndedIndexes(job, pods, counts, succeeded),
+    ended: { succeeded, failed: ended.filter((pod) => hasFailed(pod, job)) },
+  }
 }
 
 /** Returns the updated counters of an Indexed Job. The indexes that have succeeded or finally failed with these Pods are added. */
-export function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts): Counts {
+function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts, succeeded: readonly ReadonlyPod[]): Counts {
   const { indexes, failedIndexes } = counts
   if (indexes === undefined) return counts
-  const { succeeded } = newlyEnded(job, pods, counts)
   const all = indexes.union(IndexSet.of(succeeded.flatMap((pod) => validIndexOf(pod, job) ?? [])))
   const failed = failedIndexes?.union(IndexSet.of(newlyFailedIndexes(job, pods)))
   return { ...counts, succeeded: all.size, indexes: all, failedIndexes: failed }
@@ -93,7 +105,7 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Returns the updated counters: the UIDs of the Pods of `newlyEnded` are added to `uncounted`. In an Indexed Job, the index of a succeeded
+ * Returns the updated counters: the UIDs of the Pods that have ended are added to `uncounted`. In an Indexed Job, the index of a succeeded
  * Pod is added to `indexes` instead of the UID.
  *
  * @param countsAll true when the Job has failed. Pods that have not ended then count as failed, too.
@@ -101,20 +113,18 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
  */
 export function counted(
   job: Job,
-  pods: readonly ReadonlyPod[],
-  counts: Counts,
+  { pods, counts, ended }: Tally,
   countsAll: boolean,
   isHeld: (pod: ReadonlyPod) => boolean = () => false,
 ): Counts {
-  const { succeeded, failed } = newlyEnded(job, pods, counts)
-  const rest = countsAll ? pods.filter((pod) => isTracked(pod) && !isCounted(pod, counts) && !hasSucceeded(pod)) : failed
+  const rest = countsAll ? pods.filter((pod) => isTracked(pod) && !isCounted(pod, counts) && !hasSucceeded(pod)) : ended.failed
   const uids = (some: readonly ReadonlyPod[]): string[] => some.map(({ metadata }) => metadata.uid)
   const { uncounted } = counts
   return {
-    ...withEndedIndexes(job, pods, counts),
+    ...counts,
     uncounted: {
       // An Indexed Job needs no UIDs of succeeded Pods: adding an index to `indexes` twice does not count it twice.
-      succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(succeeded)] : uncounted.succeeded,
+      succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(ended.succeeded)] : uncounted.succeeded,
       failed: [...uncounted.failed, ...uids(failures(job, rest).filter((pod) => !isHeld(pod)))],
     },
   }

@@ -3,9 +3,9 @@
  * Pods with the same index. The annotations of a new Pod are computed from the annotations of the last failed Pod, so a failed Pod keeps
  * its finalizer until its index has a new Pod (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils, backoff_utils).
  */
-import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { isActive } from '../pod-state.ts'
 import { validIndexOf } from './indexes.ts'
 import { countsAsFailure, failsIndex } from './pod-failure-policy.ts'
@@ -13,7 +13,6 @@ import { hasFailed, isTracked } from './pods.ts'
 import { endOf, remainingDelayMs } from './replacement-delays.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /**
  * Annotations of a Pod that count the earlier failed Pods with the same index. The first annotation counts the Pods that count towards the

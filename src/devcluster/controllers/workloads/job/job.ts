@@ -1,5 +1,4 @@
 /** The Job controller: runs Pods until enough of them have succeeded (k8s.io/kubernetes/pkg/controller/job). */
-import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -7,12 +6,14 @@ import { formatKey } from '../../../../api/object.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { claimDependents, controlledBy, mayAdopt, podsByController } from '../dependents.ts'
 import { createPod, deletePods, slowStart } from '../pod-control.ts'
 import { isActive, isTerminating } from '../pod-state.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { requeueAfterFirst } from '../../requeue-at.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import type { Counts } from './counts.ts'
-import { countsOf, endedIndexes, failures, newlyEnded, settled, withEndedIndexes } from './counts.ts'
+import { endedIndexes, failures, tallyOf } from './counts.ts'
 import { failureCounts, podsToReplace, replacementDelayMs } from './failed-indexes.ts'
 import { IndexSet } from './index-set.ts'
 import { indexOf } from './indexes.ts'
@@ -24,7 +25,6 @@ import { ReplacementDelays } from './replacement-delays.ts'
 import { writeProgress } from './status.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** Maximum number of Pods that one reconcile creates or deletes (k8s.io/kubernetes/pkg/controller/job: MaxPodCreateDeletePerSync). */
 const maxPods = 500
@@ -57,12 +57,11 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   if (isFinished(job)) return delays.forget(key)
   const pods = await claimDependents(podsByController, job, context)
   const now = context.clock.now()
-  const before = settled(countsOf(job), pods)
-  const ended = newlyEnded(job, pods, before)
+  const tally = tallyOf(job, pods)
+  const { counts, ended } = tally
   if (job.spec?.backoffLimitPerIndex === undefined) delays.record(key, ended.succeeded, ended.failed)
-  const counts = withEndedIndexes(job, pods, before)
-  const failed = before.failed + before.uncounted.failed.length + failures(job, ended.failed).length
-  const succeeded = counts.indexes?.size ?? before.succeeded + before.uncounted.succeeded.length + ended.succeeded.length
+  const failed = counts.failed + counts.uncounted.failed.length + failures(job, ended.failed).length
+  const succeeded = counts.indexes?.size ?? counts.succeeded + counts.uncounted.succeeded.length + ended.succeeded.length
   let outcome = earlierOutcome(job) ?? failureOf(job, pods, failed, counts, now) ?? earlySuccessOf(job, counts)
   let waitMs = 0
   let error: Error | undefined
@@ -75,11 +74,10 @@ async function reconcileJob(job: Job, delays: ReplacementDelays, context: Reconc
   }
   const active = controlledBy(podsByController, job, context).filter(isActive).length
   outcome = outcome === undefined ? successOf(job, succeeded, active) : active > 0 ? undefined : outcome
-  await writeProgress(job, pods, outcome, context)
+  await writeProgress(job, tally, outcome, context)
   if (error !== undefined) throw error
-  const waits = [deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now) ?? 0, waitMs]
-  const next = Math.min(...waits.filter((ms) => ms > 0))
-  return Number.isFinite(next) && outcome === undefined ? { requeueAfterMs: next } : undefined
+  if (outcome !== undefined) return undefined
+  return requeueAfterFirst([deadlineInMs(context.cache.get(batch.job, job.metadata) ?? job, now), waitMs])
 }
 
 /**

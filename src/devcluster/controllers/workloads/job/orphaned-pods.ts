@@ -2,16 +2,15 @@
  * Removes the finalizer of Pods without a Job, and of Pods whose Job has finished. No Job counts these Pods, so the Job controller does not
  * remove the finalizer. A Pod with the finalizer can never be deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
  */
-import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import { controllerOf } from '../../../../api/owner-reference.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { podsByController } from '../dependents.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import { isFinished } from './outcome.ts'
 import { isOfJob, isTracked, removeFinalizer } from './pods.ts'
 
@@ -36,7 +35,7 @@ export function orphanedPodController(): ControllerDefinition {
   })
 }
 
-async function releasePod(pod: DeepReadonly<Pod>, context: ReconcileContext): Promise<void> {
+async function releasePod(pod: ReadonlyPod, context: ReconcileContext): Promise<void> {
   if (!isTracked(pod)) return
   const owner = controllerOf(pod)
   if (owner !== undefined && !isOfJob(pod)) return

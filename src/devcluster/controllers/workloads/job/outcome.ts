@@ -1,15 +1,14 @@
 /** Decides whether a Job has failed or is complete, and for which reason. */
-import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import type { Counts } from './counts.ts'
 import { failJobMessage } from './pod-failure-policy.ts'
 import { hasFailed } from './pods.ts'
 import { satisfiedRule } from './success-policy.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /**
  * The decision that a Job ends. The Job first gets the condition `target`. When none of its Pods runs any more, the Job also gets the

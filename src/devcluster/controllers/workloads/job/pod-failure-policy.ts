@@ -1,11 +1,10 @@
 /** Applies the `spec.podFailurePolicy` of a Job to its failed Pods (k8s.io/kubernetes/pkg/controller/job: matchPodFailurePolicy). */
-import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { models } from '../../../../api/kubernetes/models.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 type ExitCodes = DeepReadonly<models.V1PodFailurePolicyOnExitCodesRequirement>
 
 /** The action of the first rule that matches a failed Pod. */

@@ -1,12 +1,10 @@
 /** Chooses the Pods that a Job deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller/job: activePodsForRemoval). */
-import type { Pod } from '../../../../api/builtin.ts'
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { podsToDelete } from '../pods-to-delete.ts'
 import { indexOf } from './indexes.ts'
 import { isIndexed } from './pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /**
  * Returns the active Pods to delete. An Indexed Job needs only one Pod per index. All other Pods with the same index and all Pods without a

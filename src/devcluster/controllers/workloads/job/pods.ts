@@ -3,16 +3,16 @@ import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import type { KubernetesObject, ObjectInput } from '../../../../api/object.ts'
+import type { ObjectInput } from '../../../../api/object.ts'
 import { controllerOf, refersTo } from '../../../../api/owner-reference.ts'
 import { isNotFound } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyObject, ReadonlyPod } from '../../api-types.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import { isTerminating } from '../pod-state.ts'
 import { indexAnnotation } from './indexes.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** The finalizer that a Pod has until its Job has counted it. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
@@ -28,7 +28,7 @@ export function isTracked({ metadata }: ReadonlyPod): boolean {
 }
 
 /** Returns true when a Job is the controller of the object. */
-export function isOfJob(object: DeepReadonly<KubernetesObject>): boolean {
+export function isOfJob(object: ReadonlyObject): boolean {
   const owner = controllerOf(object)
   return owner !== undefined && refersTo(owner, batch.job)
 }

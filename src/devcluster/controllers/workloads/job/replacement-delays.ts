@@ -1,10 +1,7 @@
 /** `ReplacementDelays`: computes how long Jobs wait before they replace failed Pods. */
-import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition } from '../../../../api/conditions.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import { secondsToMs } from '../../../apimachinery/duration.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
+import type { ReadonlyPod } from '../../api-types.ts'
 
 /** The delay is 10 s after the first failure, and doubles with each further failure, up to 10 minutes. */
 const firstDelayMs = 10_000

@@ -1,20 +1,19 @@
 /** Writes the status of a Job, and removes the finalizers of counted Pods. */
-import type { Pod } from '../../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../../api/conditions.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { controlledBy, podsByController } from '../dependents.ts'
 import { isActive, isReady, isTerminating } from '../pod-state.ts'
 import { writeStatus } from '../workload-status.ts'
-import type { Counts } from './counts.ts'
-import { countFields, counted, countsOf, endedIndexes, settled, withEndedIndexes } from './counts.ts'
+import type { Counts, Tally } from './counts.ts'
+import { countFields, counted, endedIndexes, settled } from './counts.ts'
 import { podsToReplace } from './failed-indexes.ts'
 import type { Outcome } from './outcome.ts'
 import { hasFailed, hasSucceeded, isTracked, removeFinalizer } from './pods.ts'
 
 type Job = DeepReadonly<batch.Job>
-type ReadonlyPod = DeepReadonly<Pod>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
@@ -22,28 +21,22 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  * finalizers of these Pods are removed. The second request writes the incremented counters. If an outcome is decided, all Pods are counted
  * and no Pod is terminating, the second request also writes the condition `Complete` or `Failed`.
  *
- * @param seen the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
- * deleted is therefore not counted as failed, unless the Job has failed. A Pod that has ended since then is counted by the next reconcile.
+ * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended, so a Pod that this reconcile has
+ * deleted still counts as running. Only when the Job has failed, its deleted Pods count as failed. The next reconcile counts a Pod that has
+ * ended since.
  */
-export async function writeProgress(
-  job: Job,
-  seen: readonly ReadonlyPod[],
-  outcome: Outcome | undefined,
-  context: ReconcileContext,
-): Promise<void> {
+export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)
   const now = context.clock.now()
   const isFailure = outcome?.target === 'FailureTarget'
-  const before = settled(countsOf(job), seen)
-  const ended = endedIndexes(withEndedIndexes(job, seen, before))
-  const held = new Set(outcome === undefined ? podsToReplace(job, seen, ended, current).values() : [])
-  const counts = counted(job, seen, before, isFailure, (pod) => held.has(pod))
+  const held = new Set(outcome === undefined ? podsToReplace(job, tally.pods, endedIndexes(tally.counts), current).values() : [])
+  const counts = counted(job, tally, isFailure, (pod) => held.has(pod))
   const conditions = withOutcome(suspension(job, outcome, context), outcome, now)
   await write(job, current, counts, { conditions, startTime: startTimeOf(job, outcome, now) }, context)
   const isDeleted = job.metadata.deletionTimestamp !== undefined
   const isDone = (pod: ReadonlyPod): boolean =>
     isDeleted || outcome !== undefined || hasSucceeded(pod) || (hasFailed(pod, job) && !held.has(pod))
-  const done = new Set(seen.filter(isDone).map(({ metadata }) => metadata.uid))
+  const done = new Set(tally.pods.filter(isDone).map(({ metadata }) => metadata.uid))
   const released = current.filter((pod) => isTracked(pod) && done.has(pod.metadata.uid))
   await Promise.all(released.map((pod) => removeFinalizer(pod, context)))
   const left = controlledBy(podsByController, job, context)

@@ -6,7 +6,7 @@ import { isNotFound } from '../../../../client/api-error.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { retryRefused } from '../../retry-refused.ts'
 
 type Job = DeepReadonly<batch.Job>
 

@@ -1,10 +1,10 @@
 /** Creates, numbers and deletes the ControllerRevisions of a workload (k8s.io/kubernetes/pkg/controller/history). */
 import { apps } from '../../../../api/kubernetes/apps.ts'
-import type { DeepReadonly, JsonObject } from '../../../../api/json.ts'
-import type { KubernetesObject } from '../../../../api/object.ts'
+import type { JsonObject } from '../../../../api/json.ts'
 import { controllerReference } from '../../../../api/owner-reference.ts'
 import { isAlreadyExists, isNotFound } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyObject } from '../../api-types.ts'
 import { controllerIndex } from '../dependents.ts'
 import type { Revision } from './revision.ts'
 import { hasData } from './revision.ts'
@@ -24,7 +24,7 @@ export interface NewRevision {
  * the same name but other data exists, increments `collisionCount` and tries the next name.
  */
 export async function createRevision(
-  owner: DeepReadonly<KubernetesObject>,
+  owner: ReadonlyObject,
   { number, data, metadataAfter }: NewRevision,
   collisionCount: number,
   { client }: ReconcileContext,

@@ -3,16 +3,14 @@
  * `spec.persistentVolumeClaimRetentionPolicy` (k8s.io/kubernetes/pkg/controller/statefulset: isClaimOwnerUpToDate,
  * updateClaimOwnerRefForSetAndPod).
  */
-import type { Pod } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import type { KubernetesObject, OwnerReference } from '../../../../api/object.ts'
+import type { OwnerReference } from '../../../../api/object.ts'
 import { controllerReference } from '../../../../api/owner-reference.ts'
+import type { ReadonlyObject, ReadonlyPod } from '../../api-types.ts'
 import type { StatefulSet } from './ordinals.ts'
 import { isInRange, ordinalOf } from './ordinals.ts'
 
-type ReadonlyObject = DeepReadonly<KubernetesObject>
 type Reference = DeepReadonly<OwnerReference>
-type ReadonlyPod = DeepReadonly<Pod>
 
 /**
  * Returns true when an owner reference has the type and name of an object. The UIDs are not compared, so the reference may refer to a

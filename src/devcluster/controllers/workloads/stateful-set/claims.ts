@@ -2,19 +2,18 @@
  * Creates the PersistentVolumeClaims of a StatefulSet's Pods, and sets their owner references
  * (k8s.io/kubernetes/pkg/controller/statefulset: stateful_pod_control).
  */
-import type { Pod } from '../../../../api/builtin.ts'
 import { core } from '../../../../api/kubernetes/core.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { NamespacedKey, ObjectInput } from '../../../../api/object.ts'
 import { isAlreadyExists, isApiError } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
-import { Refusal } from '../retry-refused.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
+import { Refusal } from '../../retry-refused.ts'
 import { hasOtherController, hasWantedOwners, isOfEarlier, wantedReferences } from './claim-owners.ts'
 import type { StatefulSet } from './ordinals.ts'
 import { ordinalOf, podNameOf } from './ordinals.ts'
 
 type Claim = DeepReadonly<core.PersistentVolumeClaim>
-type ReadonlyPod = DeepReadonly<Pod>
 
 function templatesOf({ spec }: StatefulSet): NonNullable<NonNullable<StatefulSet['spec']>['volumeClaimTemplates']> {
   return spec?.volumeClaimTemplates ?? []

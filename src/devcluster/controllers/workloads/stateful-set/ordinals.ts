@@ -1,10 +1,10 @@
 /** Functions about the ordinals in the names of a StatefulSet's Pods (k8s.io/kubernetes/pkg/controller/statefulset: stateful_set_utils). */
 import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
-import type { KubernetesObject } from '../../../../api/object.ts'
+import type { ReadonlyObject } from '../../api-types.ts'
 
 export type StatefulSet = DeepReadonly<apps.StatefulSet>
-type WithName = Pick<DeepReadonly<KubernetesObject>, 'metadata'>
+type WithName = Pick<ReadonlyObject, 'metadata'>
 
 const maxInt32 = 2_147_483_647
 const namePattern = /^(.*)-(\d+)$/

@@ -4,17 +4,16 @@
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../../../client/api-error.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { isNamespaceTerminating } from '../pod-control.ts'
 import { applyRetention, createClaims, matchRetention } from './claims.ts'
 import type { StatefulSet } from './ordinals.ts'
 import { ordinalOf, podNameOf } from './ordinals.ts'
 import { hasIdentity, hasStorage, identityLabels, withClaims } from './pods.ts'
 
-type ReadonlyPod = DeepReadonly<Pod>
 type Verb = 'Create' | 'Update' | 'Delete'
 
 /** Writes the Pods and claims of a StatefulSet. Each reconcile creates an instance. */

@@ -2,6 +2,7 @@
 import type { Pod, PodSpec } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import type { PodTemplate } from '../pod-control.ts'
 import { podFromTemplate } from '../pod-control.ts'
 import { isAvailable } from '../pod-state.ts'
@@ -10,7 +11,6 @@ import { claimKeys } from './claims.ts'
 import type { StatefulSet } from './ordinals.ts'
 import { firstOrdinal, isMember, ordinalOf, podNameOf } from './ordinals.ts'
 
-type ReadonlyPod = DeepReadonly<Pod>
 type Volumes = NonNullable<PodSpec['volumes']>
 
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'

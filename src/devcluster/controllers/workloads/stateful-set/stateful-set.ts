@@ -3,14 +3,15 @@ import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import { core } from '../../../../api/kubernetes/core.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import type { ControllerDefinition } from '../../../../controller/builder.ts'
 import { defineController } from '../../../../controller/builder.ts'
 import type { ReconcileContext, Result } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { claimDependents, mayAdopt, podsByController } from '../dependents.ts'
 import { availableInMs } from '../pod-state.ts'
-import { retryRefused } from '../retry-refused.ts'
+import { requeueAfterFirst } from '../../requeue-at.ts'
+import { retryRefused } from '../../retry-refused.ts'
 import { deleteRevisions, revisionsByController, surplusRevisions } from '../revisions/history.ts'
 import { podRevision, restoredTemplate } from '../revisions/revision.ts'
 import { writeStatus } from '../workload-status.ts'
@@ -23,8 +24,6 @@ import { findRevisions } from './revisions.ts'
 import type { RolloutState, StatefulSetStatus } from './status.ts'
 import { statusOf } from './status.ts'
 import { syncPods } from './sync-pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export function statefulSetController(): ControllerDefinition {
   return defineController(apps.statefulSet, {
@@ -72,8 +71,7 @@ async function reconcileStatefulSet(set: StatefulSet, context: ReconcileContext)
   // cause the next reconcile.
   if (writes.isUnfinished) return { requeue: true }
   const { minReadySeconds = 0 } = set.spec ?? {}
-  const next = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((ms) => ms > 0))
-  return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
+  return requeueAfterFirst(pods.map((pod) => availableInMs(pod, minReadySeconds, now)))
 }
 
 function podOfRevision(set: StatefulSet, ordinal: number, { current, update }: Revisions): ObjectInput<Pod> {

@@ -1,13 +1,10 @@
 /** Computes the status of a StatefulSet. */
-import type { Pod } from '../../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
 import { podRevision } from '../revisions/revision.ts'
 import type { StatefulSet } from './ordinals.ts'
 import { replicasOf } from './ordinals.ts'
 import { isDeleted } from './pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface StatefulSetStatus {
   readonly observedGeneration: number

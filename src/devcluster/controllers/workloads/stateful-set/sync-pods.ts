@@ -3,9 +3,9 @@
  * revision (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
  */
 import type { Pod } from '../../../../api/builtin.ts'
-import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
+import type { ReadonlyPod } from '../../api-types.ts'
 import { slowStart } from '../pod-control.ts'
 import { isReady } from '../pod-state.ts'
 import { podRevision } from '../revisions/revision.ts'
@@ -14,8 +14,6 @@ import type { StatefulSet } from './ordinals.ts'
 import { firstOrdinal, isInRange, ordinalOf, replicasOf } from './ordinals.ts'
 import type { PodWrites } from './pod-writes.ts'
 import { hasIdentity, hasStorage, isDeleted, isUnavailable } from './pods.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** Maximum number of Pods that are created or deleted in parallel with the policy `Parallel` (…/statefulset: MaxBatchSize). */
 const maxBatch = 500

@@ -14,7 +14,7 @@ type JobStatus = NonNullable<batch.Job['status']>
 const daySeconds = 24 * 3600
 const weekMs = 7 * daySeconds * 1000
 const weeks = 52
-/** The time that the Pod of a Job runs if no annotation tells otherwise. */
+/** The time for which the Pod of a Job runs, unless an annotation sets another time. */
 const runSeconds = 0.1
 const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/work:1' }] }
 const behaving = (annotations: Readonly<Record<string, string>>, restartPolicy = 'Never'): batch.JobSpec['template'] => ({

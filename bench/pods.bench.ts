@@ -1,0 +1,133 @@
+/**
+ * Measures the time from the creation of a Pod with two containers until its first HTTP answer, in `proreus dev --pods=process`. The results
+ * are compared with those of the same two processes when they are started directly.
+ *
+ * `npm run bench -- pods [--rounds 11]`
+ *
+ * One process writes a file, and the other one, a Node.js server, answers with its content. In the Pod, the file is in a volume that both
+ * containers share, and the request goes through a port-forward of the API server.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { pod as podType } from '../src/api/builtin.ts'
+import type { Client } from '../src/client/client.ts'
+import type { Connection } from '../src/client/connection.ts'
+import { DevProcess } from '../test/support/pods/dev-process.ts'
+import { requestByPortForward } from '../test/support/pods/port-forward.ts'
+import { untilGone } from '../test/support/devcluster/client.ts'
+import { median, table } from './table.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '11' } } })
+const rounds = Number(values.rounds)
+
+/** The interval in milliseconds between two requests until the first answer. */
+const pollMs = 5
+/** Time limit in milliseconds until the first answer. */
+const limitMs = 60_000
+const port = 8080
+
+/** Writes a file into the folder of the first argument, and does not end. */
+const writer = 'echo "the first answer" >"$0/answer" && exec sleep 1000'
+/** Answers with the file in the folder of the first argument, at the port of the second one. Prints the port. */
+const server = `const { readFileSync } = require('node:fs')
+const { createServer } = require('node:http')
+const [folder, port] = process.argv.slice(1)
+const server = createServer((request, response) => {
+  try {
+    response.end(readFileSync(folder + '/answer'))
+  } catch {
+    response.writeHead(503).end()
+  }
+})
+server.listen(Number(port), () => console.log(server.address().port))`
+
+const commandsFor = (folder: string, at: number): readonly string[][] => [
+  ['sh', '-c', writer, folder],
+  [process.execPath, '-e', server, folder, String(at)],
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'proreus-pods-bench-'))
+const dev = new DevProcess(folder)
+try {
+  const { client, connection } = await dev.ready()
+  const results = { direct: [] as number[], pod: [] as number[] }
+  // Round 0 fills the file cache of the kernel. Its results are discarded.
+  for (let round = 0; round <= rounds; round += 1) {
+    const times = { direct: await direct(), pod: await inPod(client, connection, `bench-${round}`) }
+    if (round === 0) continue
+    results.direct.push(times.direct)
+    results.pod.push(times.pod)
+  }
+  const cells = (times: readonly number[]): string[] => [median(times), Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0))
+  const mode = /"mode":"(\w+)"/.exec(dev.output)?.[1]
+  process.stdout.write(
+    table(
+      ['two processes, until the first HTTP answer', 'median ms', 'min', 'max'],
+      [
+        ['started directly', ...cells(results.direct)],
+        [`a Pod (mode ${mode})`, ...cells(results.pod)],
+      ],
+    ),
+  )
+  await client.close()
+} finally {
+  await dev.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Starts the processes, and returns the time in milliseconds until the first answer. */
+async function direct(): Promise<number> {
+  const shared = mkdtempSync(join(folder, 'shared-'))
+  const startedAt = performance.now()
+  const children = commandsFor(shared, 0).map(([program = '', ...args]) => spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] }))
+  try {
+    const [at] = (await once(children[1]!.stdout, 'data')) as [Buffer]
+    await firstAnswer(startedAt, async () => (await fetch(`http://127.0.0.1:${at.toString().trim()}/`)).text())
+    return performance.now() - startedAt
+  } finally {
+    for (const child of children) {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+}
+
+/** Creates the Pod, and returns the time in milliseconds until the first answer. */
+async function inPod(client: Client, connection: Connection, name: string): Promise<number> {
+  const key = { namespace: 'default', name }
+  const volumeMounts = [{ name: 'shared', mountPath: '/shared' }]
+  const [first, second] = commandsFor('/shared', port)
+  const startedAt = performance.now()
+  await client.create(podType, {
+    metadata: key,
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'shared', emptyDir: {} }],
+      containers: [
+        { name: 'writer', image: 'example.com/writer', command: first!, volumeMounts },
+        { name: 'server', image: 'example.com/server', command: second!, volumeMounts },
+      ],
+    },
+  })
+  await firstAnswer(startedAt, () => requestByPortForward(connection, key, port))
+  const ms = performance.now() - startedAt
+  await client.delete(podType, key)
+  await untilGone(client, podType, key)
+  return ms
+}
+
+/** Sends requests until one is answered. */
+async function firstAnswer(startedAt: number, request: () => Promise<string>): Promise<void> {
+  for (;;) {
+    const answer = await request().catch(String)
+    if (answer.includes('the first answer')) return
+    if (performance.now() - startedAt > limitMs) throw new Error(answer)
+    await delay(pollMs)
+  }
+}

@@ -1,0 +1,32 @@
+/** `proreus dev --pods=process --check`: shows what this machine can do for Pods that run as processes. */
+import type { Capability } from '../devcluster/pods/namespaces/probe-namespaces.ts'
+
+/**
+ * Prints a table of the capabilities of this machine. For a missing capability, the table shows the reason and a remedy. Sets the exit code
+ * to 1 if a required capability is missing.
+ */
+export async function sayCapabilities(): Promise<void> {
+  // The module is imported here, because the other commands do not need it.
+  const { probeNamespaces } = await import('../devcluster/pods/namespaces/probe-namespaces.ts')
+  const capabilities = await probeNamespaces()
+  process.stdout.write(capabilityTable(capabilities))
+  if (!canIsolate(capabilities)) process.exitCode = 1
+}
+
+/** Returns the table as text. */
+export function capabilityTable(capabilities: readonly Capability[]): string {
+  const width = Math.max(...capabilities.map(({ name }) => name.length))
+  const lines = capabilities.flatMap(({ name, works, isRequired, reason, remedy }) => [
+    `${name.padEnd(width)}  ${works ? 'yes' : isRequired ? 'NO' : 'no (not required)'}`,
+    ...(works || reason === undefined ? [] : [`  reason: ${reason}`]),
+    ...(works || remedy === undefined ? [] : [`  remedy: ${remedy}`]),
+  ])
+  const verdict = canIsolate(capabilities)
+    ? 'Pods have networks, file systems and process ids of their own (mode namespaces).'
+    : 'Pods are plain processes: they share the network and the files of this machine (mode plain).'
+  return `${[...lines, '', verdict].join('\n')}\n`
+}
+
+function canIsolate(capabilities: readonly Capability[]): boolean {
+  return capabilities.every(({ works, isRequired }) => works || !isRequired)
+}

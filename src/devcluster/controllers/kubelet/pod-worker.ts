@@ -1,0 +1,395 @@
+/** `PodWorker`: the containers of one Pod on its node, from the start of the first init container to the end of the last container. */
+import type { ReadonlyPod } from '../api-types.ts'
+import { Container } from './container.ts'
+import type { ContainerHost } from './container.ts'
+import type { ContainerRuntime, ContainerSpec, PodRuntime, PodRuntimeOptions, RuntimeEvent } from './container-runtime.ts'
+import type { ContainerState, Ended } from './container-state.ts'
+import { isSidecar, restartsAfterProbe, restartsContainer } from './restart-policy.ts'
+
+type ContainerStatus = NonNullable<NonNullable<ReadonlyPod['status']>['containerStatuses']>[number]
+
+/** An Event about a Pod, or about the container that `fieldPath` names. */
+export interface PodEvent extends RuntimeEvent {
+  readonly fieldPath?: string
+}
+
+/** The reason why the kubelet has ended a Pod. The object is empty if the containers ended by themselves, or if the Pod was deleted. */
+export interface PodEnd {
+  readonly reason?: string
+  readonly message?: string
+}
+
+const evicted = { reason: 'Evicted', message: 'The node was low on resource: memory. ' }
+const deadlineExceeded = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+}
+/** The default of the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
+const defaultGraceSeconds = 30
+
+/** The state of a Pod whose containers are being stopped for good. */
+interface Stopping {
+  readonly end: PodEnd
+  /** True if all init containers had succeeded and all sidecars had started when the kubelet began to stop the containers. */
+  readonly wasInitialized: boolean
+  /** The time at which all containers are killed. */
+  killAt: number
+}
+
+export class PodWorker {
+  readonly uid: string
+  /** The scheme of the container ids, e.g. `simulated`. */
+  readonly scheme: string
+  readonly init: readonly Container[]
+  readonly regular: readonly Container[]
+  ephemeral: readonly Container[] = []
+  /** Set when all containers have stopped for good. */
+  end: PodEnd | undefined
+  /** The time of the latest step. */
+  changedAt: number
+  /** True while the status of the Pod has to be written. */
+  isChanged = true
+  readonly startedAt: number
+  #pod: ReadonlyPod
+  /** Set while the containers stop for good. */
+  #stopping: Stopping | undefined
+  /** True when the network and the volumes of the Pod exist. */
+  #isReady = false
+  #wasReady = false
+  /** The number of sandboxes that have ended by themselves. */
+  #sandboxAttempt = 0
+  /** True from the end of a sandbox until all containers of the sandbox have stopped. */
+  #isLeavingSandbox = false
+  #events: PodEvent[] = []
+  readonly #host: ContainerHost
+  readonly #runtime: PodRuntime
+
+  constructor(pod: ReadonlyPod, runtime: ContainerRuntime, options: PodRuntimeOptions) {
+    const { spec, status, metadata } = pod
+    const { now } = options
+    this.uid = metadata.uid
+    this.#pod = pod
+    this.#runtime = runtime.runPod(pod, options)
+    this.scheme = runtime.scheme
+    this.changedAt = now
+    this.startedAt = timeOf(status?.startTime) ?? now
+    this.#host = {
+      pod: `${metadata.name}_${metadata.namespace}(${metadata.uid})`,
+      graceSeconds: spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds,
+      restarts: (container, exitCode) => this.#mayRestart && restartsContainer(container, this.#pod, exitCode),
+      restartsAfterProbe: (container) => this.#mayRestart && restartsAfterProbe(container, this.#pod),
+      record: (container, event) => this.#events.push({ ...event, fieldPath: this.#fieldPath(container.name) }),
+    }
+    const waiting = { kind: 'waiting', reason: this.#waitingReason } as const
+    const make = (container: ContainerSpec, known: ContainerStatus | undefined): Container => {
+      const made = this.#make(container, known === undefined ? waiting : (stateOf(known.state, now) ?? waiting))
+      const { restartCount = 0, started, ready } = known ?? {}
+      made.resume({ restartCount, isStarted: started === true, isReady: ready === true, last: endedOf(known?.lastState?.terminated) }, now)
+      return made
+    }
+    const of = (list: readonly ContainerStatus[] | undefined, name: string): ContainerStatus | undefined =>
+      list?.find((one) => one.name === name)
+    this.init = (spec?.initContainers ?? []).map((one) => make(one, of(status?.initContainerStatuses, one.name)))
+    this.regular = (spec?.containers ?? []).map((one) => make(one, of(status?.containerStatuses, one.name)))
+    // An ephemeral container that has run is never started again. The others begin with the first `advance`.
+    this.ephemeral = (spec?.ephemeralContainers ?? []).flatMap((one) => {
+      const known = of(status?.ephemeralContainerStatuses, one.name)
+      return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
+    })
+    this.isChanged = status?.phase !== 'Running'
+  }
+
+  /** True when all init containers have succeeded and all sidecars have started. */
+  get isInitialized(): boolean {
+    return this.init.every((container) => (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)))
+  }
+
+  /**
+   * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if the deadline of the Pod has passed, `outcome`
+   * is set when the containers begin to stop. Otherwise `outcome` is set when all containers have stopped (k8s.io/kubernetes/pkg/kubelet:
+   * Kubelet.generateAPIPodStatus).
+   */
+  get outcome(): PodEnd | undefined {
+    const ending = this.#stopping?.end
+    return this.end ?? (ending?.reason === undefined ? undefined : ending)
+  }
+
+  /** True when the network and the volumes of the Pod exist. */
+  get hasSandbox(): boolean {
+    return this.#isReady && this.end === undefined
+  }
+
+  /** True when the network and the volumes of the Pod exist or have existed. */
+  get hadSandbox(): boolean {
+    return this.#wasReady
+  }
+
+  /** Returns true when the Pod has ended and its network has been removed. */
+  isRemoved(now: number): boolean {
+    return this.end !== undefined && this.#runtime.removedAt <= now
+  }
+
+  /** The errors in the annotations for the runtime. */
+  get problems(): readonly string[] {
+    return this.#runtime.problems
+  }
+
+  /** The time of the next step of the Pod or of a container. Infinity when no step is planned. */
+  get due(): number {
+    if (this.end !== undefined) return Number.POSITIVE_INFINITY
+    if (this.#stopping !== undefined) return Math.min(...this.#active.map((one) => one.due))
+    const { readyAt, evictionAt } = this.#runtime
+    const startDue = this.#isReady || this.#isLeavingSandbox ? Number.POSITIVE_INFINITY : readyAt
+    return Math.min(startDue, evictionAt, this.#deadline, ...this.#all.map((one) => one.due))
+  }
+
+  /**
+   * Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. Returns the Events since
+   * the previous call.
+   */
+  advance(pod: ReadonlyPod, now: number): readonly PodEvent[] {
+    this.#update(pod, now)
+    if (this.#sandboxAttempt !== this.#runtime.sandboxAttempt) this.#changeSandbox(now)
+    if (this.end === undefined) this.#proceed(this.changedAt)
+    for (let at = this.due; this.end === undefined && at <= now; at = this.due) this.#step(at)
+    return this.#takeEvents()
+  }
+
+  /**
+   * Stops the containers, because the object of the Pod is gone. `events` are the Events about the stop. `removed` resolves when the
+   * network has been removed. `removed` is undefined if the network was removed at once.
+   */
+  destroy(): { readonly events: readonly PodEvent[]; readonly removed: Promise<void> | undefined } {
+    for (const container of this.#active) container.stop(this.changedAt, 0)
+    const removed = this.#runtime.destroy()
+    return { events: this.#takeEvents(), removed }
+  }
+
+  /** The Pod as it was at the latest change. */
+  get pod(): ReadonlyPod {
+    return this.#pod
+  }
+
+  #takeEvents(): readonly PodEvent[] {
+    return [...this.#runtime.takeEvents(), ...this.#events.splice(0)]
+  }
+
+  get #all(): readonly Container[] {
+    return [...this.init, ...this.regular, ...this.ephemeral]
+  }
+
+  /** The containers that may have processes. */
+  get #active(): readonly Container[] {
+    return this.#all.filter((one) => one.isActive)
+  }
+
+  get #mayRestart(): boolean {
+    return this.end === undefined && this.#stopping === undefined
+  }
+
+  #make(spec: ContainerSpec, state: ContainerState): Container {
+    const task = this.#runtime.container(spec, { record: (event) => this.#host.record(spec, event) })
+    const isInit = (this.#pod.spec?.initContainers ?? []).some((one) => one.name === spec.name)
+    return new Container(spec, { task, state, host: this.#host, isInit })
+  }
+
+  #update(pod: ReadonlyPod, now: number): void {
+    const { spec, metadata } = pod
+    this.#pod = pod
+    if (this.end !== undefined) return
+    this.#runtime.update(pod, now)
+    if (this.#stopping === undefined) {
+      for (const current of [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]) {
+        const container = this.#all.find((one) => one.spec.name === current.name)
+        if (container === undefined || container.spec.image === current.image) continue
+        this.#touch(now)
+        container.respec(current, now)
+      }
+      this.#addEphemeral(spec?.ephemeralContainers ?? [], now)
+    }
+    if (metadata.deletionTimestamp !== undefined) this.#stop(now, {}, graceMsOf(metadata, now))
+  }
+
+  #addEphemeral(specs: readonly ContainerSpec[], now: number): void {
+    for (const spec of specs) {
+      if (this.ephemeral.some((one) => one.spec.name === spec.name)) continue
+      const container = this.#make(spec, { kind: 'waiting', reason: 'ContainerCreating' })
+      this.ephemeral = [...this.ephemeral, container]
+      this.#touch(now)
+    }
+  }
+
+  #touch(at: number): void {
+    this.changedAt = at
+    this.isChanged = true
+  }
+
+  #step(at: number): void {
+    this.#touch(at)
+    if (this.#stopping === undefined) {
+      if (this.#deadline <= at) return this.#endBy(deadlineExceeded, 'Normal', at, this.#host.graceSeconds * 1000)
+      if (this.#runtime.evictionAt <= at) {
+        this.#runtime.evicted(at)
+        return this.#endBy(evicted, 'Warning', at, 0)
+      }
+    }
+    for (const container of this.#stopping === undefined ? this.#all : this.#active) if (container.due <= at) container.step(at)
+    this.#proceed(at)
+  }
+
+  /**
+   * Begins the init containers one after the other, then all regular containers. Ends the Pod when an init container has failed for good,
+   * or when all regular containers have ended for good.
+   */
+  #proceed(at: number): void {
+    if (this.#stopping !== undefined) return this.#continueToStop(at)
+    if (this.#isLeavingSandbox && !this.#leaveSandbox()) return
+    if (!this.#isReady && this.#runtime.readyAt > at) return
+    this.#isReady = true
+    this.#wasReady = true
+    for (const container of this.ephemeral) if (!container.hasBegun) container.begin(at)
+    for (const container of this.init) {
+      if (!container.hasBegun) {
+        this.#touch(at)
+        container.begin(at)
+      }
+      if (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)) continue
+      if (container.isDone && !isSidecar(container.spec)) return this.#stop(at, {}, this.#host.graceSeconds * 1000)
+      // An unfinished init container blocks the containers after it. But once a regular container has begun, an unfinished init container
+      // can only be a sidecar that restarts. Such a sidecar blocks no container.
+      if (!this.regular.some((one) => one.hasBegun)) return
+    }
+    for (const container of this.regular) {
+      if (container.hasBegun) continue
+      this.#touch(at)
+      container.begin(at)
+    }
+    if (this.regular.every((one) => one.isDone)) this.#stop(at, {}, this.#host.graceSeconds * 1000)
+  }
+
+  /**
+   * Begins to replace a sandbox that has ended. The Pod gets no new sandbox if the restart policy is Never, or if all regular containers
+   * have succeeded and are not restarted (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
+   */
+  #changeSandbox(at: number): void {
+    this.#sandboxAttempt = this.#runtime.sandboxAttempt
+    if (!this.#mayRestart) return
+    const hasBegun = this.regular.some((one) => one.hasBegun)
+    if (this.#pod.spec?.restartPolicy === 'Never' || (hasBegun && !this.regular.some((one) => this.#isRenewed(one)))) return
+    this.#touch(at)
+    this.#isReady = false
+    this.#isLeavingSandbox = true
+    this.#events.push({ type: 'Normal', reason: 'SandboxChanged', message: 'Pod sandbox changed, it will be killed and re-created.' })
+    for (const container of this.#all) container.stop(at, 0)
+  }
+
+  /**
+   * Returns false while a container of the ended sandbox is still active. Otherwise returns true, and sets the state of all containers that
+   * begin again to waiting.
+   */
+  #leaveSandbox(): boolean {
+    if (this.#active.length > 0) return false
+    this.#isLeavingSandbox = false
+    for (const container of [...this.init, ...this.regular]) if (this.#isRenewed(container)) container.renew(this.#waitingReason)
+    return true
+  }
+
+  /** Returns true for a container that begins again in a new sandbox. All init containers begin again. */
+  #isRenewed(container: Container): boolean {
+    const isInit = this.init.includes(container)
+    return isInit || this.#pod.spec?.restartPolicy !== 'OnFailure' || !succeeded(container.state)
+  }
+
+  get #waitingReason(): string {
+    return (this.#pod.spec?.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating'
+  }
+
+  get #deadline(): number {
+    const seconds = this.#pod.spec?.activeDeadlineSeconds
+    return seconds === undefined ? Number.POSITIVE_INFINITY : this.startedAt + seconds * 1000
+  }
+
+  #endBy(end: Required<PodEnd>, type: 'Normal' | 'Warning', at: number, graceMs: number): void {
+    this.#events.push({ type, ...end })
+    this.#stop(at, end, graceMs)
+  }
+
+  /**
+   * Begins to stop all containers for good (k8s.io/kubernetes/pkg/kubelet/status: manager.TerminatePod). A later call can only shorten the
+   * time that the containers get.
+   */
+  #stop(at: number, end: PodEnd, graceMs: number): void {
+    const killAt = at + graceMs
+    if (this.#stopping === undefined) this.#stopping = { end, killAt, wasInitialized: this.isInitialized }
+    else if (killAt < this.#stopping.killAt) this.#stopping.killAt = killAt
+    else return
+    this.#continueToStop(at)
+  }
+
+  /**
+   * Stops the regular containers at the same time. Then stops the sidecars one after the other, in the reverse order of the spec. The
+   * preStop hooks of all containers begin at the same time. The Pod has ended when all containers have stopped
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
+   */
+  #continueToStop(at: number): void {
+    const { end, killAt, wasInitialized } = this.#stopping!
+    const graceMs = Math.max(0, killAt - at)
+    for (const container of [...this.regular, ...this.ephemeral]) container.stop(at, graceMs)
+    let mustWait = graceMs > 0 && [...this.regular, ...this.ephemeral].some((one) => one.isActive)
+    for (const container of [...this.init].reverse()) {
+      const isLast = isSidecar(container.spec)
+      if (isLast && mustWait) container.prepareToStop(at, graceMs)
+      else container.stop(at, graceMs)
+      if (isLast && container.isActive && graceMs > 0) mustWait = true
+    }
+    if (this.#active.length > 0) return
+    // The last status is written even if no container had to be stopped (k8s.io/kubernetes/pkg/kubelet/status: manager.TerminatePod).
+    this.#touch(at)
+    this.end = end
+    if (wasInitialized) for (const container of this.regular) if (container.state.kind === 'waiting') container.markUnknown()
+    this.#runtime.remove(at)
+  }
+
+  #fieldPath(name: string): string {
+    const { containers = [], initContainers = [] } = this.#pod.spec ?? {}
+    const isIn = (list: readonly ContainerSpec[]): boolean => list.some((one) => one.name === name)
+    const field = isIn(containers) ? 'containers' : isIn(initContainers) ? 'initContainers' : 'ephemeralContainers'
+    return `spec.${field}{${name}}`
+  }
+}
+
+/** Returns the remaining grace period of a Pod that is being deleted. A part of it may have passed while the cluster was stopped. */
+function graceMsOf({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ReadonlyPod['metadata'], now: number): number {
+  // The timestamp has no fraction of a second, so the grace period may end up to 1 s after the timestamp.
+  const left = (timeOf(deletionTimestamp) ?? now) + 1000 - now
+  return Math.max(0, Math.min(deletionGracePeriodSeconds * 1000, left))
+}
+
+export function succeeded(state: ContainerState): boolean {
+  return state.kind === 'terminated' && state.exitCode === 0
+}
+
+/** Parses a time in the status, to milliseconds. Returns undefined when the field is absent or not a valid time. */
+function timeOf(text: unknown): number | undefined {
+  const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+function stateOf(state: ContainerStatus['state'], now: number): ContainerState | undefined {
+  if (state?.running !== undefined) return { kind: 'running', startedAt: timeOf(state.running.startedAt) ?? now }
+  const ended = endedOf(state?.terminated)
+  return ended === undefined ? undefined : { kind: 'terminated', ...ended }
+}
+
+function endedOf(ended: NonNullable<ContainerStatus['state']>['terminated']): Ended | undefined {
+  if (ended === undefined) return undefined
+  const { exitCode, reason = '', message, startedAt, finishedAt } = ended
+  const [from, to] = [timeOf(startedAt), timeOf(finishedAt)]
+  return {
+    exitCode,
+    reason,
+    ...(message !== undefined && { message }),
+    ...(from !== undefined && { startedAt: from }),
+    ...(to !== undefined && { finishedAt: to }),
+  }
+}

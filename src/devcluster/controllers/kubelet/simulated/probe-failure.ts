@@ -1,0 +1,17 @@
+/** The outputs of simulated probes that fail. */
+import type { ContainerSpec, ProbeSpec } from '../container-runtime.ts'
+
+/**
+ * Returns an output that a failed probe of this type may have (k8s.io/kubernetes/pkg/probe: http.DoHTTPProbe, tcp.DoTCPProbe, grpc.Probe).
+ */
+export function simulatedOutput({ httpGet, tcpSocket, grpc }: ProbeSpec, { ports = [] }: ContainerSpec, podIP: string): string {
+  if (httpGet !== undefined) return 'HTTP probe failed with statuscode: 503'
+  if (tcpSocket !== undefined) {
+    const { host = podIP, port } = tcpSocket
+    const number = ports.find(({ name }) => name === port)?.containerPort ?? port
+    return `dial tcp ${host.includes(':') ? `[${host}]` : host}:${number}: connect: connection refused`
+  }
+  if (grpc !== undefined) return 'service unhealthy (responded with "NOT_SERVING")'
+  // The output of a command may be any text.
+  return 'simulated'
+}

@@ -1,0 +1,16 @@
+/** `ReferenceChecks`: finds out whether the ConfigMaps and Secrets that a simulated Pod refers to exist. */
+import type { ReadonlyPod } from '../../api-types.ts'
+import type { ContainerSpec, RuntimeError } from '../container-runtime.ts'
+
+export interface ReferenceChecks {
+  /**
+   * Resolves with the messages of Events `FailedMount`, one for each volume that cannot be mounted. Returns undefined when no volume of the
+   * Pod refers to an object.
+   */
+  volumes(pod: ReadonlyPod): Promise<readonly string[]> | undefined
+  /**
+   * Resolves with the error of a container that cannot be created, or with undefined if the container can be created. Never rejects.
+   * Returns undefined when the variables of the container refer to no object.
+   */
+  variables(pod: ReadonlyPod, container: ContainerSpec): Promise<RuntimeError | undefined> | undefined
+}

@@ -1,0 +1,68 @@
+/** Connects a process of a container with the streams of a client, until the process ends or the client leaves. */
+import type { Readable, Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { untilAborted } from '../../../runtime/waiting.ts'
+import type { ContainerSession } from '../../rest/container-access.ts'
+import type { RemoteStreams } from './remote-streams.ts'
+import { TerminalSizes } from './terminal-sizes.ts'
+
+/**
+ * Copies input and output. Resolves with the exit code when the process has ended and all output has been sent. The caller closes the
+ * session.
+ *
+ * @throws the reason of `signal` when the client leaves before
+ */
+export async function runSession(session: ContainerSession, streams: RemoteStreams, signal: AbortSignal): Promise<number> {
+  for (const stream of [session.stdin, session.stdout, session.stderr]) if (stream !== undefined) ignoreErrors(stream)
+  const outputs = Promise.all([copyOutput(session.stdout, streams.stdout), copyOutput(session.stderr, streams.stderr)])
+  const stopInput = streams.stdin === undefined ? ignore : copyInput(streams.stdin, session.stdin)
+  if (streams.resize !== undefined) copySizes(streams.resize, session)
+  try {
+    // Processes in the background may still write. As with containerd, the command has ended when all of them have closed their output.
+    // The exit code is awaited last: after an attach, its promise lives as long as the container and keeps everything that waits for it.
+    await untilAborted(outputs, signal, () => undefined)
+    return await untilAborted(session.exited, signal, () => undefined)
+  } finally {
+    stopInput()
+  }
+}
+
+/** Does nothing for a stream that an earlier session has prepared. */
+function ignoreErrors(stream: Readable | Writable): void {
+  if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
+}
+
+function ignore(): void {}
+
+/** Resolves when the output has ended. Output that the client does not want is dropped, so that the process does not wait. */
+async function copyOutput(source: Readable | undefined, sink: Writable | undefined): Promise<void> {
+  if (source === undefined) sink?.end()
+  // An error of the client's stream or of the process's stream ends only this output.
+  else await (sink === undefined ? finished(source.resume()) : pipeline(source, sink)).catch(ignore)
+}
+
+/**
+ * The end of the client's input ends the input of the process. Input that the process does not read any more is dropped. The returned
+ * function ends the copying: attached clients share the input of the process, whose listeners would keep those that have left.
+ */
+function copyInput(source: Readable, sink: Writable | undefined): () => void {
+  if (sink === undefined || sink.destroyed) {
+    source.resume()
+    return ignore
+  }
+  const drop = (): void => void source.resume()
+  sink.once('close', drop)
+  source.pipe(sink)
+  return () => {
+    sink.off('close', drop)
+    source.unpipe(sink)
+    drop()
+  }
+}
+
+function copySizes(source: Readable, session: ContainerSession): void {
+  const sizes = new TerminalSizes()
+  source.on('data', (bytes: Buffer) => {
+    for (const { columns, rows } of sizes.add(bytes)) session.resize(columns, rows)
+  })
+}

@@ -1,0 +1,48 @@
+/** Copies the bytes of one forwarded connection between a client and a port of a Pod. */
+import type { Duplex, Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { messageOf } from '../../../api/errors.ts'
+import type { ContainerAccess } from '../../rest/container-access.ts'
+import type { StoredPod } from './target-container.ts'
+
+export interface PortTarget {
+  readonly containers: ContainerAccess
+  readonly pod: StoredPod
+  readonly port: number
+}
+
+/** The client's end of a forwarded connection. */
+export interface ForwardedStreams {
+  readonly input: Readable
+  readonly output: Writable
+  /** True when the client can end its direction and still receive. */
+  readonly hasHalfClose: boolean
+}
+
+/**
+ * Forwards one connection. Resolves with undefined when both directions have ended. Resolves with the message for the client when the port
+ * cannot be reached. Never rejects.
+ */
+export async function forwardPort({ containers, pod, port }: PortTarget, streams: ForwardedStreams): Promise<string | undefined> {
+  const { input, output } = streams
+  let connection: Duplex
+  try {
+    connection = await containers.connect({ pod: pod.name, uid: pod.uid }, port)
+  } catch (error) {
+    input.destroy()
+    return `error forwarding port ${port} to pod ${pod.name}, uid ${pod.uid}: ${messageOf(error)}`
+  }
+  // The pipelines handle an error while they run. Without a listener, an error before or after the pipelines would end the process.
+  connection.on('error', () => undefined)
+  if (input.destroyed || output.destroyed) {
+    connection.destroy()
+    return undefined
+  }
+  const received = pipeline(connection, output)
+  const sent = pipeline(input, connection)
+  received.finally(() => streams.hasHalfClose || input.destroy()).catch(() => undefined)
+  await Promise.allSettled([received, sent])
+  connection.destroy()
+  input.destroy()
+  return undefined
+}

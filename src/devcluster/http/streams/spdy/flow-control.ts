@@ -1,0 +1,93 @@
+/**
+ * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8). `SendWindows` holds the numbers of bytes that the client permits the
+ * server to send. `ReceivedBytes` counts received bytes. For each received byte, the server permits the client to send a further byte.
+ *
+ * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE and sends none). The windows are
+ * therefore in force only after the client has sent a frame of flow control.
+ */
+import { ProtocolError } from './protocol-error.ts'
+
+const defaultWindow = 64 * 1024
+const maxWindow = 2 ** 31 - 1
+/** The stream id of WINDOW_UPDATE frames for the whole connection. */
+export const connectionId = 0
+
+/** Number of received bytes after which the server sends a WINDOW_UPDATE frame: half of the initial window. */
+const updateBytes = defaultWindow / 2
+
+/** The bytes of a stream or a connection that the server has received since its last WINDOW_UPDATE frame. */
+export class ReceivedBytes {
+  #count = 0
+
+  /** Adds received bytes. Returns the number for a WINDOW_UPDATE frame; 0 when no frame is due. */
+  add(length: number): number {
+    this.#count += length
+    if (this.#count < updateBytes) return 0
+    const due = this.#count
+    this.#count = 0
+    return due
+  }
+}
+
+export class SendWindows {
+  #isInForce = false
+  #initial = defaultWindow
+  readonly #left = new Map<number, number>([[connectionId, defaultWindow]])
+  #waiting: (() => void)[] = []
+
+  open(streamId: number): void {
+    this.#left.set(streamId, this.#initial)
+  }
+
+  close(streamId: number): void {
+    this.#left.delete(streamId)
+    this.#wake()
+  }
+
+  /** Waits until the window of the stream is open. Resolves with the number of bytes to send: at most `wanted`, 0 for a closed stream. */
+  async take(streamId: number, wanted: number): Promise<number> {
+    for (;;) {
+      const ofStream = this.#left.get(streamId)
+      const ofConnection = this.#left.get(connectionId)
+      if (ofStream === undefined || ofConnection === undefined) return 0
+      const taken = this.#isInForce ? Math.min(wanted, ofStream, ofConnection) : wanted
+      if (taken > 0) {
+        this.#left.set(streamId, ofStream - taken)
+        this.#left.set(connectionId, ofConnection - taken)
+        return taken
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  /** Applies a WINDOW_UPDATE frame. The frame may be about a stream that has just been closed. */
+  grow(streamId: number, delta: number): void {
+    this.#isInForce = true
+    const left = this.#left.get(streamId)
+    if (left === undefined) return
+    if (left + delta > maxWindow) throw new ProtocolError('a window of more than 2^31 - 1 bytes')
+    this.#left.set(streamId, left + delta)
+    this.#wake()
+  }
+
+  /** Applies SETTINGS_INITIAL_WINDOW_SIZE, which changes the windows of the open streams, too. */
+  setInitial(size: number): void {
+    this.#isInForce = true
+    if (size > maxWindow) throw new ProtocolError('an initial window of more than 2^31 - 1 bytes')
+    for (const [streamId, left] of this.#left) if (streamId !== connectionId) this.#left.set(streamId, left + size - this.#initial)
+    this.#initial = size
+    this.#wake()
+  }
+
+  /** Ends all waits at the end of the connection. */
+  end(): void {
+    this.#left.clear()
+    this.#wake()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}

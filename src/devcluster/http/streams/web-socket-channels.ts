@@ -1,0 +1,120 @@
+/**
+ * `WebSocketChannels`: several streams over one WebSocket. The first byte of each message is the number of its channel
+ * (k8s.io/streaming/pkg/httpstream/wsstream: Conn).
+ */
+import { Readable, Writable } from 'node:stream'
+import type { RawData, WebSocket } from 'ws'
+import { normalClosure } from './web-socket.ts'
+
+/** Number of bytes of one channel that are kept for the reader. When a channel has this many, the server stops reading the connection. */
+const bufferBytes = 64 * 1024
+/** The first byte of a message that closes a channel. The second byte is the number of the channel. */
+const closeSignal = 255
+const zero = 0x30
+/** The code with which a WebSocket is closed after a violation of its protocol (RFC 6455, section 7.4.1). */
+const protocolErrorClosure = 1002
+
+export interface ChannelEncoding {
+  /**
+   * True when the messages are text. The code of the first character is then that of `0` plus the number of the channel, modulo 256: `:` for
+   * channel 10. The bytes in base64 follow.
+   */
+  readonly isBase64: boolean
+  /** True when the client can close single channels. */
+  readonly hasCloseSignal: boolean
+}
+
+export class WebSocketChannels {
+  readonly #webSocket: WebSocket
+  readonly #encoding: ChannelEncoding
+  readonly #readers = new Map<number, Readable>()
+  /** The channels whose readers are slower than the client. */
+  readonly #full = new Set<number>()
+  readonly #closed: Promise<void>
+
+  constructor(webSocket: WebSocket, encoding: ChannelEncoding) {
+    this.#webSocket = webSocket
+    this.#encoding = encoding
+    webSocket.on('message', (data) => this.#onMessage(data))
+    this.#closed = new Promise((resolve) =>
+      webSocket.once('close', () => {
+        for (const reader of this.#readers.values()) reader.destroy()
+        resolve()
+      }),
+    )
+  }
+
+  /** Returns the stream of the bytes that the client sends on a channel. Bytes of a channel without a reader are dropped. */
+  readable(channel: number): Readable {
+    const reader = new Readable({ highWaterMark: bufferBytes, read: () => this.#continue(channel) })
+    reader.on('error', () => undefined)
+    reader.once('close', () => {
+      this.#readers.delete(channel)
+      this.#continue(channel)
+    })
+    this.#readers.set(channel, reader)
+    return reader
+  }
+
+  /** Returns a stream whose bytes are sent on a channel. */
+  writable(channel: number): Writable {
+    const writer = new Writable({
+      write: (bytes: Buffer, _encoding, callback) => this.#webSocket.send(this.#message(channel, bytes), callback),
+    })
+    writer.on('error', () => undefined)
+    void this.#closed.then(() => writer.destroy())
+    return writer
+  }
+
+  /** Sends a message on a channel. The message may be empty. */
+  send(channel: number, bytes: Buffer): void {
+    this.#webSocket.send(this.#message(channel, bytes), () => undefined)
+  }
+
+  /** Closes the connection after all messages that have been written. Resolves when it is closed. */
+  close(code = normalClosure): Promise<void> {
+    this.#webSocket.close(code)
+    // A paused connection would not read the client's answer.
+    this.#full.clear()
+    this.#webSocket.resume()
+    return this.#closed
+  }
+
+  #message(channel: number, bytes: Buffer): Buffer | string {
+    if (this.#encoding.isBase64) return `${String.fromCharCode(lastByte(zero + channel))}${bytes.toString('base64')}`
+    return Buffer.concat([Buffer.of(channel), bytes])
+  }
+
+  #onMessage(data: RawData): void {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN || !Buffer.isBuffer(data) || data.length === 0) return
+    const [first = 0] = data
+    if (this.#encoding.hasCloseSignal && first === closeSignal) {
+      if (data.length === 2) this.#end(data[1]!)
+      else void this.close(protocolErrorClosure)
+      return
+    }
+    const { channel, bytes } = this.#encoding.isBase64 ? fromText(data.toString()) : { channel: first, bytes: data.subarray(1) }
+    const reader = this.#readers.get(channel)
+    if (reader === undefined || bytes.length === 0 || reader.push(bytes)) return
+    this.#full.add(channel)
+    this.#webSocket.pause()
+  }
+
+  /** Ends the stream of a channel. Bytes that the client sends on it later are dropped. */
+  #end(channel: number): void {
+    this.#readers.get(channel)?.push(null)
+    this.#readers.delete(channel)
+  }
+
+  #continue(channel: number): void {
+    if (this.#full.delete(channel) && this.#full.size === 0) this.#webSocket.resume()
+  }
+}
+
+function fromText(text: string): { readonly channel: number; readonly bytes: Buffer } {
+  return { channel: lastByte(text.charCodeAt(0) - zero), bytes: Buffer.from(text.slice(1), 'base64') }
+}
+
+function lastByte(number: number): number {
+  return number & 0xff
+}

@@ -1,0 +1,63 @@
+/**
+ * Writes JSON values as YAML, many thousands in a fraction of a second. The OpenAPI v2 document in protobuf has each extension of a schema
+ * and each value of an enumeration as YAML.
+ */
+import type { JsonValue } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
+
+/** A string that needs no quotes, unless it is one of `reserved`. */
+const plain = /^[A-Za-z](?:[\w ./()-]*[\w./()-])?$/
+/** Strings that YAML 1.1 would read as another type. */
+const reserved = /^(?:y|n|yes|no|on|off|true|false|null)$/i
+/** Characters that JSON permits in a string, and YAML does not. */
+const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g
+/** The depth from which values are written as JSON, which is valid YAML, so that the indentation of deep values stays short. */
+const maxDepth = 8
+
+/** Returns a value as YAML, with a line break at its end. */
+export function yamlValue(value: JsonValue): string {
+  const lines: string[] = []
+  writeLines(value, '', '', lines)
+  return `${lines.join('\n')}\n`
+}
+
+/**
+ * Adds the lines of a value.
+ *
+ * @param first the beginning of the first line.
+ * @param indent the beginning of the other lines.
+ */
+function writeLines(value: JsonValue, first: string, indent: string, lines: string[]): void {
+  if (!isBlock(value, indent)) {
+    lines.push(first + inlineText(value))
+    return
+  }
+  let start = first
+  const entries = Array.isArray(value) ? value.map((item) => [undefined, item] as const) : Object.entries(value)
+  for (const [name, item = null] of entries) {
+    if (name === undefined) writeLines(item, `${start}- `, `${indent}  `, lines)
+    else if (isBlock(item, indent)) {
+      lines.push(`${start}${stringText(name)}:`)
+      writeLines(item, `${indent}  `, `${indent}  `, lines)
+    } else lines.push(`${start}${stringText(name)}: ${inlineText(item)}`)
+    start = indent
+  }
+}
+
+/** Returns true for a value that takes lines of its own. */
+function isBlock(value: JsonValue, indent: string): value is JsonValue[] | Readonly<Record<string, JsonValue>> {
+  if (indent.length >= maxDepth * 2) return false
+  return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
+}
+
+function inlineText(value: JsonValue): string {
+  return typeof value === 'string' ? stringText(value) : escaped(stringifyJson(value))
+}
+
+function stringText(text: string): string {
+  return plain.test(text) && !reserved.test(text) ? text : escaped(JSON.stringify(text.toWellFormed()))
+}
+
+function escaped(json: string): string {
+  return json.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,115 @@
+/**
+ * `PodDriver`: runs the containers of Pods as processes of this machine. With the driver `namespaces`, each Pod has its own network, and
+ * each container has its own file system. With the driver `plain`, the processes use the network and the files of this machine.
+ */
+import type { Duplex, Readable, Writable } from 'node:stream'
+
+export interface PodDriver {
+  readonly mode: 'namespaces' | 'plain'
+  /** The folders of this machine that containers without an image do not see. At these paths, each container has its own folders. */
+  readonly ownFolders: readonly string[]
+  /** Creates what the containers of a Pod share: the network, the host name and the IPC namespace. */
+  createSandbox(options: SandboxOptions): Promise<PodSandbox>
+  /** Ends all processes and removes all sandboxes. Resolves when nothing is left. */
+  close(): Promise<void>
+}
+
+export interface SandboxOptions {
+  readonly hostname: string
+  /** The IPv4 address of the Pod in the network of the cluster. The driver `plain` has no such network and ignores it. */
+  readonly address: string
+  /** True for a Pod with the network of its node. In the driver `namespaces`, this is the network that has the bridge of the cluster. */
+  readonly hostNetwork: boolean
+}
+
+export interface PodSandbox {
+  /** The address of the processes of the Pod. With the driver `plain`, it is 127.0.0.1. */
+  readonly address: string
+  /** Starts a process. @throws {ContainerStartError} when the process could not be started. */
+  start(options: ContainerOptions): Promise<ContainerProcess>
+  /** Connects to a TCP port within the network of the Pod. `host` is 127.0.0.1 by default. */
+  connect(port: number, host?: string): Promise<Duplex>
+  /** Resolves when the sandbox has ended: by `remove`, or by itself. It never rejects. */
+  readonly ended: Promise<void>
+  /** Kills the processes that still run, and removes the network. Resolves when nothing is left. */
+  remove(): Promise<void>
+}
+
+/** A folder or a file of this machine that a container sees at another path. */
+export interface Mount {
+  /** An absolute path of this machine. */
+  readonly source: string
+  /** An absolute path in the container. The driver creates what is missing there. */
+  readonly target: string
+  readonly isReadOnly: boolean
+}
+
+/** The user and the groups of a process. The numbers are those within the container. */
+export interface ProcessUser {
+  readonly uid: number
+  readonly gid: number
+  readonly supplementalGroups: readonly number[]
+}
+
+export interface ContainerOptions {
+  /** The program and its arguments. The list is not empty. */
+  readonly command: readonly string[]
+  /** All environment variables of the process. Nothing is inherited from Proreus. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Default: `/`; with the driver `plain`, the working directory of Proreus. */
+  readonly workingDirectory?: string
+  /** The folder that is the root of the file system. The container changes a copy of it. Default: the root of this machine. */
+  readonly image?: string
+  readonly isRootReadOnly: boolean
+  readonly mounts: readonly Mount[]
+  /** Default: the user who runs Proreus. In a namespace, this user has the uid 0. */
+  readonly user?: ProcessUser
+  /** True for a terminal: stdout and stderr are then one stream. */
+  readonly tty: boolean
+  /** True when stdin stays open. Otherwise the process reads the end of the file at once. */
+  readonly stdin: boolean
+  /** Aborts the start. A process that has already started continues to run. The driver `plain` ignores the signal. */
+  readonly signal?: AbortSignal
+}
+
+export interface TerminalSize {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** The streams of a running process. */
+export interface ProcessStreams {
+  /** Absent for a process without stdin. */
+  readonly stdin?: Writable
+  readonly stdout: Readable
+  /** Absent for a process with a terminal. */
+  readonly stderr?: Readable
+  /** Sets the size of the terminal. Does nothing for a process without one. */
+  resize(size: TerminalSize): void
+  /** Resolves with the exit code. For a process that a signal has ended, the code is 128 plus the number of the signal. Never rejects. */
+  readonly exited: Promise<number>
+}
+
+export interface ContainerProcess extends ProcessStreams {
+  /** Sends a signal to the first process of the container. Does nothing when the container has ended. */
+  signal(name: NodeJS.Signals): void
+  /** Kills all processes of the container. */
+  kill(): void
+  /** Starts another process in the container. The process gets the environment, the user and the file system of the container. */
+  execute(options: ExecOptions): Promise<ExecProcess>
+}
+
+export interface ExecOptions {
+  readonly command: readonly string[]
+  /** Variables in addition to those of the container. They replace variables with the same name. Default: none. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly tty: boolean
+  readonly stdin: boolean
+}
+
+export interface ExecProcess extends ProcessStreams {
+  kill(): void
+}
+
+/** A container could not be started. The message is like that of a container runtime, e.g. `exec: "foo": executable file not found`. */
+export class ContainerStartError extends Error {}

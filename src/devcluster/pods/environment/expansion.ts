@@ -1,0 +1,58 @@
+/** `expand`: replaces references such as `$(NAME)` by the values of variables (k8s.io/kubernetes/third_party/forked/golang/expansion). */
+import { ContainerConfigError } from './container-config-error.ts'
+
+/**
+ * The longest argument or variable of a process, in bytes (Linux: MAX_ARG_STRLEN, without the final NUL). References multiply the length of
+ * a text, so a small Pod could fill the memory without this limit.
+ */
+export const maxArgumentBytes = 131_071
+/** The limit of all arguments and variables of a process, in bytes. A greater stack does not raise it (Linux: 3/4 of _STK_LIM). */
+export const maxTotalBytes = 6 * 1024 * 1024
+
+/**
+ * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text is kept.
+ *
+ * @throws {ContainerConfigError} when the result is longer than an argument of a process can be.
+ */
+export function expand(text: string, mapping: (name: string) => string): string {
+  const parts: string[] = []
+  let length = 0
+  const add = (part: string): void => {
+    length += part.length
+    if (length > maxArgumentBytes) throw argumentTooLong()
+    parts.push(part)
+  }
+  let copied = 0
+  // A `$(` without a later `)` is no reference. This check keeps the time linear for a text with many `$(`.
+  const lastCloser = text.lastIndexOf(')')
+  for (let at = text.indexOf('$'); at !== -1; at = text.indexOf('$', at)) {
+    if (text[at + 1] === '$') {
+      add(text.slice(copied, at + 1))
+      copied = at + 2
+    } else if (text[at + 1] === '(' && at < lastCloser) {
+      const end = text.indexOf(')', at)
+      add(text.slice(copied, at))
+      add(mapping(text.slice(at + 2, end)))
+      copied = end + 1
+    }
+    at = Math.max(at + 1, copied)
+  }
+  add(text.slice(copied))
+  return parts.join('')
+}
+
+/** Returns a function that looks a name up in the maps, in their order. For an unknown name, it returns the reference `$(NAME)` itself. */
+export function mappingOf(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string {
+  return (name) => {
+    for (const map of maps) {
+      const value = map.get(name)
+      if (value !== undefined) return value
+    }
+    return `$(${name})`
+  }
+}
+
+/** Returns the error of a process whose arguments or variables are too long (execve: E2BIG). */
+export function argumentTooLong(): ContainerConfigError {
+  return new ContainerConfigError('exec: argument list too long', { reason: 'RunContainerError' })
+}

@@ -1,0 +1,93 @@
+/** The resources of containers that variables and files can show (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go). */
+import { parseQuantity } from '../../apimachinery/quantity.ts'
+import type { ReadonlyPod } from '../../controllers/api-types.ts'
+import type { ReadonlyContainer, ResourceList } from './sources.ts'
+import { entryOf } from './sources.ts'
+
+export interface ResourceSelector {
+  /** Default for a variable: the container that has the variable. A file requires a name. */
+  readonly containerName?: string
+  /** For example `limits.cpu`. */
+  readonly resource: string
+  /** The unit of the result. Default: 1. */
+  readonly divisor?: string
+}
+
+/** If a container has no limit for one of these resources, the limit of the Pod or the node is shown. */
+const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
+/** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */
+const podLevel: ReadonlySet<string> = new Set(['cpu', 'memory'])
+const maxInt64 = 9_223_372_036_854_775_807n
+
+/**
+ * Returns the value of a variable that shows a resource (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). `containerName` can
+ * name a regular container or an init container. If a named init container has no limit, the result for the limit is 0.
+ *
+ * @throws {Error} with the words of the kubelet for an unknown container or resource.
+ */
+export function resourceVariable(
+  pod: ReadonlyPod,
+  container: ReadonlyContainer,
+  selector: ResourceSelector,
+  allocatable: ResourceList = {},
+): string {
+  const { containerName = '' } = selector
+  if (containerName === '') return resourceValue(container, selector, limitsOfPod(pod, allocatable))
+  const found = findContainer(pod, containerName)
+  const isInit = pod.spec?.containers.every(({ name }) => name !== containerName) === true
+  return resourceValue(found, selector, isInit ? {} : limitsOfPod(pod, allocatable))
+}
+
+/**
+ * Returns the content of a file that shows a resource (k8s.io/kubernetes/pkg/api/v1/resource:
+ * ExtractResourceValueByContainerNameAndNodeAllocatable).
+ *
+ * @throws {Error} with the words of the kubelet for an unknown container or resource.
+ */
+export function resourceText(pod: ReadonlyPod, selector: ResourceSelector, allocatable: ResourceList = {}): string {
+  return resourceValue(findContainer(pod, selector.containerName ?? ''), selector, allocatable)
+}
+
+/**
+ * Returns the allocatable resources of the node. A limit of the Pod replaces the amount of its resource (k8s.io/kubernetes/pkg/kubelet:
+ * defaultPodLimitsForDownwardAPI).
+ */
+function limitsOfPod({ spec }: ReadonlyPod, allocatable: ResourceList): ResourceList {
+  const own = Object.entries(spec?.resources?.limits ?? {}).filter(
+    ([name, quantity]) => podLevel.has(name) && Object.hasOwn(allocatable, name) && amountOf(quantity) !== 0,
+  )
+  return { ...allocatable, ...Object.fromEntries(own) }
+}
+
+function findContainer({ spec }: ReadonlyPod, name: string): ReadonlyContainer {
+  const found = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find((one) => one.name === name)
+  if (found === undefined) throw new Error(`container ${name} not found`)
+  return found
+}
+
+function resourceValue({ resources }: ReadonlyContainer, { resource, divisor = '' }: ResourceSelector, defaults: ResourceList): string {
+  const [, list = '', name = ''] = /^(limits|requests)\.(.*)$/s.exec(resource) ?? []
+  if (!defaulted.has(name) && !name.startsWith('hugepages-')) throw new Error(`unsupported container resource : ${resource}`)
+  let amount = amountOf(entryOf(list === 'limits' ? resources?.limits : resources?.requests, name))
+  if (amount === 0 && list === 'limits' && defaulted.has(name)) amount = amountOf(entryOf(defaults, name))
+  const unit = amountOf(divisor) || 1
+  // Before the division, CPUs are rounded up to thousandths, and other resources to whole units.
+  const scale = name === 'cpu' ? 1000 : 1
+  return integerText(Math.ceil(roundedUp(amount * scale) / roundedUp(unit * scale)))
+}
+
+function amountOf(quantity: string | undefined): number {
+  return parseQuantity(quantity) ?? 0
+}
+
+/** Removes floating-point errors, and then rounds up: 9 * 0.001 * 1000 is 9.000000000000002, and the result is 9. */
+function roundedUp(value: number): number {
+  return Math.ceil(Number(value.toPrecision(15)))
+}
+
+/** Formats an int64. A greater number becomes the greatest int64. */
+function integerText(value: number): string {
+  if (!Number.isFinite(value)) return String(maxInt64)
+  const integer = BigInt(value)
+  return String(integer > maxInt64 ? maxInt64 : integer)
+}

@@ -1,0 +1,46 @@
+/** The objects that the environment variables and the volumes of a Pod refer to, and how they are read. */
+import type { DeepReadonly } from '../../../api/json.ts'
+import type { core } from '../../../api/kubernetes/core.ts'
+import type { ReadonlyPod, ReadonlyService } from '../../controllers/api-types.ts'
+
+export type ReadonlyConfigMap = DeepReadonly<core.ConfigMap>
+export type ReadonlySecret = DeepReadonly<core.Secret>
+/** A container in the spec of a Pod: an init container, a sidecar, a regular or an ephemeral container. */
+export type ReadonlyContainer = NonNullable<ReadonlyPod['spec']>['containers'][number]
+export type ResourceList = Readonly<Record<string, string>>
+
+/**
+ * Reads ConfigMaps and Secrets. The methods resolve with undefined if the object does not exist. They reject if the object could not be
+ * read. The message of the error then becomes the message of the container or the volume.
+ */
+export interface ConfigSources {
+  configMap(namespace: string, name: string): Promise<ReadonlyConfigMap | undefined>
+  secret(namespace: string, name: string): Promise<ReadonlySecret | undefined>
+}
+
+export interface EnvironmentSources extends ConfigSources {
+  /** Resolves with the Services of a namespace. It is also called for `default`, for the variables of the API server. */
+  services(namespace: string): Promise<readonly ReadonlyService[]>
+}
+
+/** The addresses and resources that the kubelet knows before the status of the Pod shows them. */
+export interface PodPlace {
+  readonly hostIPs: readonly string[]
+  readonly podIPs: readonly string[]
+  /** The resources of the node. If neither the container nor the Pod has a limit, `resourceFieldRef` shows these. Default: none. */
+  readonly allocatable?: ResourceList
+}
+
+/** Returns the addresses in the status of a Pod. */
+export function placeOf({ status }: ReadonlyPod): PodPlace {
+  const addresses = (list: readonly { readonly ip?: string }[] | undefined, first: string | undefined): readonly string[] => {
+    const all = (list ?? []).flatMap(({ ip }) => ip ?? [])
+    return all.length > 0 || first === undefined ? all : [first]
+  }
+  return { hostIPs: addresses(status?.hostIPs, status?.hostIP), podIPs: addresses(status?.podIPs, status?.podIP) }
+}
+
+/** Returns the value of a key, or undefined. Ignores inherited properties, such as `constructor`. */
+export function entryOf(map: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined
+}

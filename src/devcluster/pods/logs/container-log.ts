@@ -1,0 +1,193 @@
+/** `ContainerLog`: the log of one run of a container, in files of a limited size. */
+import type { FileHandle } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { LogStreamName } from './cri-format.ts'
+import { CriEncoder } from './cri-format.ts'
+
+/** The defaults of the kubelet (k8s.io/kubernetes/pkg/kubelet/apis/config/v1beta1: ContainerLogMaxSize, ContainerLogMaxFiles). */
+const defaultMaxBytes = 10 * 1024 * 1024
+const defaultMaxFiles = 5
+/**
+ * Entries are collected until they have this size, and then written together. Two streams need the memory of two batches and of two chunks
+ * of their pipes.
+ */
+const batchBytes = 64 * 1024
+
+export interface LogLimits {
+  /** The size from which a new file begins, in bytes. Default: 10 MiB. */
+  readonly maxBytes?: number
+  /** The number of files that are kept. Default: 5. */
+  readonly maxFiles?: number
+}
+
+export interface ContainerLogOptions extends LogLimits {
+  /** The folder of the files. It must exist. */
+  readonly folder: string
+  /** The number of the run: the restart count of the container. */
+  readonly run: number
+  /** The numbers of the files of a run that has ended. Default: a new run without files. */
+  readonly files?: { readonly first: number; readonly last: number }
+  /**
+   * Is called when output could not be written. When several writes fail in a row, it is called only for the first one. The output is lost,
+   * and the container goes on.
+   */
+  readonly onProblem?: (error: Error) => void
+  readonly clock?: Clock
+}
+
+/** The state of a log at one moment. */
+export interface LogState {
+  /** The numbers of the oldest and of the newest file. */
+  readonly first: number
+  readonly last: number
+  /** The size of the newest file, in bytes; undefined for a run that ended before this process began. */
+  readonly size: number | undefined
+  /** True when nothing will be added. */
+  readonly isEnded: boolean
+  /** Changes with each change of the log. */
+  readonly version: number
+}
+
+/** Returns the name of a file: the run, and the number of the file in the run. */
+export function logFileName(run: number, file: number): string {
+  return `${run}.${file}.log`
+}
+
+/** Parses the name of a log file. Returns undefined for any other name. */
+export function parseLogFileName(name: string): { readonly run: number; readonly file: number } | undefined {
+  const [, run, file] = /^(\d{1,9})\.(\d{1,9})\.log$/.exec(name) ?? []
+  return run === undefined || file === undefined ? undefined : { run: Number(run), file: Number(file) }
+}
+
+export class ContainerLog {
+  readonly #options: ContainerLogOptions
+  readonly #clock: Clock
+  readonly #maxBytes: number
+  readonly #maxFiles: number
+  #first: number
+  #last: number
+  #size: number | undefined
+  #isEnded: boolean
+  #version = 0
+  #isFailing = false
+  #handle: FileHandle | undefined
+  /** The latest write. Each write waits for the one before. */
+  #writes: Promise<void> = Promise.resolve()
+  readonly #waiting = new Set<() => void>()
+
+  constructor(options: ContainerLogOptions) {
+    const { files, maxBytes = defaultMaxBytes, maxFiles = defaultMaxFiles, clock = systemClock } = options
+    this.#options = options
+    this.#clock = clock
+    this.#maxBytes = maxBytes
+    this.#maxFiles = maxFiles
+    this.#first = files?.first ?? 1
+    this.#last = files?.last ?? 1
+    this.#size = files === undefined ? 0 : undefined
+    this.#isEnded = files !== undefined
+  }
+
+  get run(): number {
+    return this.#options.run
+  }
+
+  get state(): LogState {
+    return { first: this.#first, last: this.#last, size: this.#size, isEnded: this.#isEnded, version: this.#version }
+  }
+
+  /** Returns the path of a file. */
+  path(file: number): string {
+    return join(this.#options.folder, logFileName(this.run, file))
+  }
+
+  /**
+   * Writes the output of a container. Reads the streams only as fast as the disk can write. Call it once. When both streams have ended and
+   * everything is written, the log ends and the promise resolves. Never rejects: output that cannot be written is lost.
+   */
+  async capture(stdout: Readable, stderr?: Readable): Promise<void> {
+    const streams = stderr === undefined ? [this.#read('stdout', stdout)] : [this.#read('stdout', stdout), this.#read('stderr', stderr)]
+    await Promise.all(streams)
+    await this.#close()
+    this.#isEnded = true
+    this.#changed()
+  }
+
+  /** Resolves when the log has another version than `version`, or when the signal aborts. */
+  changedSince(version: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      if (version !== this.#version || signal.aborted) resolve()
+      else {
+        this.#waiting.add(wake)
+        signal.addEventListener('abort', wake)
+      }
+    })
+  }
+
+  async #read(name: LogStreamName, stream: Readable): Promise<void> {
+    const encoder = new CriEncoder(name, this.#clock, Math.min(batchBytes, this.#maxBytes))
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+        for (const batch of encoder.encode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) await this.#write(batch)
+      }
+    } catch (error) {
+      // A destroyed pipe ends with this error. It is a normal end of the output.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') this.#report(`the ${name} of the container broke`, error)
+    }
+    await this.#write(encoder.end())
+  }
+
+  #write(batch: Buffer): Promise<void> {
+    this.#writes = this.#writes.then(() => this.#append(batch))
+    return this.#writes
+  }
+
+  async #append(batch: Buffer): Promise<void> {
+    if (batch.length === 0) return
+    const size = this.#size ?? 0
+    try {
+      if (size > 0 && size + batch.length > this.#maxBytes) await this.#rotate()
+      this.#handle ??= await open(this.path(this.#last), 'a')
+      await this.#handle.appendFile(batch)
+      this.#size = (this.#size ?? 0) + batch.length
+      this.#isFailing = false
+      this.#changed()
+    } catch (error) {
+      if (!this.#isFailing) this.#report(`cannot write ${this.path(this.#last)}`, error)
+      this.#isFailing = true
+      // A part of the batch may have been written. It is removed, so that the next entry begins at the start of a line.
+      await this.#handle?.truncate(this.#size ?? 0).catch(() => {})
+    }
+  }
+
+  /** Begins a new file. Removes the oldest files if there are more than `maxFiles`. */
+  async #rotate(): Promise<void> {
+    await this.#close()
+    this.#last += 1
+    this.#size = 0
+    for (; this.#last - this.#first >= this.#maxFiles; this.#first += 1) await rm(this.path(this.#first), { force: true })
+  }
+
+  async #close(): Promise<void> {
+    const handle = this.#handle
+    this.#handle = undefined
+    await handle?.close().catch((error: unknown) => this.#report('cannot close the log', error))
+  }
+
+  #changed(): void {
+    this.#version += 1
+    for (const wake of [...this.#waiting]) wake()
+  }
+
+  #report(text: string, cause: unknown): void {
+    this.#options.onProblem?.(new Error(`${text}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The format of container logs: each line is a time, a stream, a tag and text (k8s.io/cri-client/pkg/logs: parseCRILog). The tag is F for a
+ * line that ends here, and P for a part of a line that continues in the next entry of its stream.
+ */
+import type { Clock } from '../../../runtime/clock.ts'
+
+export type LogStreamName = 'stdout' | 'stderr'
+
+/** The longest text of an entry, in bytes (github.com/containerd/containerd: defaultMaxContainerLogLineSize). A longer line is divided. */
+export const maxEntryBytes = 16 * 1024
+/** An upper limit for the time, the stream, the tag, three spaces and the line break together, in bytes. */
+const maxFrameBytes = 64
+const newline = 0x0a
+const space = 0x20
+const partial = 0x50
+const tagSeparator = 0x3a
+
+/** Encodes the output of one stream of a container. */
+export class CriEncoder {
+  readonly #stream: LogStreamName
+  readonly #clock: Clock
+  /** The beginning of a line whose end has not been written yet. */
+  #rest: Buffer = Buffer.alloc(0)
+  readonly #output: Buffer
+  #length = 0
+  #now = Number.NaN
+  #prefix = ''
+
+  /** `encode` yields a batch when its entries have at least `batchBytes` bytes. */
+  constructor(stream: LogStreamName, clock: Clock, batchBytes: number) {
+    this.#stream = stream
+    this.#clock = clock
+    this.#output = Buffer.allocUnsafe(batchBytes + maxEntryBytes + maxFrameBytes)
+  }
+
+  /**
+   * Yields batches of entries: one for each line that ends in `chunk`, and one for each part of a line that is too long for a single entry.
+   * Each batch is overwritten by the next one.
+   */
+  *encode(chunk: Buffer): Generator<Buffer> {
+    let from = 0
+    for (;;) {
+      const end = chunk.indexOf(newline, from)
+      const until = end === -1 ? chunk.length : end
+      while (this.#rest.length + until - from > maxEntryBytes) {
+        const next = from + maxEntryBytes - this.#rest.length
+        this.#add('P', chunk.subarray(from, next))
+        from = next
+        if (this.#isFull) yield this.#take()
+      }
+      if (end === -1) break
+      this.#add('F', chunk.subarray(from, end))
+      from = end + 1
+      if (this.#isFull) yield this.#take()
+    }
+    // The rest is copied, so that the memory of a large chunk can be freed.
+    this.#rest = Buffer.concat([this.#rest, chunk.subarray(from)])
+    if (this.#length > 0) yield this.#take()
+  }
+
+  /**
+   * Call it when the stream has ended. If the last line has no line break, returns its entry, with the tag P as in containerd. Otherwise
+   * returns an empty buffer.
+   */
+  end(): Buffer {
+    if (this.#rest.length > 0) this.#add('P', Buffer.alloc(0))
+    return this.#take()
+  }
+
+  get #isFull(): boolean {
+    return this.#length >= this.#output.length - maxEntryBytes - maxFrameBytes
+  }
+
+  #take(): Buffer {
+    const batch = this.#output.subarray(0, this.#length)
+    this.#length = 0
+    return batch
+  }
+
+  #add(tag: 'F' | 'P', text: Buffer): void {
+    const now = this.#clock.now()
+    if (now !== this.#now) {
+      this.#now = now
+      this.#prefix = `${new Date(now).toISOString().slice(0, -1)}000000Z ${this.#stream} `
+    }
+    this.#length += this.#output.write(`${this.#prefix}${tag} `, this.#length, 'latin1')
+    this.#length += this.#rest.copy(this.#output, this.#length)
+    this.#length += text.copy(this.#output, this.#length)
+    this.#output[this.#length] = newline
+    this.#length += 1
+    if (this.#rest.length > 0) this.#rest = Buffer.alloc(0)
+  }
+}
+
+/** An entry of a log. */
+export interface LogEntry {
+  /** The time as it is written. */
+  readonly time: string
+  readonly stream: LogStreamName
+  /** The text, with a line break unless the entry is a part of a line. */
+  readonly text: Buffer
+}
+
+/** Parses a line of a log, with its line break. Returns undefined if the line is not an entry. */
+export function parseEntry(line: Buffer): LogEntry | undefined {
+  const timeEnd = line.indexOf(space)
+  const streamEnd = line.indexOf(space, timeEnd + 1)
+  const tagEnd = line.indexOf(space, streamEnd + 1)
+  if (timeEnd === -1 || streamEnd === -1 || tagEnd === -1) return undefined
+  const stream = line.toString('latin1', timeEnd + 1, streamEnd)
+  if (stream !== 'stdout' && stream !== 'stderr') return undefined
+  // Further tags may follow after a colon.
+  const isPartial = line[streamEnd + 1] === partial && (tagEnd === streamEnd + 2 || line[streamEnd + 2] === tagSeparator)
+  return { time: line.toString('latin1', 0, timeEnd), stream, text: line.subarray(tagEnd + 1, isPartial ? line.length - 1 : line.length) }
+}

@@ -1,0 +1,91 @@
+/** `tailPosition`: the place in the files of a log at which its last lines begin. */
+import type { FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import type { ContainerLog, LogState } from './container-log.ts'
+
+/** A place in the files of a log. */
+export interface LogPosition {
+  readonly file: number
+  /** In bytes. */
+  readonly offset: number
+}
+
+const blockBytes = 64 * 1024
+const newline = 0x0a
+
+/**
+ * Resolves with the file handle, or with undefined if the file does not exist. A file does not exist before the first write, and after it
+ * was removed as the oldest file.
+ */
+export async function openIfExists(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Resolves with the end of a log as it is now. */
+export async function endPosition(log: ContainerLog): Promise<LogPosition> {
+  const { last, size } = log.state
+  return { file: last, offset: size ?? (await sizeOf(log, last)) }
+}
+
+/**
+ * Resolves with the place at which the last `lines` entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). Each
+ * part of a long line is an entry. Unlike the kubelet, the search goes on in the older files.
+ */
+export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
+  if (lines <= 0) return end
+  // The search also looks for the line break before the first wanted entry.
+  let missing = lines + 1
+  const { first }: LogState = log.state
+  for (let file = end.file; file >= first; file -= 1) {
+    const handle = await openIfExists(log.path(file))
+    if (handle === undefined) return { file: file + 1, offset: 0 }
+    try {
+      const size = file === end.file ? end.offset : (await handle.stat()).size
+      const found = await findBackwards(handle, size, missing)
+      if (found.offset !== undefined) return { file, offset: found.offset }
+      missing -= found.count
+    } finally {
+      await handle.close()
+    }
+  }
+  return { file: first, offset: 0 }
+}
+
+/**
+ * Counts line breaks from `size` to the start of the file. `offset` is the place after the line break with the number `wanted`. It is
+ * absent if the file has fewer line breaks. `count` is the number of line breaks that were found.
+ */
+async function findBackwards(
+  handle: FileHandle,
+  size: number,
+  wanted: number,
+): Promise<{ readonly offset?: number; readonly count: number }> {
+  const block = Buffer.alloc(Math.min(blockBytes, size))
+  let count = 0
+  for (let until = size; until > 0; until -= blockBytes) {
+    const from = Math.max(0, until - blockBytes)
+    const { bytesRead } = await handle.read(block, 0, until - from, from)
+    for (let at = bytesRead; at > 0;) {
+      at = block.subarray(0, at).lastIndexOf(newline)
+      if (at === -1) break
+      count += 1
+      if (count === wanted) return { offset: from + at + 1, count }
+    }
+  }
+  return { count }
+}
+
+async function sizeOf(log: ContainerLog, file: number): Promise<number> {
+  const handle = await openIfExists(log.path(file))
+  if (handle === undefined) return 0
+  try {
+    return (await handle.stat()).size
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * `ClusterSandbox`: the namespaces in which all processes of the embedded cluster live. They have ids, a mount table, a network with a
+ * bridge, and process ids of their own.
+ *
+ * The first process in the PID namespace reads a pipe from Proreus. It ends when Proreus closes the pipe or dies, even by SIGKILL. The
+ * kernel then kills all other processes of the namespace, whatever they have done to escape: forked twice, started a session, changed
+ * their uid or ignored signals. The mounts and the network end with the processes.
+ */
+import { mkdtemp, realpath, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { HeldProgram } from './held-program.ts'
+import type { IdMapping } from './id-mapping.ts'
+import { openPorts } from './open-ports.ts'
+import { runProgram } from './programs.ts'
+
+/** The bridge in the network of the cluster. */
+export const bridge = 'pods0'
+
+/**
+ * The hardware address of the bridge. Without one, the bridge takes an address of its links, and changes it when a Pod comes or goes. The
+ * other Pods would then reach neither DNS nor Services until they forget the old address, which can take a minute.
+ */
+const bridgeHardwareAddress = '0a:58:00:00:00:01'
+
+/**
+ * Starts the namespaces. Removes the folder after the namespaces have ended. Arguments: the folder, at which setupScript mounts the file
+ * system of the sandbox; initScript; setupScript; the address of the bridge; options of unshare(1).
+ */
+const outerScript = `
+directory=$1 init=$2 setup=$3 address=$4
+shift 4
+unshare "$@" --mount --net --pid --fork --kill-child --propagation slave -- sh -c "$init" sh "$setup" "$directory" "$address"
+code=$?
+rmdir -- "$directory"
+exit $code`
+
+/**
+ * Runs as the first process in the PID namespace. Prints the process id that this process has outside of the namespace, and waits until
+ * Proreus has mapped the ids. Then starts setupScript in a new shell: only a program that starts after the mapping has all capabilities of
+ * root.
+ */
+const initScript = `
+read -r pid rest </proc/self/stat
+echo "$pid"
+read -r mapped || exit
+exec sh -c "$1" sh "$2" "$3"`
+
+/**
+ * Mounts a file system in memory for the files of the containers, and sets up the bridge. Then reads the pipe from Proreus until the pipe
+ * ends.
+ *
+ * The network has no route to any other network, but it forwards packets. When a program connects to an address outside of the cluster, the
+ * kernel then refuses the connection. Without forwarding, the kernel would drop the packets, and the program would wait for minutes.
+ */
+const setupScript = `
+set -e
+${openPorts}
+mount -n -t tmpfs -o mode=0755 proreus "$1"
+ip link set lo up
+ip link add ${bridge} address ${bridgeHardwareAddress} type bridge
+ip address add "$2" dev ${bridge}
+ip link set ${bridge} up
+{ echo 1 >/proc/sys/net/ipv4/ip_forward; } 2>/dev/null || :
+echo ready
+exec cat >/dev/null 2>&1`
+
+/** A namespace that a program can enter in addition to the user namespace, which all programs enter. */
+export type EnteredNamespace = 'mount' | 'net' | 'ipc' | 'uts' | 'pid'
+
+export interface ClusterSandboxOptions {
+  readonly ids: IdMapping
+  /** The address of the bridge and the length of its prefix, e.g. 10.244.0.1/16. */
+  readonly bridgeAddress: string
+  /** The folder in which the sandbox creates an empty folder. The sandbox mounts its own files there, and removes the folder at its end. */
+  readonly temporaryDirectory: string
+}
+
+export class ClusterSandbox {
+  readonly ids: IdMapping
+  /** The path of the sandbox' own files in the mount table of the cluster. The files are in a file system in memory. */
+  readonly directory: string
+  /** The process id that the first process has outside of the namespaces. */
+  readonly pid: number
+  readonly #program: HeldProgram
+  #isClosed = false
+
+  private constructor(ids: IdMapping, directory: string, pid: number, program: HeldProgram) {
+    this.ids = ids
+    this.directory = directory
+    this.pid = pid
+    this.#program = program
+  }
+
+  /** @throws {Error} when this machine does not permit a step. A `ProgramError` has the words of the program that has failed. */
+  static async open({ ids, bridgeAddress, temporaryDirectory }: ClusterSandboxOptions): Promise<ClusterSandbox> {
+    const directory = await mkdtemp(join(await realpath(temporaryDirectory), 'proreus-pods-'))
+    const options = ids.kind === 'machine' ? [] : ['--user']
+    const scripts = [outerScript, 'sh', directory, initScript, setupScript, bridgeAddress]
+    let program: HeldProgram | undefined
+    try {
+      program = await HeldProgram.start(['sh', '-c', ...scripts, ...options])
+      const pid = Number(await program.nextLine())
+      await ids.apply(pid)
+      program.writeLine('mapped')
+      await program.nextLine()
+      return new ClusterSandbox(ids, directory, pid, program)
+    } catch (error) {
+      await program?.close()
+      // The shell has removed the folder, unless it could not be started.
+      await rmdir(directory).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** The path by which Proreus reaches the folder `directory`. */
+  get files(): string {
+    return `/proc/${this.pid}/root${this.directory}`
+  }
+
+  /**
+   * Returns a prefix for a command. With the prefix, the command runs in namespaces of a process, as root in the user namespace of the
+   * cluster. The default process is the first process of the cluster.
+   */
+  enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
+    // In the user namespace, the uid of Proreus is the uid of root. nsenter must keep this uid.
+    const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
+    return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
+  }
+
+  /** Runs a command in namespaces of the cluster, and resolves with its stdout. @throws {ProgramError} when it fails. */
+  run(namespaces: readonly EnteredNamespace[], command: readonly string[]): Promise<string> {
+    return runProgram([...this.enter(namespaces), ...command])
+  }
+
+  /** Deletes folders in `directory`. Only root of the cluster may delete the files of other users in them. */
+  async remove(names: readonly string[]): Promise<void> {
+    // The files have disappeared with the mount table.
+    if (this.#isClosed) return
+    await this.run(['mount'], ['rm', '-rf', '--one-file-system', '--', ...names.map((name) => join(this.directory, name))])
+  }
+
+  /** Kills all processes of the cluster. Resolves when nothing is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#program.close()
+  }
+}

@@ -1,0 +1,73 @@
+/** `ConnectorChild`: the child process of a connector. */
+import type { ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { messageOf } from '../../../api/errors.ts'
+import type { ConnectRequest } from './network-messages.ts'
+import { isConnectAnswer } from './network-messages.ts'
+import { startProgram } from './programs.ts'
+
+type Pending = ReturnType<typeof Promise.withResolvers<Socket>>
+
+export class ConnectorChild {
+  readonly #child: ChildProcess
+  readonly #pending = new Map<number, Pending>()
+  #requests = 0
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>
+
+  /** @throws {ProgramError} when the process could not be started. */
+  static async start(command: readonly string[]): Promise<ConnectorChild> {
+    return new ConnectorChild(await startProgram(command, ['ignore', 'ignore', 'pipe', 'ipc']))
+  }
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    const errors = child.stderr === null ? Promise.resolve('') : text(child.stderr).catch(messageOf)
+    child.on('message', (message, handle) => this.#receive(message, handle))
+    this.ended = new Promise((resolve) => {
+      child.on('exit', () => {
+        // `child` is nsenter. The process in the network is a child of nsenter, and ends when the channel ends.
+        if (child.connected) child.disconnect()
+        resolve()
+        void errors.then((words) => this.#fail(new Error(words.trim() === '' ? 'the network has been removed' : words.trim())))
+      })
+    })
+  }
+
+  /** Connects to a TCP port. Rejects with the error of the connection, or with the reason why the process has ended. */
+  connect(port: number, host: string): Promise<Socket> {
+    const id = this.#requests++
+    const pending = Promise.withResolvers<Socket>()
+    this.#pending.set(id, pending)
+    // An error of `send` can be ignored: the channel has ended, and the end of the process rejects the request.
+    this.#child.send({ id, port, host } satisfies ConnectRequest, () => undefined)
+    return pending.promise
+  }
+
+  /** Ends the process. Connections that were made stay open. */
+  async close(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect()
+    await this.ended
+  }
+
+  #receive(message: unknown, handle: unknown): void {
+    const socket = handle instanceof Socket ? handle : undefined
+    // An error may come before the caller listens to errors. Without this listener, Node.js would throw the error.
+    socket?.on('error', () => undefined)
+    const pending = isConnectAnswer(message) ? this.#pending.get(message.id) : undefined
+    if (!isConnectAnswer(message) || pending === undefined) {
+      socket?.destroy()
+      return
+    }
+    this.#pending.delete(message.id)
+    const { failure } = message
+    if (socket !== undefined) pending.resolve(socket)
+    else pending.reject(Object.assign(new Error(failure?.message ?? 'the connection has ended'), { code: failure?.code }))
+  }
+
+  #fail(problem: Error): void {
+    for (const pending of this.#pending.values()) pending.reject(problem)
+    this.#pending.clear()
+  }
+}

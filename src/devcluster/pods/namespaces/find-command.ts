@@ -1,0 +1,40 @@
+/** Checks the program of a container before the start. The error of a failed start must name the program. */
+import { posix } from 'node:path'
+import { ContainerStartError } from '../driver.ts'
+import type { ProgramOptions } from './program-command.ts'
+import type { Resolved, RootView } from './root-view.ts'
+
+/** The folders in which the C library looks when PATH is not set (exec(3)). */
+const defaultPath = '/bin:/usr/bin'
+
+/**
+ * Checks that the program of a container can be executed. Does not check a program in a folder that Proreus may not read.
+ *
+ * @throws {ContainerStartError} when the program does not exist or is not executable. The message is the one of runc
+ *   (github.com/opencontainers/runc).
+ */
+export async function findCommand(view: RootView, options: Omit<ProgramOptions, 'user'>): Promise<void> {
+  const { command, environment, workingDirectory } = options
+  const [program = ''] = command
+  const quoted = JSON.stringify(program)
+  if (program.includes('/')) {
+    const path = posix.resolve(workingDirectory, program)
+    const problem = problemOf(await view.resolve(path), path)
+    if (problem !== undefined) throw new ContainerStartError(`exec: ${quoted}: ${problem}`)
+    return
+  }
+  if (program !== '')
+    for (const folder of (environment.PATH ?? defaultPath).split(':')) {
+      const path = posix.resolve(workingDirectory, folder, program)
+      // A folder that cannot be resolved does not have the program.
+      const found = await view.resolve(path).catch(() => undefined)
+      if (found !== undefined && problemOf(found, path) === undefined) return
+    }
+  throw new ContainerStartError(`exec: ${quoted}: executable file not found in $PATH`)
+}
+
+function problemOf({ path, existing, stats }: Resolved, wanted: string): string | undefined {
+  if (existing !== path) return `stat ${wanted}: no such file or directory`
+  if (stats?.isDirectory() === true) return 'is a directory'
+  return stats !== undefined && (stats.mode & 0o111) === 0 ? 'permission denied' : undefined
+}

@@ -1,0 +1,119 @@
+/** `IdMapping`: the user and group ids that exist in the user namespace of the cluster. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { runProgram } from './programs.ts'
+
+export interface IdMapping {
+  /**
+   * - `machine`: there is no user namespace. Proreus runs as root of the machine, and all ids are those of the machine.
+   * - `subordinate`: id 0 is the user who runs Proreus; the others are the user's subordinate ids (subuid(5)).
+   * - `single`: id 0 is the user who runs Proreus. No other id exists.
+   */
+  readonly kind: 'machine' | 'subordinate' | 'single'
+  /** The number of user ids. The largest one is `uids - 1`. */
+  readonly uids: number
+  readonly gids: number
+  /** Returns true when the owner of a file has ids in the user namespace. `uid` and `gid` are ids of this machine. */
+  hasOwner(uid: number, gid: number): boolean
+  /** Maps the ids in the new user namespace of a process. */
+  apply(pid: number): Promise<void>
+}
+
+/** The number of all ids. The largest id is 2³²-2, because 2³²-1 means no id (user_namespaces(7)). */
+const allIds = 2 ** 32 - 1
+
+/**
+ * Returns the mappings to try, the best one first. A mapping may still fail: the kernel or a security module can forbid it.
+ *
+ * @param files the files of subordinate ids. Default: those of this machine.
+ */
+export async function idMappings(files = { uids: '/etc/subuid', gids: '/etc/subgid' }): Promise<readonly IdMapping[]> {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const [uidRanges, gidRanges] = await Promise.all([subordinateRanges(files.uids, uid), subordinateRanges(files.gids, uid)])
+  return [
+    ...(uid === 0 && (await hasAllIds()) ? [machineIds] : []),
+    ...(uidRanges.length > 0 && gidRanges.length > 0 ? [subordinateIds(idMap(uid, uidRanges), idMap(gid, gidRanges))] : []),
+    singleId(uid, gid),
+  ]
+}
+
+/** Returns false in a user namespace, where root is not root of the machine. */
+async function hasAllIds(): Promise<boolean> {
+  const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '')
+  return map.trim().split(/\s+/).join(' ') === `0 0 ${allIds}`
+}
+
+const machineIds: IdMapping = { kind: 'machine', uids: allIds, gids: allIds, hasOwner: () => true, apply: () => Promise.resolve() }
+
+/** A range of `count` ids. `inside` is its first id in the user namespace, and `outside` is its first id in the parent namespace. */
+interface IdRange {
+  readonly inside: number
+  readonly outside: number
+  readonly count: number
+}
+
+/** Maps id 0 to the user, and the ids from 1 on to the subordinate ids. */
+function idMap(id: number, ranges: readonly Omit<IdRange, 'inside'>[]): readonly IdRange[] {
+  const map: IdRange[] = [{ inside: 0, outside: id, count: 1 }]
+  for (const range of ranges) map.push({ inside: sizeOf(map), ...range })
+  return map
+}
+
+function sizeOf(map: readonly IdRange[]): number {
+  return map.reduce((sum, { count }) => sum + count, 0)
+}
+
+function contains(map: readonly IdRange[], id: number): boolean {
+  return map.some(({ outside, count }) => id >= outside && id < outside + count)
+}
+
+function subordinateIds(uidMap: readonly IdRange[], gidMap: readonly IdRange[]): IdMapping {
+  const words = (map: readonly IdRange[]): string[] =>
+    map.flatMap(({ inside, outside, count }) => [String(inside), String(outside), String(count)])
+  return {
+    kind: 'subordinate',
+    uids: sizeOf(uidMap),
+    gids: sizeOf(gidMap),
+    hasOwner: (uid, gid) => contains(uidMap, uid) && contains(gidMap, gid),
+    async apply(pid) {
+      await runProgram(['newuidmap', String(pid), ...words(uidMap)])
+      await runProgram(['newgidmap', String(pid), ...words(gidMap)])
+    },
+  }
+}
+
+function singleId(uid: number, gid: number): IdMapping {
+  return {
+    kind: 'single',
+    uids: 1,
+    gids: 1,
+    hasOwner: (ownerUid, ownerGid) => ownerUid === uid && ownerGid === gid,
+    async apply(pid) {
+      // The kernel requires this before an unprivileged process maps a group id.
+      await writeFile(`/proc/${pid}/setgroups`, 'deny')
+      await writeFile(`/proc/${pid}/uid_map`, `0 ${uid} 1`)
+      await writeFile(`/proc/${pid}/gid_map`, `0 ${gid} 1`)
+    },
+  }
+}
+
+/** Reads the ranges of a user. A line names the user by login name or by uid. The file of group ids names the user, too. */
+async function subordinateRanges(file: string, uid: number): Promise<Omit<IdRange, 'inside'>[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const names = [loginName(), String(uid)]
+  return text.split('\n').flatMap((line) => {
+    const [name = '', start, length] = line.split(':')
+    const [outside, count] = [Number(start), Number(length)]
+    return names.includes(name) && outside > 0 && count > 0 ? [{ outside, count }] : []
+  })
+}
+
+/** Returns the login name of the user who runs Proreus. */
+export function loginName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    // The user has no entry in /etc/passwd.
+    return undefined
+  }
+}

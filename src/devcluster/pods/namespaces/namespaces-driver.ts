@@ -1,0 +1,139 @@
+/**
+ * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. It needs no root and no daemon, only programs of
+ * util-linux, iproute2 and uidmap.
+ */
+import { isIPv4 } from 'node:net'
+import { tmpdir } from 'node:os'
+import { ProreusError, messageOf } from '../../../api/errors.ts'
+import type { PodDriver, PodSandbox, SandboxOptions } from '../driver.ts'
+import type { ClusterSandbox } from './cluster-sandbox.ts'
+import { Connector } from './connector.ts'
+import type { IdMapping } from './id-mapping.ts'
+import type { MountSupport } from './mount-support.ts'
+import { tryMounts } from './mount-support.ts'
+import { NamespacesPod } from './namespaces-pod.ts'
+import { openCluster } from './open-cluster.ts'
+import { PodNamespaces } from './pod-namespaces.ts'
+import { findProgram } from './programs.ts'
+import { ownFolders } from './root-plan.ts'
+
+export interface NamespacesOptions {
+  /** The address of the bridge and the length of its prefix. Pods have addresses with the same prefix. Default: 10.244.0.1/16. */
+  readonly bridgeAddress?: string
+  /**
+   * The folder in which the driver creates an empty folder. The driver mounts its own files there, and removes the folder when it is
+   * closed. Default: the temporary folder of this machine.
+   */
+  readonly temporaryDirectory?: string
+}
+
+/** The driver `namespaces`, which also has the network of the cluster. */
+export interface NamespacesDriver extends PodDriver {
+  readonly mode: 'namespaces'
+  /** The ids that the users of containers can have. With `single`, all processes of a container have one user, whose uid can be any. */
+  readonly ids: IdMapping['kind']
+  /**
+   * Returns a prefix for a command. With the prefix, the command runs in the network of the cluster, as root of the cluster. The command
+   * sees the files of this machine. It inherits the standard streams and other file descriptors, such as an IPC channel. The command is
+   * killed when the driver is closed, when Proreus dies, and when the process that the caller has started with the prefix is killed.
+   *
+   * @example
+   * const [program = '', ...words] = driver.enterNetwork()
+   * spawn(program, [...words, process.execPath, 'dns.js'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+   */
+  enterNetwork(): readonly string[]
+}
+
+export const defaultBridgeAddress = '10.244.0.1/16'
+
+/**
+ * Creates the namespaces of the cluster.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when this machine does not permit namespaces, or has no program `unshare`. The message has the
+ *   words of the programs that have failed.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the bridge is invalid.
+ */
+export async function createNamespacesDriver(options: NamespacesOptions = {}): Promise<NamespacesDriver> {
+  const { bridgeAddress = defaultBridgeAddress, temporaryDirectory = tmpdir() } = options
+  const [gateway = '', prefix = ''] = bridgeAddress.split('/')
+  const prefixLength = Number(prefix)
+  if (!isIPv4(gateway) || !/^\d+$/.test(prefix) || prefixLength < 1 || prefixLength > 30)
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      `bridgeAddress: found ${bridgeAddress}, expected an IPv4 address and a prefix length, such as ${defaultBridgeAddress}`,
+    )
+  const { cluster, failures } = await openCluster({ bridgeAddress, temporaryDirectory })
+  if (cluster === undefined) {
+    const errors = failures.map(({ error }) => error)
+    throw new ProreusError('PRO_PERMISSION', `this machine does not permit the namespaces of Pods: ${errors.map(messageOf).join('; ')}`, {
+      cause: errors[0],
+    })
+  }
+  try {
+    const unshare = await findProgram('unshare')
+    if (unshare === undefined) throw new ProreusError('PRO_PERMISSION', 'the program unshare is missing; install the package util-linux')
+    return new Driver({ cluster, support: await tryMounts(cluster), unshare, gateway, prefixLength })
+  } catch (error) {
+    await cluster.close()
+    throw error
+  }
+}
+
+interface DriverOptions {
+  readonly cluster: ClusterSandbox
+  readonly support: MountSupport
+  readonly unshare: string
+  /** The address of the bridge. */
+  readonly gateway: string
+  readonly prefixLength: number
+}
+
+class Driver implements NamespacesDriver {
+  readonly mode = 'namespaces'
+  readonly ownFolders = ownFolders
+  readonly #options: DriverOptions
+  readonly #connector: Connector
+  readonly #pods = new Set<NamespacesPod>()
+  #created = 0
+
+  constructor(options: DriverOptions) {
+    this.#options = options
+    this.#connector = new Connector(options.cluster.enter(['net', 'pid']))
+  }
+
+  get ids(): IdMapping['kind'] {
+    return this.#options.cluster.ids.kind
+  }
+
+  enterNetwork(): readonly string[] {
+    // nsenter stays outside of the PID namespace, and its child is inside. setpriv lets the kernel kill the child when nsenter dies.
+    return [...this.#options.cluster.enter(['net', 'pid']), 'setpriv', '--pdeathsig', 'KILL', '--']
+  }
+
+  async createSandbox({ hostname, address, hostNetwork }: SandboxOptions): Promise<PodSandbox> {
+    const { cluster, support, unshare, gateway, prefixLength } = this.#options
+    const name = `pod${this.#created++}`
+    const network = hostNetwork ? undefined : { address, prefixLength, gateway }
+    const namespaces = await PodNamespaces.open(cluster, { hostname, link: name, network })
+    try {
+      const pod = new NamespacesPod({
+        ...{ cluster, namespaces, support, unshare, hostNetwork },
+        connector: this.#connector,
+        address: hostNetwork ? gateway : address,
+        folder: name,
+        onRemoved: () => this.#pods.delete(pod),
+      })
+      this.#pods.add(pod)
+      return pod
+    } catch (error) {
+      // The file system in memory may be full. The namespaces must end, because the next sandbox of the Pod has the same address.
+      await namespaces.close()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#options.cluster.close()
+    await Promise.all([this.#connector.close(), ...[...this.#pods].map((pod) => pod.remove())])
+  }
+}

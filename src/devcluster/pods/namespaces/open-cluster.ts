@@ -1,0 +1,28 @@
+/** Opens the namespaces of the cluster with the best mapping of ids that this machine permits. */
+import { ClusterSandbox } from './cluster-sandbox.ts'
+import type { IdMapping } from './id-mapping.ts'
+import { idMappings } from './id-mapping.ts'
+
+export interface OpenedCluster {
+  /** Absent when this machine permits no namespaces. */
+  readonly cluster?: ClusterSandbox
+  /** The mappings that failed, with their errors. The cluster has the first mapping that did not fail. */
+  readonly failures: readonly { readonly kind: IdMapping['kind']; readonly error: Error }[]
+}
+
+export interface OpenClusterOptions {
+  readonly bridgeAddress: string
+  readonly temporaryDirectory: string
+}
+
+export async function openCluster(options: OpenClusterOptions): Promise<OpenedCluster> {
+  const failures: { kind: IdMapping['kind']; error: Error }[] = []
+  for (const ids of await idMappings()) {
+    try {
+      return { cluster: await ClusterSandbox.open({ ...options, ids }), failures }
+    } catch (error) {
+      failures.push({ kind: ids.kind, error: error as Error })
+    }
+  }
+  return { failures }
+}

@@ -1,0 +1,56 @@
+/**
+ * `OutputPipes`: stdout and stderr of a process as named pipes. Node's own pipes are sockets, and a program cannot open a socket by a path
+ * such as /dev/stdout.
+ */
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { runProgram } from './programs.ts'
+
+export class OutputPipes {
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** The ends to which the process writes. */
+  readonly fds: readonly [stdout: number, stderr: number]
+
+  /**
+   * Opens the pipes. While a pipe is full, a process that writes to it waits.
+   *
+   * @param path the path to which `.stdout` and `.stderr` are appended. The files are deleted as soon as the pipes are open.
+   */
+  static async open(path: string): Promise<OutputPipes> {
+    const [stdout, stderr] = [`${path}.stdout`, `${path}.stderr`]
+    // A process with another uid must be able to open its own streams by their paths.
+    await runProgram(['mkfifo', '-m', '666', stdout, stderr])
+    const opened: number[] = []
+    try {
+      // With O_NONBLOCK, opening the end for reading does not wait until the end for writing is open.
+      for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
+        for (const file of [stdout, stderr]) opened.push(openSync(file, flags))
+      return new OutputPipes(opened)
+    } catch (error) {
+      for (const fd of opened) closeSync(fd)
+      throw error
+    } finally {
+      for (const file of [stdout, stderr]) rmSync(file, { force: true })
+    }
+  }
+
+  private constructor([stdout = -1, stderr = -1, theirStdout = -1, theirStderr = -1]: readonly number[]) {
+    this.stdout = new Socket({ fd: stdout, readable: true, writable: false })
+    this.stderr = new Socket({ fd: stderr, readable: true, writable: false })
+    this.fds = [theirStdout, theirStderr]
+    for (const stream of [this.stdout, this.stderr]) stream.on('error', () => undefined)
+  }
+
+  /** Closes the copies that Proreus has of `fds`. With them, the output would never end. Called once, after the start of the process. */
+  closeTheirs(): void {
+    for (const fd of this.fds) closeSync(fd)
+  }
+
+  /** Closes the ends from which Proreus reads. */
+  destroy(): void {
+    this.stdout.destroy()
+    this.stderr.destroy()
+  }
+}

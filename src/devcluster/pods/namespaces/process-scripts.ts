@@ -1,0 +1,118 @@
+/**
+ * The shell scripts that start the processes of containers.
+ *
+ * The scripts are constants. Values reach them as lines of file descriptor 3, the control channel (control-channel.ts). No shell reads a
+ * value as a script.
+ *
+ * The environment of a container is in the arguments of env(1) for a moment, where other users of this machine can see it. The shell cannot
+ * export it instead: a shell changes some variables, such as PWD, and leaves out those whose names it does not permit.
+ *
+ * The scripts keep the root of this machine, even when the root of the container is mounted over it. They find their programs there. An
+ * image therefore needs no other program than its own. The last step, `unshare --root`, changes the root and starts the program of the
+ * container. Other processes enter the container in the same way.
+ */
+
+/**
+ * Reads a list from the control channel into the positional parameters. Each line is a plus sign and a value. Backslashes and newlines in a
+ * value are escaped. An equals sign ends the list. If Proreus dies before the end of the list, the shell ends.
+ *
+ * A list may be very long, and each call of `set` copies all parameters. The script therefore collects a thousand values in the variables
+ * value1, value2 and so on before it calls `set`. `eval` reads only the names of these variables as a script.
+ */
+const readList = `
+set --
+count=0 names=
+while :; do
+  IFS= read -r line <&3 || exit
+  case $line in
+  =) break ;;
+  *\\\\*) value=$(printf '%b.' "\${line#+}") value=\${value%.} ;;
+  *) value=\${line#+} ;;
+  esac
+  count=$((count + 1))
+  eval "value$count=\\$value"
+  names="$names \\"\\$value$count\\""
+  [ "$count" -lt 1000 ] && continue
+  eval "set -- \\"\\$@\\" $names"
+  count=0 names=
+done
+eval "set -- \\"\\$@\\" $names"`
+
+/**
+ * Reads a command, reports the process ids of the shell in all PID namespaces, and becomes the command. The file mode creation mask is that
+ * of container runtimes, not that of Proreus.
+ */
+const becomeProgram = `
+umask 022
+${readList}
+while read -r key value; do
+  [ "$key" != NSpid: ] || echo "started $value" >&3 || exit
+done </proc/self/status
+exec "$@" 3<&-`
+
+/** Reports the terminal of the shell. */
+const reportTerminal = `
+echo "terminal $(tty)" >&3`
+
+/** Mounts /proc. Runs as the first process in the PID namespace of the container. */
+const firstProcess = `
+mount -i -n -a -T "$PROREUS_FOLDER/proc.fstab" 2>&3 || exit`
+
+/** Mounts the root of the container over the root of this machine. */
+const coverRoot = `
+mount -i -n --move . / 2>&3 || exit`
+
+/**
+ * Mounts the root and the volumes of a container, and enters the root folder. Reads two lists: the folders and the files to create for
+ * volumes. The command after this script starts the first process and waits for it. The exit code is that of the first process. If a signal
+ * has killed the first process, the exit code is 128 plus the number of the signal.
+ */
+const container = `
+umask 022
+cd -- "$PROREUS_FOLDER" || exit
+read -r pid rest </proc/self/stat
+echo "container $pid" >&3
+mount -i -n -a -T root.fstab 2>&3 || exit
+${readList}
+[ $# = 0 ] || mkdir -p -- "$@" 2>&3 || exit
+${readList}
+for file do
+  : >>"$file" || exit
+done 2>&3
+[ ! -s volumes.fstab ] || mount -i -n -a -T volumes.fstab 2>&3 || exit
+cd root || exit`
+
+/** `script` makes a terminal and runs the process in it. Echoing is on, as on every new terminal. */
+const inTerminal = `script --quiet --return --flush --echo always --command 'exec sh -c "$PROREUS_PROCESS"' /dev/null`
+
+export interface ProcessScript {
+  readonly script: string
+  /** The environment that the script needs. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface ContainerScriptOptions {
+  /** The folder of the container. */
+  readonly folder: string
+  readonly tty: boolean
+  /** True when the process gets a user namespace. Linux refuses a new user namespace when a mount covers the root of this machine. */
+  readonly hasUserNamespace: boolean
+}
+
+/** Returns the script that makes a container and starts its first process. */
+export function containerScript({ folder, tty, hasUserNamespace }: ContainerScriptOptions): ProcessScript {
+  const start = tty ? inTerminal : `sh -c 'sh -c "$PROREUS_PROCESS"; exit $?'`
+  const steps = [firstProcess, ...(hasUserNamespace ? [] : [coverRoot]), ...(tty ? [reportTerminal] : []), becomeProgram]
+  return {
+    script: `${container}\nexec unshare --pid ${start}`,
+    environment: { PROREUS_FOLDER: folder, PROREUS_PROCESS: steps.join('\n') },
+  }
+}
+
+/** Returns the script that starts another process in a container. */
+export function execScript({ tty }: { readonly tty: boolean }): ProcessScript {
+  return {
+    script: `exec ${tty ? inTerminal : 'sh -c "$PROREUS_PROCESS"'}`,
+    environment: { PROREUS_PROCESS: (tty ? reportTerminal : '') + becomeProgram },
+  }
+}

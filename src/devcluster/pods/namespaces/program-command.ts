@@ -1,0 +1,76 @@
+/** The command that sets the user, capabilities, environment, root and working directory of a process, and becomes its program. */
+import type { ProcessUser } from '../driver.ts'
+import { ContainerStartError } from '../driver.ts'
+import type { IdMapping } from './id-mapping.ts'
+
+/** The capabilities of a container that requests none (github.com/containerd/containerd/pkg/oci: defaultUnixCaps). */
+const capabilities = [
+  'chown',
+  'dac_override',
+  'fsetid',
+  'fowner',
+  'mknod',
+  'net_raw',
+  'setgid',
+  'setuid',
+  'setfcap',
+  'setpcap',
+  'net_bind_service',
+  'sys_chroot',
+  'kill',
+  'audit_write',
+]
+
+export interface ProgramOptions {
+  readonly command: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly workingDirectory: string
+  readonly user: ProcessUser | undefined
+}
+
+/**
+ * Returns the words of a command that starts a program. The current folder of the command becomes the root of the program.
+ *
+ * @param unshare the path of the program `unshare`. The PATH of the container, which is set before, may not contain it.
+ * @throws {ContainerStartError} when the user has no id in the container, or a word contains a null character
+ */
+export function programCommand(options: ProgramOptions, ids: IdMapping, unshare: string): readonly string[] {
+  const { command, environment, workingDirectory, user } = options
+  const [groups, owner] = ids.kind === 'single' ? [[], singleUser(user)] : [groupOptions(user, ids), userOptions(user)]
+  const words = [
+    ...['setpriv', ...groups, `--bounding-set=-all,${capabilities.map((name) => `+${name}`).join(',')}`],
+    ...['env', '--ignore-environment', '--', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
+    ...[unshare, ...owner, '--root=.', `--wd=${workingDirectory}`, '--', ...command],
+  ]
+  if (words.some((word) => word.includes('\0')))
+    throw new ContainerStartError('the command or the environment contains a null character, which no process can receive')
+  return words
+}
+
+function groupOptions(user: ProcessUser | undefined, { gids, uids }: IdMapping): readonly string[] {
+  const { uid, gid, supplementalGroups } = user ?? { uid: 0, gid: 0, supplementalGroups: [] }
+  const groups = [...new Set(supplementalGroups)]
+  if (uid >= uids) throw new ContainerStartError(`the uid ${uid} does not exist: the container has the uids 0 to ${uids - 1}`)
+  const missing = [gid, ...groups].find((one) => one >= gids)
+  if (missing !== undefined) throw new ContainerStartError(`the gid ${missing} does not exist: the container has the gids 0 to ${gids - 1}`)
+  return [`--regid=${gid}`, groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`]
+}
+
+/** Returns the options of unshare(1) that set the user. They come last, because the process then loses the capabilities of root. */
+function userOptions(user: ProcessUser | undefined): readonly string[] {
+  return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]
+}
+
+/** Returns true when a process of the user gets a user namespace of its own. */
+export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping): boolean {
+  return ids.kind === 'single' && singleUser(user).length > 0
+}
+
+/**
+ * Returns the options of unshare(1) for a user when only one id exists. The process gets a user namespace that maps the uid of the user to
+ * this id. The process has no supplemental groups.
+ */
+function singleUser(user: ProcessUser | undefined): readonly string[] {
+  if (user === undefined || (user.uid === 0 && user.gid === 0)) return []
+  return ['--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`]
+}

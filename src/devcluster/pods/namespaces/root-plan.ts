@@ -1,0 +1,115 @@
+/**
+ * `planRoot`: plans the file system of a container without its volumes. A container sees folders of this machine or of an image through
+ * overlays. The overlays keep the changes of the container, and the folders stay as they are.
+ */
+import { constants } from 'node:fs'
+import type { Dirent } from 'node:fs'
+import { access, readdir, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isWithin } from './mount-table.ts'
+
+/** An entry of the root. `path` is an absolute path in the container. A folder comes before the entries in it. */
+export type RootEntry = OverlayEntry | BindEntry | FolderEntry | LinkEntry
+
+/** A folder that the container sees through an overlay. The overlay keeps the changes of the container. */
+export interface OverlayEntry {
+  readonly kind: 'overlay'
+  readonly path: string
+  readonly source: string
+  readonly mode: number
+}
+
+/** A folder or a file that the container sees as it is, read-only. */
+export interface BindEntry {
+  readonly kind: 'bind'
+  readonly path: string
+  readonly source: string
+  readonly isFolder: boolean
+}
+
+/** A new folder. It can contain other entries of the root. */
+export interface FolderEntry {
+  readonly kind: 'folder'
+  readonly path: string
+  readonly mode: number
+}
+
+/** A symbolic link. */
+export interface LinkEntry {
+  readonly kind: 'link'
+  readonly path: string
+  readonly target: string
+}
+
+export interface RootPlanOptions {
+  /** The folder whose entries the container sees. */
+  readonly source: string
+  /** Returns true when an overlay of the folder is impossible. */
+  isWithoutOverlay(source: string): boolean
+  /** Returns true when the folder or file cannot be mounted at all. */
+  isHidden(source: string): boolean
+  /**
+   * The paths of mounts, in the container. Each folder above such a path becomes a new folder with the entries of its source. In an
+   * overlay, the mount would not be visible. In a read-only folder, the path of the mount could not be created.
+   */
+  readonly mountPoints: readonly string[]
+}
+
+/** The new folders in the root, with their modes. They replace the folders of the same names in `source`. */
+const ownFolderModes = new Map([
+  ['/dev', 0o755],
+  ['/proc', 0o555],
+  ['/run', 0o755],
+  ['/sys', 0o555],
+  ['/tmp', 0o1777],
+])
+
+/** The folders of this machine that containers without an image do not see. */
+export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
+
+/** A new folder gets one mount for each entry of its source. A source with more entries is mounted as a whole instead. */
+const maxEntries = 500
+
+export async function planRoot(options: RootPlanOptions): Promise<readonly RootEntry[]> {
+  const { source, isWithoutOverlay } = options
+  if (!isWithoutOverlay(source)) return [{ kind: 'overlay', path: '/', source, mode: (await stat(source)).mode & 0o7777 }]
+  const own = [...ownFolderModes].map(([path, mode]): RootEntry => ({ kind: 'folder', path, mode }))
+  const found = await readdir(source, { withFileTypes: true })
+  return [
+    ...own,
+    ...(await planEntries(
+      '/',
+      found.filter(({ name }) => !ownFolderModes.has(`/${name}`)),
+      options,
+    )),
+  ]
+}
+
+async function planEntries(folder: string, found: readonly Dirent[], options: RootPlanOptions): Promise<readonly RootEntry[]> {
+  const planned = await Promise.all(found.map((entry) => planEntry(join(folder, entry.name), entry, options)))
+  return planned.flat()
+}
+
+async function planEntry(path: string, entry: Dirent, options: RootPlanOptions): Promise<readonly RootEntry[]> {
+  const source = join(options.source, path)
+  if (options.isHidden(source)) return []
+  if (entry.isSymbolicLink()) return [{ kind: 'link', path, target: await readlink(source) }]
+  if (entry.isFile() || entry.isSocket()) return [{ kind: 'bind', path, source, isFolder: false }]
+  // Devices and pipes are left out.
+  return entry.isDirectory() ? planFolder(path, source, options) : []
+}
+
+async function planFolder(path: string, source: string, options: RootPlanOptions): Promise<readonly RootEntry[]> {
+  const isReadable = await access(source, constants.R_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+  // Proreus may not read the folder, for example /root. The container gets an empty folder instead: root in the container can use its home.
+  if (!isReadable) return [{ kind: 'folder', path, mode: 0o700 }]
+  const mode = (await stat(source)).mode & 0o7777
+  if (options.mountPoints.some((mountPoint) => mountPoint !== path && isWithin(mountPoint, path))) {
+    const found = await readdir(source, { withFileTypes: true })
+    if (found.length <= maxEntries) return [{ kind: 'folder', path, mode }, ...(await planEntries(path, found, options))]
+  }
+  return [options.isWithoutOverlay(source) ? { kind: 'bind', path, source, isFolder: true } : { kind: 'overlay', path, source, mode }]
+}

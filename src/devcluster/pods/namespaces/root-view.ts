@@ -1,0 +1,119 @@
+/**
+ * `RootView`: the file system of a container as Proreus sees it before the container starts. It resolves the symbolic links of a path as a
+ * process in the container would. Otherwise, a link such as `/var/run -> /run` would lead to the folder of this machine.
+ */
+import type { Stats } from 'node:fs'
+import { lstat, readlink } from 'node:fs/promises'
+import { isAbsolute, join, posix } from 'node:path'
+import { ContainerStartError } from '../driver.ts'
+import { isWithin } from './mount-table.ts'
+
+/** A part of the file system of a container. */
+export interface Layer {
+  /** The absolute path in the container. */
+  readonly path: string
+  /** The folders of this machine that have the files of the part. A file in a folder hides the same file in later folders. */
+  readonly sources: readonly string[]
+  /**
+   * The kind of the part. In an overlay, the start script can create a missing path. In a writable part, Proreus creates a missing
+   * path. In a part of another kind, a missing path cannot be created.
+   */
+  readonly kind: 'overlay' | 'read-only' | 'writable' | 'kernel'
+}
+
+export interface Resolved {
+  /** The path without symbolic links. */
+  readonly path: string
+  /** The path itself when it exists or may exist. Otherwise the deepest existing folder above the path. */
+  readonly existing: string
+  /** The file at the path. Absent when the path does not exist or Proreus may not look at it. */
+  readonly stats?: Stats
+}
+
+/** The number of symbolic links that Linux follows (path_resolution(7)). */
+const maxLinks = 40
+
+/** A path with this number of bytes or more is too long for Linux (path_resolution(7)). */
+const tooManyBytes = 4096
+
+export class RootView {
+  readonly #layers: Layer[] = []
+
+  /** Adds a part. The part covers an earlier part with the same path. */
+  add(layer: Layer): void {
+    this.#layers.push(layer)
+  }
+
+  /** Returns the part that contains a path. The path contains no symbolic links. */
+  layerOf(path: string): Layer {
+    const found = this.#layers.reduce<Layer | undefined>((best, layer) => {
+      return isWithin(path, layer.path) && layer.path.length >= (best?.path.length ?? 0) ? layer : best
+    }, undefined)
+    if (found === undefined) throw new ContainerStartError(`${path}: no folder of the container contains it`)
+    return found
+  }
+
+  /** Returns the paths at which this machine may have a file of the container. */
+  hostPaths(path: string): readonly string[] {
+    const layer = this.layerOf(path)
+    return layer.sources.map((source) => join(source, posix.relative(layer.path, path)))
+  }
+
+  /** Resolves the symbolic links of a path. @throws {ContainerStartError} when they form a loop, or the path is too long. */
+  async resolve(path: string): Promise<Resolved> {
+    checkLength(path)
+    // `pop` returns the parts from the first to the last.
+    const rest = partsOf(path).reverse()
+    let current = '/'
+    let links = 0
+    for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
+      if (part === '..') {
+        current = posix.dirname(current)
+        continue
+      }
+      const next = posix.join(current, part)
+      const found = await this.#lookUp(next)
+      if (found === undefined || found === 'unknown') {
+        const resolved = posix.join(next, ...rest.reverse())
+        checkLength(resolved)
+        return { path: resolved, existing: found === undefined ? current : resolved }
+      }
+      if (found.target !== undefined) {
+        links += 1
+        if (links > maxLinks) throw new ContainerStartError(`${path}: too many levels of symbolic links`)
+        if (isAbsolute(found.target)) current = '/'
+        rest.push(...partsOf(found.target).reverse())
+        continue
+      }
+      if (rest.length === 0) return { path: next, existing: next, stats: found.stats }
+      current = next
+    }
+    return { path: current, existing: current }
+  }
+
+  /**
+   * Returns undefined when the file does not exist. Returns `unknown` when Proreus may not look at the file, and when the kernel makes the
+   * file at the start of the container.
+   */
+  async #lookUp(path: string): Promise<{ readonly stats: Stats; readonly target?: string } | 'unknown' | undefined> {
+    if (this.layerOf(path).kind === 'kernel') return 'unknown'
+    for (const hostPath of this.hostPaths(path)) {
+      try {
+        const stats = await lstat(hostPath)
+        return stats.isSymbolicLink() ? { stats, target: await readlink(hostPath) } : { stats }
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        if (code !== 'ENOENT' && code !== 'ENOTDIR') return 'unknown'
+      }
+    }
+    return undefined
+  }
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
+
+function checkLength(path: string): void {
+  if (Buffer.byteLength(path) >= tooManyBytes) throw new ContainerStartError(`${path.slice(0, 64)}…: file name too long`)
+}

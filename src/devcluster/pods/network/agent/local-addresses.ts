@@ -1,0 +1,28 @@
+/** `makeLocal`: makes the cluster IPs local addresses of the network namespace. */
+import { spawn } from 'node:child_process'
+import type { Subnet } from '../addresses.ts'
+
+/**
+ * Makes all addresses of a range local addresses, so that sockets can be bound to each of them. One route does this for the whole range: a
+ * new Service needs no further command. Connections to an address without a socket are refused.
+ *
+ * Rejects when the program `ip` cannot be started. Rejects with the output of `ip` when `ip` fails.
+ */
+export function makeLocal({ address, prefix }: Subnet): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('ip', ['-batch', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
+    child.on('error', (error) =>
+      reject(new Error(`the program ip of the package iproute2 could not be started: ${error.message}`, { cause: error })),
+    )
+    // With too many open files, a process that could not be started has no streams.
+    if (child.pid === undefined) return
+    let output = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+    for (const stream of [child.stdin, child.stderr]) stream.on('error', () => undefined)
+    child.on('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(`ip could not make ${address}/${prefix} local: ${output.trim()}`))
+    })
+    child.stdin.end(`link set dev lo up\nroute replace local ${address}/${prefix} dev lo\n`)
+  })
+}

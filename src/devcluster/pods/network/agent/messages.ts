@@ -1,0 +1,58 @@
+/** The messages between Proreus and the agent. Some of those of the agent carry a socket. */
+import type { RecordType } from 'dns-packet'
+import type { NetworkAddresses } from '../addresses.ts'
+import type { DnsAnswer } from '../dns/answer.ts'
+import type { ServiceState } from '../services/service-state.ts'
+import type { PodLocation } from '../services/usable-endpoints.ts'
+
+/** The first message to the agent. */
+export interface StartMessage {
+  readonly type: 'start'
+  readonly addresses: NetworkAddresses
+  /** Random numbers. They determine all random choices of the agent. */
+  readonly seed: readonly number[]
+}
+
+/** The Services that have changed, and the keys (`NAMESPACE/NAME`) of those that are gone. */
+export interface ServicesMessage {
+  readonly type: 'services'
+  readonly changed: readonly ServiceState[]
+  readonly removed: readonly string[]
+}
+
+/** A Pod runs at an address, or the Pod at this address is gone. When the Pod is gone, the agent resets the connections to the address. */
+export interface PodMessage {
+  readonly type: 'pod'
+  readonly address: string
+  /** Absent when the Pod is gone. */
+  readonly location?: PodLocation
+}
+
+/** The ports on which servers of the developer's machine listen. */
+export interface HostPortsMessage {
+  readonly type: 'hostPorts'
+  readonly ports: readonly number[]
+}
+
+/** The answer to a `resolve` message. */
+export interface ResolvedMessage {
+  readonly type: 'resolved'
+  readonly id: number
+  readonly answer: DnsAnswer
+}
+
+export type ParentMessage = StartMessage | ServicesMessage | PodMessage | HostPortsMessage | ResolvedMessage
+
+export type AgentMessage =
+  /** The agent listens. */
+  | { readonly type: 'ready' }
+  /** The agent could not start. The parent then ends the process of the agent. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** A connection to the API server. The message carries its socket. */
+  | { readonly type: 'apiServer' }
+  /** A connection to a server of the developer's machine. The message carries its socket. */
+  | { readonly type: 'host'; readonly port: number }
+  /** A name outside the cluster is to be resolved. */
+  | { readonly type: 'resolve'; readonly id: number; readonly name: string; readonly recordType: RecordType }
+  /** A port of a Service or of the developer's machine could not be opened. */
+  | { readonly type: 'warning'; readonly reason: string }

@@ -1,0 +1,59 @@
+/** `TcpForwarder`: forwards TCP connections to endpoints, in both directions. */
+import type { Socket } from 'node:net'
+import { connect } from 'node:net'
+
+/** Time in milliseconds without traffic after which the system checks that the other side still exists. */
+const keepAliveMs = 15_000
+
+export class TcpForwarder {
+  /** The open connections to each address. */
+  readonly #byAddress = new Map<string, Set<Socket>>()
+
+  /** Forwards a connection to an endpoint, or resets it when the endpoint refuses it. */
+  forward(client: Socket, endpoint: { readonly address: string; readonly port: number }): void {
+    const server = connect({ host: endpoint.address, port: endpoint.port, allowHalfOpen: true })
+    const sockets = this.#byAddress.get(endpoint.address) ?? new Set()
+    this.#byAddress.set(endpoint.address, sockets.add(server))
+    server.once('close', () => {
+      sockets.delete(server)
+      if (sockets.size === 0 && this.#byAddress.get(endpoint.address) === sockets) this.#byAddress.delete(endpoint.address)
+    })
+    joinSockets(client, server)
+  }
+
+  /**
+   * Resets all connections to an address. When a network namespace ends, the system discards the connections of the namespace and sends
+   * nothing to the other side. Without a reset, clients would wait for minutes.
+   */
+  resetAll(address: string): void {
+    for (const server of this.#byAddress.get(address) ?? []) reset(server)
+  }
+}
+
+/**
+ * Passes on what either side sends. A side that stops sending can still receive. A reset of one side resets the other. A side that reads
+ * slowly slows the other one down.
+ */
+export function joinSockets(client: Socket, server: Socket): void {
+  passOn(client, server)
+  passOn(server, client)
+}
+
+function passOn(from: Socket, to: Socket): void {
+  from.allowHalfOpen = true
+  from.setNoDelay(true)
+  from.setKeepAlive(true, keepAliveMs)
+  // The event `close` follows each error.
+  from.on('error', () => undefined)
+  from.once('close', (hadError) => {
+    if (hadError || !from.readableEnded) reset(to)
+  })
+  from.pipe(to)
+}
+
+/** Closes a connection in such a way that the other side reports an error. */
+export function reset(socket: Socket): void {
+  if (socket.destroyed) return
+  if (socket.connecting) socket.destroy()
+  else socket.resetAndDestroy()
+}

@@ -1,0 +1,41 @@
+/** The answers of the DNS server, in the records of `dns-packet`. */
+import type { Answer } from 'dns-packet'
+
+export type AnswerCode = 'NOERROR' | 'FORMERR' | 'SERVFAIL' | 'NXDOMAIN' | 'NOTIMP' | 'REFUSED'
+
+/**
+ * An answer to one question. With the code NOERROR and no records, the name exists, but has no records of the type (NODATA). With NXDOMAIN,
+ * neither the name nor a name below it exists.
+ */
+export interface DnsAnswer {
+  readonly code: AnswerCode
+  /** True when this server is authoritative for the name in the question. Default false. */
+  readonly isAuthoritative?: boolean
+  readonly records: readonly Answer[]
+  readonly authorities?: readonly Answer[]
+  readonly additionals?: readonly Answer[]
+}
+
+/** An answer from a zone for which this server is authoritative. */
+export interface ZoneAnswer extends DnsAnswer {
+  /** The name in the CNAME record of the answer. The complete answer also contains the records of this name. */
+  readonly alias?: string
+}
+
+/** Time in seconds for which a client may keep an answer (github.com/coredns/coredns/plugin/kubernetes: defaultTTL). */
+export const ttl = 5
+
+/** Returns the SOA record of a zone. Its `minimum` is the time for which a client may keep a negative answer (RFC 2308). */
+export function soa(zone: string, serial: number): Answer {
+  const data = { mname: `ns.dns.${zone}`, rname: `hostmaster.${zone}`, serial, refresh: 7200, retry: 1800, expire: 86_400, minimum: ttl }
+  return { type: 'SOA', name: zone, ttl, data }
+}
+
+/**
+ * Returns true when a name can be encoded (RFC 1035). The name has at most 254 characters, including a dot at the end. Each label has 1 to
+ * 63 characters of printable ASCII.
+ */
+export function isEncodable(name: string): boolean {
+  const relative = name.replace(/\.$/, '')
+  return relative.length <= 253 && (name === '.' || relative.split('.').every((label) => /^[\x21-\x7e]{1,63}$/.test(label)))
+}

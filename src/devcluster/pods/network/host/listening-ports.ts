@@ -1,0 +1,37 @@
+/** `listeningPorts`: the TCP ports on which servers of this machine listen on the loopback interface. */
+import { readFile } from 'node:fs/promises'
+
+/** The tables of IPv4 and IPv6 sockets in the network namespace of this process (proc(5)). */
+const tables = ['/proc/net/tcp', '/proc/net/tcp6']
+/** The state of a listening socket (Linux: TCP_LISTEN in include/net/tcp_states.h). */
+const listening = '0A'
+
+/**
+ * A client at a loopback address reaches the servers that listen at these addresses. The addresses have the format of the tables: 32-bit
+ * words in the byte order of the machine.
+ */
+const reachable = new Set([
+  '00000000', // 0.0.0.0
+  '0100007F', // 127.0.0.1
+  '00000000000000000000000000000000', // ::
+  '00000000000000000000000001000000', // ::1
+  '0000000000000000FFFF000000000000', // ::ffff:0.0.0.0
+  '0000000000000000FFFF00000100007F', // ::ffff:127.0.0.1
+])
+
+/** Returns the ports, in ascending order. The list is empty on a machine without these tables. */
+export async function listeningPorts(): Promise<readonly number[]> {
+  const texts = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(() => '')))
+  return parseListeningPorts(texts.join('\n'))
+}
+
+/** Returns the ports in the text of a table. */
+export function parseListeningPorts(text: string): readonly number[] {
+  const ports = new Set<number>()
+  for (const line of text.split('\n')) {
+    const [, local = '', , state] = line.trim().split(/\s+/)
+    const [address = '', port = ''] = local.split(':')
+    if (state === listening && reachable.has(address)) ports.add(Number.parseInt(port, 16))
+  }
+  return [...ports].sort((a, b) => a - b)
+}

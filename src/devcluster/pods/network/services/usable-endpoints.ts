@@ -1,0 +1,68 @@
+/**
+ * `usableEndpoints`: the endpoints of a Service's port that a client reaches (k8s.io/kubernetes/pkg/proxy: CategorizeEndpoints). A client
+ * is usually a Pod on a node. In a real cluster, the proxy of this node handles the traffic of the Pod.
+ */
+import { isIPv4 } from 'node:net'
+import type { EndpointState, PortState, ServiceState } from './service-state.ts'
+
+/** The place where a Pod runs. */
+export interface PodLocation {
+  readonly node: string
+  /** The value of the node's label `topology.kubernetes.io/zone`. */
+  readonly zone?: string | undefined
+}
+
+/** One endpoint of one port of a Service. */
+export interface Endpoint extends EndpointState {
+  readonly port: number
+}
+
+/** Returns all IPv4 endpoints of a port, each once. The name and the protocol of the port select the ports of the EndpointSlices. */
+export function endpointsOf(service: ServiceState, { name, protocol }: PortState): readonly Endpoint[] {
+  const endpoints = new Map<string, Endpoint>()
+  for (const slice of service.slices) {
+    const port = slice.ports.find((one) => one.name === name && one.protocol === protocol)?.port
+    if (port === undefined) continue
+    for (const endpoint of slice.endpoints) {
+      const key = `${endpoint.address}:${port}`
+      // While an endpoint moves to another slice, both slices can contain the endpoint. A ready endpoint has precedence.
+      if (isIPv4(endpoint.address) && endpoints.get(key)?.isReady !== true) endpoints.set(key, { ...endpoint, port })
+    }
+  }
+  return [...endpoints.values()]
+}
+
+/**
+ * Returns the endpoints that a client reaches. These are the ready endpoints. If no endpoint is ready, these are the endpoints that
+ * terminate and still serve.
+ *
+ * @param isLocal true when a client reaches only endpoints on its node (`internalTrafficPolicy: Local`).
+ * @param client undefined for a client that is not a known Pod, such as a process of the developer's machine. For such a client, `isLocal`
+ *   and the hints are ignored.
+ */
+export function usableEndpoints(endpoints: readonly Endpoint[], isLocal: boolean, client: PodLocation | undefined): readonly Endpoint[] {
+  if (client === undefined) return readyOrServing(endpoints)
+  if (isLocal) return readyOrServing(endpoints.filter(({ node }) => node === client.node))
+  const ready = readyOrServing(endpoints)
+  return ready.some(({ isReady }) => isReady) ? preferredByHints(ready, client) : ready
+}
+
+function readyOrServing(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const ready = endpoints.filter(({ isReady }) => isReady)
+  return ready.length > 0 ? ready : endpoints.filter(({ isServing, isTerminating }) => isServing && isTerminating)
+}
+
+/**
+ * Returns the endpoints whose hints name the client's node. If no hint names the node, returns the endpoints whose hints name the client's
+ * zone. If no hint names the zone either, returns all endpoints. Hints for nodes or zones are ignored unless every endpoint has such a hint
+ * (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
+ */
+function preferredByHints(ready: readonly Endpoint[], { node, zone }: PodLocation): readonly Endpoint[] {
+  if (ready.every(({ nodeHints }) => nodeHints.length > 0)) {
+    const sameNode = ready.filter(({ nodeHints }) => nodeHints.includes(node))
+    if (sameNode.length > 0) return sameNode
+  }
+  if (zone === undefined || !ready.every(({ zoneHints }) => zoneHints.length > 0)) return ready
+  const sameZone = ready.filter(({ zoneHints }) => zoneHints.includes(zone))
+  return sameZone.length > 0 ? sameZone : ready
+}

@@ -1,0 +1,56 @@
+/** `membersOf` finds the processes of a container, also those that have left its process group. `endProcesses` kills them. */
+import type { Clock } from '../../../runtime/clock.ts'
+import { sleep } from '../../../runtime/waiting.ts'
+import type { ProcessInfo } from './process-list.ts'
+
+/** The processes that are known to belong to a container. Their descendants belong to it, too. */
+export interface KnownProcesses {
+  /** The times of the start, keyed by pid. */
+  readonly started: ReadonlyMap<number, string>
+  /** Returns true when a process with this value of `markerVariable` belongs to the container. */
+  hasMarker(marker: string): boolean
+}
+
+/**
+ * Returns the known processes, their descendants and the members of their process groups. When a known process has ended and another
+ * process has its pid, the other process is ignored.
+ */
+export function membersOf(processes: readonly ProcessInfo[], known: KnownProcesses): readonly ProcessInfo[] {
+  const isKnown = ({ pid, startTime, marker }: ProcessInfo): boolean =>
+    known.started.get(pid) === startTime || (marker !== undefined && known.hasMarker(marker))
+  const candidates = processes.filter(({ pid }) => pid > 1 && pid !== process.pid)
+  const members = new Set(candidates.filter(isKnown).map(({ pid }) => pid))
+  for (let before = -1; before < members.size;) {
+    before = members.size
+    for (const { pid, parent, group } of candidates) if (members.has(parent) || members.has(group)) members.add(pid)
+  }
+  return candidates.filter(({ pid }) => members.has(pid))
+}
+
+/** The time in milliseconds to wait for the end of killed processes. A process that waits for a broken disk needs longer. */
+export const endsWithinMs = 2_000
+const pollMs = 5
+
+/**
+ * Kills the processes that `find` returns, until it returns none. Resolves after about 2 seconds even when some processes still run.
+ * Processes of other users, such as those of sudo, are not killed.
+ */
+export async function endProcesses(clock: Clock, find: () => readonly ProcessInfo[]): Promise<void> {
+  const deadline = clock.monotonicNow() + endsWithinMs
+  const others = new Set<number>()
+  for (;;) {
+    const left = find().filter(({ pid }) => !others.has(pid))
+    for (const { pid } of left) if (!sendSignal(pid, 'SIGKILL')) others.add(pid)
+    if (left.length === 0 || clock.monotonicNow() > deadline) return
+    await sleep(clock, pollMs)
+  }
+}
+
+/** Sends a signal. Returns false when the process belongs to another user or has ended, or when Node.js does not know the signal. */
+export function sendSignal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}

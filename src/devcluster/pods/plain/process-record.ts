@@ -1,0 +1,71 @@
+/** `ProcessRecord`: the file that lists the running processes of a driver. After a crash of the driver, the next one reads the file. */
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject } from '../../../api/json.ts'
+
+/** The identity of a process. When the system uses a pid again, the new process has another start time. */
+export interface ProcessIdentity {
+  readonly pid: number
+  readonly startTime: string
+}
+
+export interface RecordedProcesses {
+  /** The process that uses the driver. */
+  readonly owner: ProcessIdentity
+  readonly supervisor: ProcessIdentity
+  /** The processes from which all processes of the containers are found (`SupervisedContainer.identities`). */
+  readonly processes: readonly ProcessIdentity[]
+}
+
+export class ProcessRecord {
+  readonly #file: string
+  /** The first part of the value of `markerVariable` in all processes of this folder. It differs from that of other folders. */
+  readonly folderId: string
+
+  /** @param folder an existing folder */
+  constructor(folder: string) {
+    this.#file = join(folder, 'processes.json')
+    const { dev, ino } = statSync(folder)
+    this.folderId = `${dev}-${ino}`
+  }
+
+  /** Returns the content of the file. Returns undefined when the file is missing or invalid, or belongs to another user. */
+  read(): RecordedProcesses | undefined {
+    try {
+      const content: unknown = JSON.parse(this.#readOwnFile())
+      if (!isObject(content)) return undefined
+      const { owner, supervisor, processes } = content
+      if (!isIdentity(owner) || !isIdentity(supervisor) || !Array.isArray(processes)) return undefined
+      return { owner, supervisor, processes: (processes as unknown[]).filter(isIdentity) }
+    } catch {
+      return undefined
+    }
+  }
+
+  write(content: RecordedProcesses): void {
+    const temporary = `${this.#file}.new`
+    rmSync(temporary, { force: true })
+    // With the flag `wx`, the write fails when another user has created a link here after the removal.
+    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, this.#file)
+  }
+
+  remove(): void {
+    rmSync(this.#file, { force: true })
+  }
+
+  /** Another user must not choose the processes that this user kills. */
+  #readOwnFile(): string {
+    const fd = openSync(this.#file, 'r')
+    try {
+      if (fstatSync(fd).uid !== process.getuid?.()) throw new Error(`${this.#file} belongs to another user`)
+      return readFileSync(fd, 'utf8')
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+function isIdentity(value: unknown): value is ProcessIdentity {
+  return isObject(value) && Number.isInteger(value['pid']) && typeof value['startTime'] === 'string' && value['startTime'] !== ''
+}

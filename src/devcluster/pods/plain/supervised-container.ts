@@ -1,0 +1,66 @@
+/** `SupervisedContainer`: the processes of a container, as the supervisor knows them. */
+import type { Clock } from '../../../runtime/clock.ts'
+import { endProcesses, membersOf } from './end-processes.ts'
+import type { ProcessIdentity } from './process-record.ts'
+import { listProcesses, startTimeOf } from './process-list.ts'
+
+export interface SupervisedContainerOptions {
+  readonly clock: Clock
+  /** The value of `markerVariable` in all processes of the container. */
+  readonly marker: string
+  /** Called when the identities have changed. */
+  onChange(): void
+}
+
+export class SupervisedContainer {
+  readonly marker: string
+  readonly #clock: Clock
+  readonly #onChange: () => void
+  /** The times of the start, keyed by pid. */
+  readonly #started = new Map<number, string>()
+  #end: Promise<void> | undefined
+
+  constructor({ clock, marker, onChange }: SupervisedContainerOptions) {
+    this.#clock = clock
+    this.marker = marker
+    this.#onChange = onChange
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** The processes from which all other processes of the container are found. */
+  get identities(): readonly ProcessIdentity[] {
+    return [...this.#started].map(([pid, startTime]) => ({ pid, startTime }))
+  }
+
+  /** Called when the supervisor has started a process in the container. */
+  add(pid: number): void {
+    const startTime = startTimeOf(pid)
+    if (startTime === undefined) return
+    this.#started.set(pid, startTime)
+    this.#onChange()
+  }
+
+  /** Called when a process that the supervisor had started has ended. The other members of its process group are kept in its place. */
+  replace(pids: readonly number[]): void {
+    for (const { pid, group, startTime } of listProcesses()) if (pids.includes(group)) this.#started.set(pid, startTime)
+    for (const pid of pids) this.#started.delete(pid)
+    this.#onChange()
+  }
+
+  /** Kills some processes, their descendants and their process groups. Resolves like `endProcesses`. */
+  kill(pids: readonly number[]): Promise<void> {
+    const started = new Map([...this.#started].filter(([pid]) => pids.includes(pid)))
+    return endProcesses(this.#clock, () => membersOf(listProcesses(), { started, hasMarker: () => false }))
+  }
+
+  /** Kills all processes. Resolves like `endProcesses`. */
+  end(): Promise<void> {
+    this.#end ??= endProcesses(this.#clock, () =>
+      membersOf(listProcesses(), { started: this.#started, hasMarker: (marker) => marker === this.marker }),
+    )
+    return this.#end
+  }
+}

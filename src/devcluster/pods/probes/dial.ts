@@ -1,0 +1,94 @@
+/** `dial`: connects to a port of a Pod, with the error messages of Go's package `net`. */
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { messageOf } from '../../../api/errors.ts'
+import { urlHost } from '../../../runtime/listen.ts'
+import { untilAborted } from '../../../runtime/waiting.ts'
+import { DeadlineExceeded } from './deadline.ts'
+import type { ProbeTarget } from './probe-target.ts'
+
+/** A connection that could not be made, or that broke. The message is that of Go's `net.OpError`. */
+export class ConnectionError extends Error {}
+
+export interface Connection {
+  readonly socket: Duplex
+  /** Both ends as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. */
+  readonly ends: string
+}
+
+export interface DialOptions {
+  readonly port: number
+  /** The host that the handler declares. Default: the Pod. */
+  readonly host?: string | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * Connects to a TCP port. The caller has to destroy the socket.
+ *
+ * @throws {ConnectionError} when the port could not be reached, or when the deadline of `signal` is over.
+ * @throws the reason of `signal` when `signal` aborts for another reason than the deadline.
+ */
+export async function dial(target: ProbeTarget, { port, host, signal }: DialOptions): Promise<Connection> {
+  const address = `${urlHost(host ?? target.address)}:${port}`
+  signal.throwIfAborted()
+  try {
+    const socket = await untilAborted(target.connect(port, host), signal, discard)
+    // Each later error reaches the reader or writer of the socket. Without a listener, it would end the process.
+    socket.on('error', ignore)
+    return { socket, ends: endsOf(socket, address) }
+  } catch (error) {
+    if (signal.aborted && !(signal.reason instanceof DeadlineExceeded)) throw error
+    throw new ConnectionError(dialMessage(error, address, host), { cause: error })
+  }
+}
+
+function discard(socket: Duplex): void {
+  socket.on('error', ignore)
+  socket.destroy()
+}
+
+function ignore(): void {
+  // The stream closes after its error.
+}
+
+function endsOf(socket: Duplex, remote: string): string {
+  if (!(socket instanceof Socket) || socket.localAddress === undefined) return remote
+  return `${urlHost(socket.localAddress)}:${socket.localPort}->${remote}`
+}
+
+/** The errors of `connect`, as Go writes them. */
+const connectErrors: ReadonlyMap<string | undefined, string> = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ECONNRESET', 'connection reset by peer'],
+  ['EHOSTUNREACH', 'no route to host'],
+  ['ENETUNREACH', 'network is unreachable'],
+  ['ETIMEDOUT', 'connection timed out'],
+])
+
+function dialMessage(error: unknown, address: string, host = ''): string {
+  if (error instanceof DeadlineExceeded) return `dial tcp ${address}: i/o timeout`
+  const code = codeOf(error)
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`
+  const words = connectErrors.get(code)
+  return `dial tcp ${address}: ${words === undefined ? messageOf(error) : `connect: ${words}`}`
+}
+
+/** Returns the message of an error of an open connection. Undefined for an error that does not come from the network. */
+export function networkMessage(error: unknown, ends: string): string | undefined {
+  const code = codeOf(error)
+  // A system call fails with ECONNRESET when the peer has reset the connection. For a connection that ends too early, Node reports
+  // ECONNRESET without a system call.
+  if (code === 'ECONNRESET') return hasSystemCall(error) ? `read tcp ${ends}: read: connection reset by peer` : 'EOF'
+  if (code === 'EPIPE') return `write tcp ${ends}: write: broken pipe`
+  return undefined
+}
+
+/** Returns the code of an error of Node, e.g. ECONNREFUSED. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+function hasSystemCall(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall !== undefined
+}

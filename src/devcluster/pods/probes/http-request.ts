@@ -1,0 +1,109 @@
+/** `httpRequestOf`: the request of a handler `httpGet` (k8s.io/kubernetes/pkg/probe/http: NewRequestForHTTPGetAction). */
+import { quote } from '../../../api/field-error.ts'
+import { urlHost } from '../../../runtime/listen.ts'
+import type { ContainerSpec, ProbeSpec } from '../../controllers/kubelet/container-runtime.ts'
+import { containerPort } from './container-port.ts'
+import { ProbeError } from './probe-outcome.ts'
+
+export type HttpGetAction = NonNullable<ProbeSpec['httpGet']>
+
+export interface HttpRequest {
+  /** The scheme in lower case. Only `http` and `https` can be sent. */
+  readonly scheme: string
+  /** The host. An IPv6 address has no brackets. */
+  readonly hostname: string
+  readonly port: number
+  /** The host and port as the URL has them. */
+  readonly authority: string
+  /** The path and query, which contain only characters that Node sends. */
+  readonly path: string
+  /** All headers but Host. A name may occur several times. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** The header Host that the handler declares. Default: `authority`. */
+  readonly declaredHost: string | undefined
+}
+
+export interface HttpRequestOptions {
+  readonly container: ContainerSpec
+  /** The address of the Pod. */
+  readonly address: string
+  /** The second word of the header User-Agent. */
+  readonly purpose: 'probe' | 'lifecycle'
+}
+
+/** The release of Kubernetes that the header User-Agent names. */
+export const kubernetesVersion = '1.36'
+/** The headers that Go's package `net/http` does not take from the caller (reqWriteExcludeHeader). */
+const excluded: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer'])
+
+/** Returns the request of a handler. @throws {ProbeError} for an unknown port, or a host that is not valid in a URL. */
+export function httpRequestOf(action: HttpGetAction, { container, address, purpose }: HttpRequestOptions): HttpRequest {
+  const hostname = action.host || address
+  const port = containerPort(action.port, container)
+  const authority = `${urlHost(hostname)}:${port}`
+  const scheme = (action.scheme || 'http').toLowerCase()
+  if (/[\s/?#@\\]/.test(hostname) || !URL.canParse(`http://${authority}/`))
+    throw new ProbeError(`parse ${quote(`${scheme}://${authority}/`)}: invalid host`)
+  const { headers, declaredHost } = headersOf(action.httpHeaders ?? [], `kube-${purpose}/${kubernetesVersion}`)
+  return { scheme, hostname, port, authority, path: requestPath(action.path ?? ''), headers, declaredHost }
+}
+
+/** Returns the URL of a request as the messages of errors have it. */
+export function urlOf({ scheme, authority, path }: HttpRequest): string {
+  return `${scheme}://${authority}${path}`
+}
+
+/** Adds the default headers. When the handler declares an empty User-Agent or Accept, this header is not sent (newProbeRequest). */
+function headersOf(
+  declared: readonly { readonly name: string; readonly value?: string }[],
+  userAgent: string,
+): { readonly headers: HttpRequest['headers']; readonly declaredHost: string | undefined } {
+  const all = declared.map(({ name, value = '' }): readonly [string, string] => [canonicalName(name), value])
+  const first = (name: string): string | undefined => all.find(([other]) => other === name)?.[1]
+  const defaults: readonly (readonly [string, string])[] = [
+    ['User-Agent', userAgent],
+    ['Accept', '*/*'],
+    ['Connection', 'close'],
+  ]
+  const removed = ['User-Agent', 'Accept'].filter((name) => first(name) === '')
+  const headers = [
+    ...defaults.filter(([name]) => first(name) === undefined),
+    ...all.filter(([name]) => !excluded.has(name) && !removed.includes(name)),
+  ]
+  return { headers, declaredHost: first('Host') || undefined }
+}
+
+/** Returns the canonical name of a header, e.g. `User-Agent`. An invalid name is unchanged (Go, net/textproto: CanonicalMIMEHeaderKey). */
+function canonicalName(name: string): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return name
+  return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+}
+
+/** The characters that Go's package `net/url` escapes in a path. */
+const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
+/**
+ * Matches a text that Go does not parse as a URL, but uses as the path as a whole. The text has a control character, or, before the query,
+ * a `%` without two hexadecimal digits after it.
+ */
+const invalidUrl = /[\0-\x1f\x7f]|^[^?]*%(?![\da-f]{2})/i
+
+/**
+ * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. Unlike in Go, the
+ * query is escaped, too, because Node sends no space and no character beyond ASCII.
+ */
+function requestPath(declared: string): string {
+  if (invalidUrl.test(declared)) return absolute(percentEncode(declared.replaceAll('%', '%25'), escapedInPath))
+  const [, path = '', query = ''] = /^(?:[a-z][a-z\d+.-]*:(?=\/))?(?:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(declared)!
+  return absolute(percentEncode(path, escapedInPath)) + percentEncode(query, /[^!-~]/gu)
+}
+
+function absolute(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
+}
+
+/** Replaces the characters that `pattern` matches by their bytes, each as `%` with two hexadecimal digits. */
+function percentEncode(text: string, pattern: RegExp): string {
+  return text.replace(pattern, (character) =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
+}

@@ -1,0 +1,13 @@
+/** `ProbeContext`: one run of a probe. */
+import type { Clock } from '../../../runtime/clock.ts'
+import type { ContainerSpec } from '../../controllers/kubelet/container-runtime.ts'
+import type { ProbeTarget } from './probe-target.ts'
+
+export interface ProbeContext {
+  readonly container: ContainerSpec
+  readonly target: ProbeTarget
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** Aborts the run, because the container ends. The run then rejects with the reason of the signal. */
+  readonly signal: AbortSignal
+}

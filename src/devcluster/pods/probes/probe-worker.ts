@@ -1,0 +1,119 @@
+/** `ProbeWorker`: the times, runs and thresholds of one probe (k8s.io/kubernetes/pkg/kubelet/prober: worker). */
+import type { Clock, Timer } from '../../../runtime/clock.ts'
+import type { ProbeSpec } from '../../controllers/kubelet/container-runtime.ts'
+import { ProbeError } from './probe-outcome.ts'
+import type { ProbeOutcome } from './probe-outcome.ts'
+
+export interface ProbeWorkerOptions {
+  readonly clock: Clock
+  /** The start of the container, in milliseconds since 1970. */
+  readonly startedAt: number
+  /** The result until a threshold is reached. */
+  readonly isSuccess: boolean
+  /** Runs the probe. Throws a `ProbeError` for a run without an outcome. */
+  run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>
+  /** Called when a run has ended. From then on, `due` is the time of this end. */
+  onEnd(): void
+}
+
+/** A run that has ended. */
+export interface ProbeReport {
+  readonly outcome: ProbeOutcome | ProbeError
+  /** True when the outcome is now the result of the probe, because its threshold is reached. */
+  readonly isConfirmed: boolean
+}
+
+/** The defaults of the API (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_Probe). */
+const [defaultTimeoutSeconds, defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] = [1, 10, 3, 1]
+
+export class ProbeWorker {
+  /** The result that a threshold has confirmed. */
+  isSuccess: boolean
+  readonly #spec: ProbeSpec
+  readonly #options: ProbeWorkerOptions
+  /** The time of the next run, in milliseconds of `clock.monotonicNow()`. */
+  #nextAt = 0
+  #timer: Timer | undefined
+  #running: AbortController | undefined
+  #ended: { readonly outcome: ProbeOutcome | ProbeError; readonly at: number } | undefined
+  /** The number of equal outcomes in a row. */
+  #streak = 0
+  #succeeded: boolean | undefined
+
+  constructor(spec: ProbeSpec, options: ProbeWorkerOptions) {
+    this.#spec = spec
+    this.#options = options
+    this.isSuccess = options.isSuccess
+  }
+
+  /** Begins to run the probe: at once, or when the initial delay is over. */
+  begin(): void {
+    const { clock, startedAt } = this.#options
+    const delayMs = startedAt + (this.#spec.initialDelaySeconds ?? 0) * 1000 - clock.now()
+    this.#nextAt = clock.monotonicNow() + Math.max(0, delayMs)
+    this.#wait()
+  }
+
+  /** The end of the run that `take` returns next, in milliseconds since 1970. Infinity when `take` returns undefined. */
+  get due(): number {
+    return this.#ended?.at ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Returns the run that has ended, and plans the next one. Undefined when no run has ended. */
+  take(): ProbeReport | undefined {
+    if (this.#ended === undefined) return undefined
+    const { outcome } = this.#ended
+    this.#ended = undefined
+    this.#wait()
+    // The kubelet ignores a run without an outcome.
+    return { outcome, isConfirmed: !(outcome instanceof ProbeError) && this.#confirms(outcome.kind !== 'failure') }
+  }
+
+  /** Ends the timer and the run. A run that `take` has not returned is lost. */
+  end(): void {
+    this.#timer?.cancel()
+    this.#running?.abort()
+    this.#timer = undefined
+    this.#running = undefined
+    this.#ended = undefined
+  }
+
+  #confirms(succeeded: boolean): boolean {
+    this.#streak = succeeded === this.#succeeded ? this.#streak + 1 : 1
+    this.#succeeded = succeeded
+    const { failureThreshold = defaultFailureThreshold, successThreshold = defaultSuccessThreshold } = this.#spec
+    if (this.#streak < (succeeded ? successThreshold : failureThreshold)) return false
+    this.isSuccess = succeeded
+    return true
+  }
+
+  #wait(): void {
+    const { clock } = this.#options
+    this.#timer = clock.after(this.#nextAt - clock.monotonicNow(), () => void this.#run())
+  }
+
+  /**
+   * Runs the probe once. The periods continue during the run. When a period begins during the run, the next run begins as soon as `take`
+   * has returned this run, as with a `Ticker` of Go.
+   */
+  async #run(): Promise<void> {
+    const { clock, run, onEnd } = this.#options
+    const { timeoutSeconds, periodSeconds } = this.#spec
+    const periodMs = Math.max(1, periodSeconds ?? defaultPeriodSeconds) * 1000
+    const periods = Math.floor((clock.monotonicNow() - this.#nextAt) / periodMs)
+    this.#nextAt += (Math.max(0, periods) + 1) * periodMs
+    const running = new AbortController()
+    this.#running = running
+    const outcome = await run(Math.max(1, timeoutSeconds ?? defaultTimeoutSeconds) * 1000, running.signal).catch(probeError)
+    if (running.signal.aborted) return
+    this.#running = undefined
+    this.#ended = { outcome, at: clock.now() }
+    onEnd()
+  }
+}
+
+/** An error that a probe does not expect must not end the process. */
+function probeError(error: unknown): ProbeError {
+  if (error instanceof ProbeError) return error
+  return new ProbeError(error instanceof Error ? error.message : String(error), { cause: error })
+}

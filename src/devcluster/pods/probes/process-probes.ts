@@ -1,0 +1,125 @@
+/** `ProcessProbes`: the startup, liveness and readiness probes of one run of a container whose processes are real. */
+import type { Clock } from '../../../runtime/clock.ts'
+import type {
+  ContainerSpec,
+  ProbeKind,
+  Probes,
+  ProbesOptions,
+  ProbeSpec,
+  RuntimeEvent,
+} from '../../controllers/kubelet/container-runtime.ts'
+import { probeKinds } from '../../controllers/kubelet/container-runtime.ts'
+import type { ProbeOutcome } from './probe-outcome.ts'
+import { ProbeError } from './probe-outcome.ts'
+import type { ProbeTarget } from './probe-target.ts'
+import { ProbeWorker } from './probe-worker.ts'
+import { runProbe } from './run-probe.ts'
+
+export interface ProcessProbesOptions extends ProbesOptions {
+  readonly container: ContainerSpec
+  readonly target: ProbeTarget
+  readonly clock: Clock
+  /** Called when the run of a probe has ended. From then on, `due` is not Infinity. */
+  wake(): void
+  /** Takes the Events of probes that succeed with a warning, and of runs without an outcome. `onFailure` takes those of failures. */
+  record(event: RuntimeEvent): void
+}
+
+/**
+ * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). The result of a run counts when `step` has taken it. The probe runs
+ * again only after that. The first run has no random delay, because a kubelet delays it only after its own restart.
+ */
+export class ProcessProbes implements Probes {
+  isStarted: boolean
+  readonly #options: ProcessProbesOptions
+  readonly #workers = new Map<ProbeKind, ProbeWorker>()
+
+  constructor(options: ProcessProbesOptions) {
+    this.#options = options
+    const { container, known, clock, startedAt, target, wake } = options
+    this.isStarted = known?.isStarted ?? container.startupProbe === undefined
+    for (const kind of probeKinds) {
+      const spec = specOf(container, kind)
+      if (spec === undefined) continue
+      const isSuccess = kind === 'liveness' || (kind === 'readiness' && known?.isReady === true)
+      const run = (timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome> =>
+        runProbe(spec, { container, target, clock, timeoutMs, signal })
+      this.#workers.set(kind, new ProbeWorker(spec, { clock, startedAt, isSuccess, run, onEnd: wake }))
+    }
+    for (const kind of this.#active) this.#workers.get(kind)?.begin()
+  }
+
+  /** A container without a readiness probe is ready when it has started. */
+  get isReady(): boolean {
+    return this.isStarted && this.#workers.get('readiness')?.isSuccess !== false
+  }
+
+  get due(): number {
+    return Math.min(...[...this.#workers.values()].map(({ due }) => due))
+  }
+
+  step(at: number): ProbeKind | undefined {
+    for (const [kind, worker] of this.#workers) {
+      const report = worker.due <= at ? worker.take() : undefined
+      if (report === undefined) continue
+      const { outcome, isConfirmed } = report
+      this.#report(kind, outcome)
+      if (!isConfirmed || kind === 'readiness') continue
+      if (!worker.isSuccess) {
+        this.stopKilling()
+        return kind
+      }
+      if (kind === 'startup') this.#start()
+    }
+    return undefined
+  }
+
+  stopKilling(): void {
+    this.#workers.get('startup')?.end()
+    this.#workers.get('liveness')?.end()
+  }
+
+  end(): void {
+    for (const worker of this.#workers.values()) worker.end()
+  }
+
+  /** The kinds of probes that run now. The startup probe delays the others. */
+  get #active(): readonly ProbeKind[] {
+    return this.isStarted ? ['liveness', 'readiness'] : ['startup']
+  }
+
+  /**
+   * Begins the probes that have waited for the startup probe. The kubelet, too, runs the readiness probe at once
+   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). The kubelet runs the liveness probe soon after.
+   */
+  #start(): void {
+    this.isStarted = true
+    this.#workers.get('startup')?.end()
+    for (const kind of this.#active) this.#workers.get(kind)?.begin()
+  }
+
+  /** Reports the Event of a run (k8s.io/kubernetes/pkg/kubelet/prober: prober.probe). */
+  #report(kind: ProbeKind, outcome: ProbeOutcome | ProbeError): void {
+    const { onFailure, record } = this.#options
+    const title = titles[kind]
+    if (outcome instanceof ProbeError) {
+      const message = `${title} probe errored and resulted in ${outcome.state} state: ${outcome.message}`
+      record({ type: 'Warning', reason: 'Unhealthy', message })
+    } else if (outcome.kind === 'warning') {
+      record({ type: 'Warning', reason: 'ProbeWarning', message: `${title} probe warning: ${outcome.output}` })
+    } else if (outcome.kind === 'failure') onFailure(kind, outcome.output)
+  }
+}
+
+const titles: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' }
+
+function specOf(container: ContainerSpec, kind: ProbeKind): ProbeSpec | undefined {
+  switch (kind) {
+    case 'startup':
+      return container.startupProbe
+    case 'liveness':
+      return container.livenessProbe
+    case 'readiness':
+      return container.readinessProbe
+  }
+}

@@ -1,0 +1,86 @@
+/** `runCommand`: runs a command in a container, and collects the beginning of its output. */
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../../runtime/clock.ts'
+import { untilAborted, within } from '../../../runtime/waiting.ts'
+import type { ExecProcess } from '../driver.ts'
+import type { ProbeTarget } from './probe-target.ts'
+
+export interface CommandResult {
+  readonly exitCode: number
+  /** The text of stdout and then that of stderr, 10 KiB at most. */
+  readonly output: string
+  /** The text of stderr, 10 KiB at most. */
+  readonly errorOutput: string
+}
+
+export interface CommandOptions {
+  readonly clock: Clock
+  /** Kills the command. The run then rejects with the reason of the signal. */
+  readonly signal: AbortSignal
+}
+
+/** The length of the kept output (k8s.io/kubernetes/pkg/probe/exec: maxReadLength). */
+const maxOutputBytes = 10 * 1024
+/**
+ * The time for the rest of the output after the command has ended. Processes that the command leaves in the background keep the streams
+ * open.
+ */
+const drainMs = 200
+
+/** Runs a command to its end. Rejects like `target.execute` when the command could not be started. */
+export async function runCommand(command: readonly string[], target: ProbeTarget, options: CommandOptions): Promise<CommandResult> {
+  const { clock, signal } = options
+  signal.throwIfAborted()
+  const process = await untilAborted(target.execute(command), signal, discard)
+  const { stdin, stdout, stderr } = process
+  stdin?.on('error', ignore).destroy()
+  const collected = new CollectedOutput(stdout)
+  const collectedErrors = stderr === undefined ? undefined : new CollectedOutput(stderr)
+  try {
+    const exitCode = await untilAborted(process.exited, signal, ignore)
+    const ended = Promise.all([collected.ended, collectedErrors?.ended])
+    await untilAborted(within(clock, drainMs, ended), signal, ignore)
+    const errorOutput = collectedErrors?.bytes() ?? Buffer.alloc(0)
+    const output = Buffer.concat([collected.bytes(), errorOutput]).subarray(0, maxOutputBytes)
+    return { exitCode, output: output.toString(), errorOutput: errorOutput.toString() }
+  } catch (error) {
+    process.kill()
+    throw error
+  }
+}
+
+/**
+ * Collects the beginning of a stream. The rest is read and dropped. A full pipe would stop the command. A closed pipe would end the
+ * processes that the command leaves in the background.
+ */
+class CollectedOutput {
+  /** Resolves when the stream has ended or failed. */
+  readonly ended: Promise<void>
+  readonly #chunks: Buffer[] = []
+  #length = 0
+
+  constructor(stream: Readable) {
+    stream.on('data', (chunk: Buffer) => {
+      if (this.#length >= maxOutputBytes) return
+      this.#chunks.push(chunk)
+      this.#length += chunk.length
+    })
+    this.ended = new Promise((resolve) => {
+      for (const event of ['end', 'error', 'close']) stream.on(event, () => resolve())
+    })
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks).subarray(0, maxOutputBytes)
+  }
+}
+
+/** Ends a command that started too late. */
+function discard(process: ExecProcess): void {
+  for (const stream of [process.stdin, process.stdout, process.stderr]) stream?.on('error', ignore).destroy()
+  process.kill()
+}
+
+function ignore(): void {
+  // Nobody waits for it any more.
+}

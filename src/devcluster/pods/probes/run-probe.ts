@@ -1,0 +1,37 @@
+/** `runProbe`: one run of a probe. */
+import type { ProbeSpec } from '../../controllers/kubelet/container-runtime.ts'
+import { execProbe } from './exec-probe.ts'
+import { grpcProbe } from './grpc-probe.ts'
+import { httpProbe } from './http-probe.ts'
+import type { ProbeContext } from './probe-context.ts'
+import type { ProbeOutcome } from './probe-outcome.ts'
+import { ProbeError } from './probe-outcome.ts'
+import { tcpProbe } from './tcp-probe.ts'
+
+/** The number of tries within one run (k8s.io/kubernetes/pkg/kubelet/prober: maxProbeRetries). */
+const maxTries = 3
+
+/**
+ * Runs a probe. Tries again when a try has no outcome.
+ *
+ * @throws {ProbeError} when no try has an outcome.
+ * @throws the reason of `context.signal` when it aborts.
+ */
+export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await runOnce(spec, context)
+    } catch (error) {
+      if (!(error instanceof ProbeError) || tries === maxTries) throw error
+    }
+  }
+}
+
+/** The kubelet looks at the handlers in this order (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
+async function runOnce({ exec, httpGet, tcpSocket, grpc }: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
+  if (exec !== undefined) return execProbe(exec, context)
+  if (httpGet !== undefined) return httpProbe(httpGet, context)
+  if (tcpSocket !== undefined) return tcpProbe(tcpSocket, context)
+  if (grpc !== undefined) return grpcProbe(grpc, context)
+  throw new ProbeError(`missing probe handler for ${context.container.name}`)
+}

@@ -1,0 +1,64 @@
+/** `startTls`: a TLS connection as a client that trusts every certificate. */
+import { isIP } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { connect } from 'node:tls'
+import { messageOf } from '../../../api/errors.ts'
+import type { Connection } from './dial.ts'
+import { ConnectionError, codeOf, networkMessage } from './dial.ts'
+import { FirstBytes } from './first-bytes.ts'
+
+/** The server has answered in HTTP without TLS. */
+export class HttpAnswer extends ConnectionError {
+  constructor(options: ErrorOptions) {
+    super('http: server gave HTTP response to HTTPS client', options)
+  }
+}
+
+/** The start of a response without TLS. Go, too, compares five bytes: the length of a TLS record header (crypto/tls: RecordHeaderError). */
+const httpStart = 'HTTP/'
+
+/**
+ * Starts TLS over a connection. The client offers only HTTP/1.1.
+ *
+ * @throws {ConnectionError} when the server does not speak TLS, or ends the connection.
+ * @throws the reason of `signal` when it aborts.
+ */
+export async function startTls({ socket, ends }: Connection, hostname: string, signal: AbortSignal): Promise<TLSSocket> {
+  const inner = new FirstBytes(socket, httpStart.length)
+  // A kubelet does not verify the serving certificate (k8s.io/kubernetes/pkg/probe/http: New).
+  const options = { socket: inner, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }
+  const secure = connect(isIP(hostname) === 0 ? { ...options, servername: hostname } : options)
+  try {
+    await handshakeOf(secure, signal)
+    return secure
+  } catch (error) {
+    secure.destroy()
+    signal.throwIfAborted()
+    if (inner.bytes.toString('latin1') === httpStart) throw new HttpAnswer({ cause: error })
+    throw new ConnectionError(tlsMessage(error, ends), { cause: error })
+  }
+}
+
+function handshakeOf(secure: TLSSocket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => void secure.destroy()
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+    secure.on('secureConnect', () => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    })
+    secure.on('error', reject)
+    secure.on('close', () => {
+      signal.removeEventListener('abort', abort)
+      reject(new ConnectionError('EOF'))
+    })
+  })
+}
+
+function tlsMessage(error: unknown, ends: string): string {
+  if (error instanceof ConnectionError) return error.message
+  const isOther = codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' || codeOf(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+  if (isOther) return 'tls: first record does not look like a TLS handshake'
+  return networkMessage(error, ends) ?? `tls: ${messageOf(error)}`
+}

@@ -1,0 +1,52 @@
+/**
+ * Changes and removes files of containers. In a user namespace, a file of a user other than root belongs to a subordinate id of the
+ * developer. Only a program in the namespace can change such a file.
+ */
+import { runProgram } from '../namespaces/programs.ts'
+import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'
+import { removeFolder } from '../volumes/remove-folder.ts'
+
+/** Returns a function that removes a folder. A command runs in the namespace when the words `prefix` precede it. */
+export function folderRemover(prefix: readonly string[]): (path: string) => Promise<void> {
+  return (path) => removeFolder(path, prefix)
+}
+
+/**
+ * Returns a function that changes owners and permissions. Errors are ignored, as by the kubelet: an id that does not exist in the namespace
+ * cannot become the owner.
+ */
+export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
+  return async (changes) => {
+    for (const { path, uid, gid, mode } of changes) {
+      const owner = `${uid ?? ''}${gid === undefined ? '' : `:${gid}`}`
+      if (owner !== '') await runIn(prefix, ['chown', '--no-dereference', '--', owner, path]).catch(() => undefined)
+      if (mode !== undefined) await runIn(prefix, ['chmod', mode.toString(8), '--', path]).catch(() => undefined)
+    }
+  }
+}
+
+/**
+ * Sets the group of all files in a folder, and then of the folder. Symbolic links are not followed. Errors of single files are ignored.
+ * Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient permissions. If the folder has
+ * the group and the sufficient permissions, nothing is changed. Without sufficient permissions, everything is changed.
+ */
+const setGroupScript = `
+root=$1 group=$2 files=$3 folders=$4 sufficient=$5
+[ -z "$sufficient" ] || [ -z "$(find "$root" -maxdepth 0 -gid "$group" -perm "-$sufficient")" ] || exit 0
+find "$root" -mindepth 1 -type l -exec chgrp -h -- "$group" {} + \\
+  -o -type d -exec chgrp -- "$group" {} + -exec chmod "$folders" -- {} + \\
+  -o -exec chgrp -- "$group" {} + -exec chmod "$files" -- {} + || :
+chgrp -- "$group" "$root" && chmod "$folders" -- "$root" || :`
+
+/** Returns a function that sets the group of a volume like `setGroup`, but also in folders that only their owners may read. */
+export function groupSetter(prefix: readonly string[]): SetGroup {
+  return async (root, gid, { isReadOnly, policy }) => {
+    const [files, folders, bits] = isReadOnly ? ['g+r', 'g+rxs', '2050'] : ['g+rw', 'g+rwxs', '2070']
+    const sufficient = policy === 'OnRootMismatch' ? bits : ''
+    await runIn(prefix, ['sh', '-c', setGroupScript, 'sh', root, String(gid), files, folders, sufficient])
+  }
+}
+
+async function runIn(prefix: readonly string[], command: readonly string[]): Promise<void> {
+  await runProgram([...prefix, ...command])
+}

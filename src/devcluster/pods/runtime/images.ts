@@ -1,0 +1,163 @@
+/**
+ * `Images`: the file systems and configurations of images. The developer can set a folder for an image, which is then its file system. All
+ * other images have the file system of this machine.
+ */
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, resolve } from 'node:path'
+import { ProreusError } from '../../../api/errors.ts'
+import { isObject } from '../../../api/json.ts'
+import type { ImageConfig } from '../environment/command.ts'
+import type { ReadonlyContainer } from '../environment/sources.ts'
+import { readRegularFile } from './regular-file.ts'
+import { defaultStopSignal, parseSignal } from './stop-signal.ts'
+
+/** The file system and the configuration of an image. */
+export interface Image {
+  /** The folder that is the root of the containers. Default: the root of this machine. */
+  readonly folder?: string
+  readonly config: ImageConfig
+  /** The signal that asks a container to end. */
+  readonly stopSignal: NodeJS.Signals
+}
+
+/**
+ * The largest number of folders in which a program is looked for before the container starts. Each folder blocks the event loop for some
+ * microseconds, and a Pod may have a PATH of a mebibyte.
+ */
+const maxPathFolders = 1000
+/** The longest name of a file, in bytes (Linux: NAME_MAX). */
+const maxNameLength = 255
+
+export class Images {
+  readonly #byName: ReadonlyMap<string, Image>
+  /** The image for all names without a folder. Its programs are found in the developer's PATH. */
+  readonly #machine: Image
+  readonly #path: string
+
+  private constructor(byName: ReadonlyMap<string, Image>, environment: Readonly<Record<string, string | undefined>>) {
+    this.#byName = byName
+    this.#path = environment.PATH ?? ''
+    this.#machine = { config: { Env: [`PATH=${this.#path}`] }, stopSignal: defaultStopSignal }
+  }
+
+  /**
+   * Reads the configurations of the images. The file `FOLDER.json` beside a folder is the OCI image configuration. Without this file, a
+   * container needs a command.
+   *
+   * @param folders the folders, keyed by the name of the image as Pods write it.
+   * @throws {ProreusError} `PRO_CONFIG_INVALID` for a folder that does not exist, or for a configuration that is not valid.
+   */
+  static async read(
+    folders: Readonly<Record<string, string>>,
+    environment: Readonly<Record<string, string | undefined>> = process.env,
+  ): Promise<Images> {
+    const entries = Object.entries(folders).map(async ([name, folder]): Promise<[string, Image]> => {
+      if (!isFolder(folder)) throw invalid(name, `${folder} is not a folder`)
+      return [name, { folder, ...(await readConfig(name, `${folder.replace(/\/+$/, '')}.json`)) }]
+    })
+    return new Images(new Map(await Promise.all(entries)), environment)
+  }
+
+  /** Returns the image of a container. Does not check whether the container can be started. */
+  of({ image = '' }: ReadonlyContainer): Image {
+    return this.#byName.get(image) ?? this.#machine
+  }
+
+  /**
+   * Returns the reason why a container cannot be started from its image. Returns undefined when the container can be started.
+   *
+   * @param ownFolders the folders of this machine that containers do not see (`PodDriver.ownFolders`)
+   */
+  problemOf(container: ReadonlyContainer, ownFolders: readonly string[] = []): string | undefined {
+    const { image = '' } = container
+    const { folder, config } = this.of(container)
+    const command = [...(container.command ?? []), ...(container.args ?? [])]
+    const hasEntrypoint = (config.Entrypoint ?? []).length > 0 || (config.Cmd ?? []).length > 0
+    if (command.length === 0 && !hasEntrypoint)
+      return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
+    const program = command[0]
+    // When the image has a folder, the start of the container looks for the program.
+    if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
+    const path = pathOf(program, container)
+    // An init container may still write the program into the volume. The start of the container looks for it.
+    if (path !== undefined && isInVolume(path, container)) return undefined
+    const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
+    if (hidden !== undefined)
+      return `the program ${JSON.stringify(program)} is in ${hidden}, which each container has for itself: move it to another folder`
+    const problem = problemOfProgram(path === undefined ? this.#filesInPath(program, container) : [path])
+    if (problem === undefined) return undefined
+    return `images are not pulled: the program ${JSON.stringify(program)} ${problem}, and --pods-image gives ${JSON.stringify(image)} no folder`
+  }
+
+  /** Returns the paths at which the program may be, in the order of PATH. */
+  #filesInPath(program: string, { env = [], workingDir = '/' }: ReadonlyContainer): readonly string[] {
+    if (program.length > maxNameLength) return []
+    const path = env.findLast(({ name, value }) => name === 'PATH' && value !== undefined)?.value ?? this.#path
+    return path.split(delimiter, maxPathFolders + 1).map((folder) => resolve(workingDir, folder, program))
+  }
+}
+
+/** Returns the path of a program that is not looked for in PATH. */
+function pathOf(program: string, { workingDir = '/' }: ReadonlyContainer): string | undefined {
+  return program.includes('/') ? resolve(workingDir, program) : undefined
+}
+
+function isInVolume(path: string, { volumeMounts = [] }: ReadonlyContainer): boolean {
+  return volumeMounts.some(({ mountPath }) => `${path}/`.startsWith(`${resolve('/', mountPath)}/`))
+}
+
+async function readConfig(name: string, file: string): Promise<Omit<Image, 'folder'>> {
+  let text: string
+  try {
+    text = await readRegularFile(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { config: {}, stopSignal: defaultStopSignal }
+    throw invalid(name, `${file} cannot be read`, error)
+  }
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw invalid(name, `${file} is not JSON`, error)
+  }
+  // In an OCI image configuration, the field `config` is the configuration of containers. A file may also contain only that part.
+  const config = isObject(json) ? (json.config ?? json) : undefined
+  if (!isObject(config)) throw invalid(name, `${file} is not an OCI image configuration`)
+  for (const field of ['Entrypoint', 'Cmd', 'Env'] as const)
+    if (!isTexts(config[field])) throw invalid(name, `${file}: config.${field} must be a list of strings`)
+  for (const field of ['User', 'WorkingDir', 'StopSignal'] as const)
+    if (config[field] !== undefined && typeof config[field] !== 'string') throw invalid(name, `${file}: config.${field} must be a string`)
+  const { StopSignal = '' } = config as ImageConfig
+  const stopSignal = StopSignal === '' ? defaultStopSignal : parseSignal(StopSignal)
+  if (stopSignal === undefined)
+    throw invalid(name, `${file}: config.StopSignal is ${JSON.stringify(StopSignal)}, which is no signal of this machine`)
+  return { config: config as ImageConfig, stopSignal }
+}
+
+function isTexts(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */
+function problemOfProgram(files: readonly string[]): string | undefined {
+  // A longer PATH is searched only when the container starts. That search does not block the event loop.
+  if (files.length > maxPathFolders) return undefined
+  let denied: string | undefined
+  for (const file of files) {
+    try {
+      accessSync(file, constants.X_OK)
+      if (statSync(file).isFile()) return undefined
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') denied ??= file
+    }
+  }
+  return denied === undefined ? 'is not on this machine' : `cannot be run (permission denied: ${denied})`
+}
+
+function invalid(name: string, problem: string, cause?: unknown): ProreusError {
+  return new ProreusError('PRO_CONFIG_INVALID', `The image ${JSON.stringify(name)}: ${problem}.`, { cause })
+}

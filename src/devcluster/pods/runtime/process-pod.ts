@@ -1,0 +1,280 @@
+/** `ProcessPod`: the network, the volumes and the containers of one Pod as processes. */
+import { sleep, within } from '../../../runtime/waiting.ts'
+import { messageOf } from '../../../api/errors.ts'
+import type { ReadonlyPod } from '../../controllers/api-types.ts'
+import type {
+  ContainerHost,
+  ContainerSpec,
+  ContainerTask,
+  PodRuntime,
+  PodRuntimeOptions,
+  RuntimeEvent,
+} from '../../controllers/kubelet/container-runtime.ts'
+import { simulationPrefix } from '../../controllers/kubelet/simulated/simulation.ts'
+import type { PodSandbox } from '../driver.ts'
+import type { PodPlace } from '../environment/sources.ts'
+import { removePodLogs } from '../logs/container-logs.ts'
+import { podHostName } from '../volumes/host-name.ts'
+import { PodVolumes } from '../volumes/pod-volumes.ts'
+import { volumeReferencesOf } from '../volumes/volume-references.ts'
+import { limitsNotEnforced, tokenOmitted } from './missing-events.ts'
+import type { PodContext } from './pod-context.ts'
+import { ProcessContainer } from './process-container.ts'
+import { VolumeLoop } from './volume-loop.ts'
+
+/** The time after which the kubelet tries again to create a sandbox (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+const sandboxRetryMs = 10_000
+/**
+ * The time in milliseconds to wait for the end of killed containers. Without namespaces, a process that has changed its user cannot be
+ * killed, and the output of its container stays open.
+ */
+const finishMs = 5_000
+
+/** The start of the name of the volume with the token of the ServiceAccount (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount). */
+const tokenVolumePrefix = 'kube-api-access-'
+
+export interface ProcessPodOptions extends PodRuntimeOptions {
+  /** Called when the Pod is destroyed. The promise resolves when its files have been removed. It never rejects. */
+  onDestroyed(done: Promise<void>): void
+}
+
+export class ProcessPod implements PodRuntime {
+  readyAt = Number.POSITIVE_INFINITY
+  removedAt = Number.POSITIVE_INFINITY
+  sandboxAttempt: number
+  readonly evictionAt = Number.POSITIVE_INFINITY
+  pod: ReadonlyPod
+  readonly context: PodContext
+  readonly volumes: PodVolumes
+  /** The containers, keyed by name. */
+  readonly containers = new Map<string, ProcessContainer>()
+  readonly #options: ProcessPodOptions
+  readonly #events: RuntimeEvent[] = []
+  /** The messages of `recordOnce`. */
+  readonly #recorded = new Set<string>()
+  readonly #stop = new AbortController()
+  /** Resolves with the sandbox when the volumes are ready, too. Resolves with undefined when the Pod ends before it has a sandbox. */
+  #sandbox: Promise<PodSandbox | undefined>
+  readonly #volumesReady = Promise.withResolvers<void>()
+  #loop: VolumeLoop | undefined
+  #removal: Promise<void> | undefined
+
+  constructor(pod: ReadonlyPod, context: PodContext, options: ProcessPodOptions) {
+    this.pod = pod
+    this.context = context
+    this.#options = options
+    const { stateFolder, objects, clock, random, logger, changeOwnership, setGroup, removeFolder } = context
+    this.volumes = new PodVolumes(pod, {
+      stateFolder,
+      sources: objects,
+      createToken: (request) => objects.createToken(request),
+      allocatable: options.allocatable,
+      omits: (volume) => this.#omits(volume),
+      ...(changeOwnership !== undefined && { changeOwnership }),
+      ...(setGroup !== undefined && { setGroup }),
+      ...(removeFolder !== undefined && { removeFolder }),
+      clock,
+      random,
+      onProblem: (error) => logger.warn({ err: error, namespace: pod.metadata.namespace, name: pod.metadata.name }, 'volume not updated'),
+    })
+    this.sandboxAttempt = hadContainers(pod) ? 1 : 0
+    const omitted = pod.spec?.volumes?.find(({ name }) => this.#omits(name))
+    this.recordOnce(omitted && tokenOmitted(omitted.name))
+    this.recordOnce(limitsNotEnforced(pod))
+    this.#sandbox = this.#prepare()
+  }
+
+  /** Returns true for the volume with the token in the mode `plain`: a process has no file system of its own for the token. */
+  #omits(volume: string): boolean {
+    return this.context.driver.mode === 'plain' && volume.startsWith(tokenVolumePrefix)
+  }
+
+  get podIP(): string {
+    return this.#options.podIP
+  }
+
+  /** True for a Pod that has the network of its node. */
+  get isOnHost(): boolean {
+    return this.pod.spec?.hostNetwork === true
+  }
+
+  /**
+   * The host name in the kernel. A Pod with the network of its node has the name of the node (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
+   * generatePodSandboxConfig).
+   *
+   * @throws {Error} with the words of the kubelet for an invalid name.
+   */
+  get hostname(): string {
+    const { dns, node } = this.context
+    return this.isOnHost ? node.hostname : podHostName(this.pod, dns.clusterDomain).nodename
+  }
+
+  /** The addresses and resources that variables of containers can show. */
+  get place(): PodPlace {
+    const { podIP, allocatable } = this.#options
+    return { hostIPs: [this.pod.status?.hostIP ?? podIP], podIPs: [podIP], allocatable }
+  }
+
+  /** Resolves with the sandbox. Rejects when the Pod has ended before it had a sandbox. */
+  async sandbox(): Promise<PodSandbox> {
+    const sandbox = await this.#sandbox
+    if (sandbox === undefined) throw new Error('the pod has ended')
+    return sandbox
+  }
+
+  get problems(): readonly string[] {
+    const names = Object.keys(this.pod.metadata.annotations ?? {}).filter((name) => name.split('/')[0]?.endsWith(simulationPrefix))
+    return names.map((name) => `${name} has no effect: the containers of this cluster are processes`)
+  }
+
+  record(event: RuntimeEvent): void {
+    this.#events.push(event)
+  }
+
+  /** Records an Event once: a later Event with the same reason and message is ignored, for example after the restart of a container. */
+  recordOnce(event: RuntimeEvent | undefined): void {
+    if (event === undefined) return
+    const text = `${event.reason}: ${event.message}`
+    if (this.#recorded.has(text)) return
+    this.#recorded.add(text)
+    this.record(event)
+  }
+
+  wake(): void {
+    this.#options.wake()
+  }
+
+  takeEvents(): readonly RuntimeEvent[] {
+    return this.#events.splice(0)
+  }
+
+  update(pod: ReadonlyPod): void {
+    const { labels, annotations } = this.pod.metadata
+    this.pod = pod
+    this.recordOnce(limitsNotEnforced(pod))
+    if (pod.metadata.labels !== labels || pod.metadata.annotations !== annotations) this.#loop?.changed()
+  }
+
+  /** Called when a ConfigMap or a Secret of the namespace has changed. */
+  objectChanged(kind: 'configMaps' | 'secrets', name: string): void {
+    if (volumeReferencesOf(this.pod)[kind].has(name)) this.#loop?.changed()
+  }
+
+  evicted(): void {
+    // This runtime evicts no Pod.
+  }
+
+  container(spec: ContainerSpec, host: ContainerHost): ContainerTask {
+    const made = new ProcessContainer(this, spec, host)
+    this.containers.set(spec.name, made)
+    return made
+  }
+
+  remove(): void {
+    void this.halt()
+  }
+
+  destroy(): Promise<void> {
+    const halted = this.#finish().then(() => this.halt())
+    this.#options.onDestroyed(this.#removeFiles(halted))
+    return halted
+  }
+
+  /** Waits until the containers have ended, at most for `finishMs`. Never rejects. */
+  async #finish(): Promise<void> {
+    const ends = [...this.containers.values()].map((container) => container.finish())
+    await within(this.context.clock, finishMs, Promise.all(ends)).catch(() => undefined)
+  }
+
+  async #removeFiles(halted: Promise<void>): Promise<void> {
+    const { stateFolder, logger } = this.context
+    const { namespace, name, uid } = this.pod.metadata
+    await halted
+    await this.#finish()
+    try {
+      await this.volumes.remove()
+      await removePodLogs(stateFolder, uid)
+    } catch (error) {
+      logger.warn({ err: error, namespace, name }, 'the files of a Pod could not be removed')
+    }
+  }
+
+  /** Creates the sandbox and the volumes. */
+  async #prepare(): Promise<PodSandbox | undefined> {
+    const { clock } = this.context
+    const attempt = this.sandboxAttempt
+    const sandbox = await this.#createSandbox()
+    if (sandbox === undefined) return undefined
+    void sandbox.ended.then(() => this.#replaceSandbox(sandbox))
+    this.#loop ??= new VolumeLoop(this.volumes, {
+      clock,
+      signal: this.#stop.signal,
+      pod: () => this.pod,
+      onReady: () => this.#volumesReady.resolve(),
+      onErrors: (errors) => {
+        for (const { reason, message } of errors) this.record({ type: 'Warning', reason, message })
+        this.wake()
+      },
+    })
+    await Promise.race([this.#volumesReady.promise, this.#loop.ended])
+    if (!this.#stop.signal.aborted && attempt === this.sandboxAttempt) this.readyAt = clock.now()
+    this.wake()
+    return sandbox
+  }
+
+  /** Creates another sandbox in place of the one that has ended, unless the Pod has ended. */
+  #replaceSandbox(ended: PodSandbox): void {
+    if (this.#stop.signal.aborted) return
+    this.readyAt = Number.POSITIVE_INFINITY
+    this.sandboxAttempt += 1
+    this.#sandbox = this.#remove(ended).then(() => this.#prepare())
+    this.wake()
+  }
+
+  /** Tries to create the sandbox until the driver succeeds. Resolves with undefined when the Pod ends before that. */
+  async #createSandbox(): Promise<PodSandbox | undefined> {
+    const { driver, clock } = this.context
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        return await driver.createSandbox({ hostname: this.hostname, address: this.#options.podIP, hostNetwork: this.isOnHost })
+      } catch (error) {
+        const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${messageOf(error)}`
+        this.record({ type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+        this.wake()
+        await sleep(clock, sandboxRetryMs, signal).catch(() => undefined)
+      }
+    }
+    return undefined
+  }
+
+  /** Kills the containers that still run, and removes the network. Never rejects. */
+  halt(): Promise<void> {
+    this.#stop.abort()
+    this.#removal ??= this.#removeSandbox()
+    return this.#removal
+  }
+
+  async #removeSandbox(): Promise<void> {
+    await this.#loop?.ended
+    await this.#remove(await this.#sandbox)
+    this.removedAt = this.context.clock.now()
+    this.wake()
+  }
+
+  /** Never rejects. */
+  async #remove(sandbox: PodSandbox | undefined): Promise<void> {
+    const { namespace, name } = this.pod.metadata
+    try {
+      await sandbox?.remove()
+    } catch (error) {
+      this.context.logger.warn({ err: error, namespace, name }, 'the network of a Pod could not be removed')
+    }
+  }
+}
+
+/** Returns true for a Pod with a container that was created before the embedded cluster was restarted. */
+function hadContainers({ status }: ReadonlyPod): boolean {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  return all.some(({ containerID = '' }) => containerID !== '')
+}

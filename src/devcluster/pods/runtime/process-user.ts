@@ -1,0 +1,115 @@
+/** `processUser` finds the user of a container in the Pod and the image. `homeOf` finds the home folder of a user. */
+import { userInfo } from 'node:os'
+import { messageOf } from '../../../api/errors.ts'
+import type { ReadonlyPod } from '../../controllers/api-types.ts'
+import type { ProcessUser } from '../driver.ts'
+import { ContainerConfigError } from '../environment/container-config-error.ts'
+import type { ReadonlyContainer } from '../environment/sources.ts'
+import { readImageFile } from './image-file.ts'
+
+export interface ImageUser {
+  /** The user of the image: `uid`, `uid:gid`, `name` or `name:group`. */
+  readonly imageUser?: string | undefined
+  /** The folder of the image. Default: the root of this machine. */
+  readonly image?: string | undefined
+  /** False when the groups of the image are ignored, because a process can only have the groups of Proreus. Default: true. */
+  readonly getsGroups?: boolean
+}
+
+type Entries = readonly (readonly string[])[]
+
+/**
+ * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
+ * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image names a user or a group.
+ *
+ * @throws {ContainerConfigError} for a user that the image does not have, for root where `runAsNonRoot` is set, and for a passwd or
+ *   group file that cannot be read.
+ */
+export async function processUser(
+  pod: ReadonlyPod,
+  container: ReadonlyContainer,
+  { imageUser = '', image = '/', getsGroups = true }: ImageUser,
+): Promise<ProcessUser | undefined> {
+  const ofPod = pod.spec?.securityContext
+  const own = container.securityContext
+  const runAsUser = own?.runAsUser ?? ofPod?.runAsUser
+  const runAsGroup = own?.runAsGroup ?? ofPod?.runAsGroup
+  const groups = [...(ofPod?.fsGroup === undefined ? [] : [ofPod.fsGroup]), ...(ofPod?.supplementalGroups ?? [])]
+  const isUserless = runAsUser === undefined && imageUser === ''
+  const passwd = isUserless && runAsGroup === undefined && groups.length === 0 ? [] : await entriesOf(image, '/etc/passwd')
+  const fromImage = runAsUser === undefined && imageUser !== '' ? await userOfImage(imageUser, image, passwd) : undefined
+  const uid = runAsUser ?? fromImage?.uid ?? 0
+  const isNonRoot = own?.runAsNonRoot ?? ofPod?.runAsNonRoot
+  if (isNonRoot === true && uid === 0)
+    throw new ContainerConfigError(
+      `container has runAsNonRoot and image will run as root (pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name})`,
+    )
+  if (isUserless && runAsGroup === undefined && groups.length === 0) return undefined
+  const [nameOfUid, , , primary = 0] = passwd.find((fields) => Number(fields[2]) === uid) ?? []
+  const gid = runAsGroup ?? fromImage?.gid ?? Number(primary)
+  const name = fromImage?.name ?? nameOfUid
+  const hasGroupsOfImage = name !== undefined && getsGroups && ofPod?.supplementalGroupsPolicy !== 'Strict'
+  const ofImage = hasGroupsOfImage ? groupsOf(name, await entriesOf(image, '/etc/group')) : []
+  return { uid, gid, supplementalGroups: [...new Set([...groups, ...ofImage])] }
+}
+
+/** Returns the groups that list a user, without the user's own group (github.com/containerd/containerd: oci.WithAdditionalGIDs). */
+function groupsOf(user: string, entries: Entries): readonly number[] {
+  const listed = entries.filter(([group, , gid = '', members = '']) => group !== user && isNumber(gid) && members.split(',').includes(user))
+  return listed.map(([, , gid]) => Number(gid))
+}
+
+/**
+ * Resolves with the home folder of a user in the passwd file of an image (github.com/opencontainers/runc/libcontainer: getUserHome).
+ * Resolves with `/` when the file does not list the user. `image` is the folder of the image. Default: the root of this machine.
+ */
+export async function homeOf(uid: number, image = '/'): Promise<string> {
+  const entry = (await entriesOf(image, '/etc/passwd')).find(([, , id = '']) => isNumber(id) && Number(id) === uid)
+  return entry?.[5] || '/'
+}
+
+/** Returns the home folder of the user who runs Proreus. Returns `/` when this machine does not know the user. */
+export function ownHome(): string {
+  try {
+    return userInfo().homedir || '/'
+  } catch {
+    return '/'
+  }
+}
+
+/** Resolves with the ids of a user such as `postgres` or `999:999`. Names are looked up in the passwd and group files of the image. */
+async function userOfImage(
+  text: string,
+  image: string,
+  passwd: Entries,
+): Promise<{ readonly uid: number; readonly gid?: number; readonly name?: string }> {
+  const [named = '', group] = text.split(':')
+  // Without a user it is root (github.com/moby/sys/user: GetExecUser).
+  const user = named === '' ? '0' : named
+  const byName = passwd.find(([name, , id = '']) => name === user && isNumber(id))
+  const uid = isNumber(user) ? Number(user) : byName === undefined ? undefined : Number(byName[2])
+  if (uid === undefined) throw refused(`unable to find user ${user}: no matching entries in passwd file`)
+  const name = isNumber(user) ? {} : { name: user }
+  if (group === undefined) return byName === undefined ? { uid } : { uid, gid: Number(byName[3]), ...name }
+  if (isNumber(group)) return { uid, gid: Number(group), ...name }
+  const found = (await entriesOf(image, '/etc/group')).find(([name]) => name === group)
+  if (found === undefined) throw refused(`unable to find group ${group}: no matching entries in group file`)
+  return { uid, gid: Number(found[2]), ...name }
+}
+
+function refused(message: string, cause?: unknown): ContainerConfigError {
+  return new ContainerConfigError(message, { reason: 'CreateContainerError', cause })
+}
+
+function isNumber(text: string): boolean {
+  return /^\d{1,10}$/.test(text)
+}
+
+/** Resolves with the lines of a file such as /etc/passwd, split at colons. A missing file counts as an empty one. */
+async function entriesOf(image: string, path: string): Promise<Entries> {
+  try {
+    return ((await readImageFile(image, path)) ?? '').split('\n').map((line) => line.split(':'))
+  } catch (error) {
+    throw refused(`${path} of the image cannot be read: ${messageOf(error)}`, error)
+  }
+}

@@ -1,0 +1,25 @@
+/** `readRegularFile` reads a small file that another program or user may have made. */
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+/** The largest size of a file, in bytes. The /etc/passwd of a large organization has several hundred kilobytes. */
+const maxBytes = 1024 * 1024
+
+/**
+ * Resolves with the text of the file.
+ *
+ * @throws {Error} when the file is missing, is larger than 1 MiB or cannot be read. Also when it is not a regular file: a named pipe would
+ *   block a thread of Node.js for ever, and a device may have no end.
+ */
+export async function readRegularFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw new Error('not a regular file')
+    if (stats.size > maxBytes) throw new Error(`larger than ${maxBytes} bytes`)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(stats.size), 0, stats.size, 0)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,89 @@
+/** Removes the files of Pods and PersistentVolumes that do not exist any more. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pod as podType } from '../../../api/builtin.ts'
+import { core } from '../../../api/kubernetes/core.ts'
+import { formatKey } from '../../../api/object.ts'
+import type { Client } from '../../../client/client.ts'
+import type { ControllerDefinition } from '../../../controller/builder.ts'
+import { defineController } from '../../../controller/builder.ts'
+import { removePodLogs } from '../logs/container-logs.ts'
+import { removeDeletedVolumes } from '../volumes/persistent-volumes.ts'
+import { removeFolder } from '../volumes/remove-folder.ts'
+import { persistentVolumeFolder, podFolder } from '../volumes/state-folders.ts'
+
+export interface StateCleanerOptions {
+  readonly stateFolder: string
+  /** Removes a folder, including files of other users. Default: a function that has only the rights of this process. */
+  readonly removeFolder?: ((path: string) => Promise<void>) | undefined
+}
+
+export interface CleanStateOptions extends StateCleanerOptions {
+  /** Called for each folder that cannot be removed, for example because its files belong to other users. */
+  onProblem(error: Error): void
+}
+
+/** Removes the files of Pods and PersistentVolumes that do not exist any more. Such files stay when the cluster ends during a deletion. */
+export async function cleanState(
+  client: Client,
+  { stateFolder, removeFolder: remove = removeFolder, onProblem }: CleanStateOptions,
+): Promise<void> {
+  const [pods, volumes] = await Promise.all([client.list(podType), client.list(core.persistentVolume)])
+  const uids = new Set(pods.items.map(({ metadata }) => metadata.uid))
+  const tryToRemove = (path: string): Promise<void> => remove(path).catch(onProblem)
+  for (const uid of await namesIn(join(stateFolder, 'pods'))) if (!uids.has(uid)) await tryToRemove(podFolder(stateFolder, uid))
+  for (const uid of await namesIn(join(stateFolder, 'logs'))) if (!uids.has(uid)) await removePodLogs(stateFolder, uid).catch(onProblem)
+  await removeDeletedVolumes(stateFolder, new Set(volumes.items.map(({ metadata }) => metadata.name)), tryToRemove)
+}
+
+/**
+ * The controller that removes the files of a deleted Pod when the runtime does not. The runtime does not run Pods that had ended before the
+ * cluster was started.
+ *
+ * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
+ */
+export function podCleaner(
+  { stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions,
+  isRun: (uid: string) => boolean,
+): ControllerDefinition {
+  /** The uids of the Pods, keyed by namespace and name. */
+  const uids = new Map<string, string>()
+  const removeFiles = async (uid: string | undefined): Promise<undefined> => {
+    if (uid === undefined || isRun(uid)) return
+    await remove(podFolder(stateFolder, uid))
+    await removePodLogs(stateFolder, uid)
+  }
+  return defineController(podType, {
+    name: 'pod-cleaner',
+    resyncPeriodMs: 0,
+    async reconcile({ metadata }) {
+      const key = formatKey(metadata)
+      const before = uids.get(key)
+      if (before !== metadata.uid) await removeFiles(before)
+      uids.set(key, metadata.uid)
+      return undefined
+    },
+    async deleted(key) {
+      await removeFiles(uids.get(formatKey(key)))
+      uids.delete(formatKey(key))
+    },
+  })
+}
+
+/** The controller that removes the folder of a PersistentVolume that is deleted. */
+export function volumeCleaner({ stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions): ControllerDefinition {
+  return defineController(core.persistentVolume, {
+    name: 'volume-cleaner',
+    resyncPeriodMs: 0,
+    reconcile: () => Promise.resolve(undefined),
+    deleted: ({ name }) => remove(persistentVolumeFolder(stateFolder, name)),
+  })
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,15 @@
+/** The signal that an image names for the end of its containers. */
+import { constants } from 'node:os'
+
+/** The signal for containers whose image names none. */
+export const defaultStopSignal = 'SIGTERM'
+
+/**
+ * Returns the signal with a name such as `SIGINT` or `int`, or with a number (github.com/moby/sys/signal: ParseSignal). Returns undefined
+ * when this machine has no such signal.
+ */
+export function parseSignal(text: string): NodeJS.Signals | undefined {
+  const name = `SIG${text.toUpperCase().replace(/^SIG/, '')}`
+  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][]
+  return signals.find(([known, number]) => known === name || String(number) === text)?.[0]
+}

@@ -1,0 +1,68 @@
+/** `VolumeLoop`: makes the volumes of a Pod, tries again until they are ready, and then keeps them up to date. */
+import type { Clock } from '../../../runtime/clock.ts'
+import { aborted, sleep } from '../../../runtime/waiting.ts'
+import type { ReadonlyPod } from '../../controllers/api-types.ts'
+import type { PodVolumes, VolumeError } from '../volumes/pod-volumes.ts'
+
+export interface VolumeLoopOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Returns the Pod as it is now. */
+  pod(): ReadonlyPod
+  /** Called when all volumes are ready for the first time. */
+  onReady(): void
+  onErrors(errors: readonly VolumeError[]): void
+}
+
+/** The delays between tries (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
+const [firstDelayMs, maxDelayMs] = [500, 122_000]
+const maxTimerMs = 60_000
+
+export class VolumeLoop {
+  readonly #volumes: PodVolumes
+  readonly #options: VolumeLoopOptions
+  /** Ends the current wait. */
+  #wake = new AbortController()
+  /** Resolves when the loop has ended. The loop ends when its signal is aborted. */
+  readonly ended: Promise<void>
+
+  constructor(volumes: PodVolumes, options: VolumeLoopOptions) {
+    this.#volumes = volumes
+    this.#options = options
+    this.ended = this.#run()
+  }
+
+  /** Called when the Pod has changed, or when an object has changed that a volume of the Pod shows. */
+  changed(): void {
+    this.#wake.abort()
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal, pod, onReady, onErrors } = this.#options
+    let isReady = false
+    let delayMs = firstDelayMs
+    while (!signal.aborted) {
+      this.#wake = new AbortController()
+      const errors = await this.#volumes.sync(pod())
+      if (signal.aborted) return
+      if (errors.length > 0) onErrors(errors)
+      else if (!isReady) {
+        isReady = true
+        onReady()
+      }
+      await this.#waitUntil(errors.length > 0 ? Math.min(clock.now() + delayMs, this.#volumes.refreshAt) : this.#volumes.refreshAt)
+      delayMs = errors.length > 0 ? Math.min(delayMs * 2, maxDelayMs) : firstDelayMs
+    }
+  }
+
+  /**
+   * Resolves at the time `at`, after a change, or when the loop has to end. Infinity is no time limit. While the machine sleeps, the clock
+   * advances and timers do not. No timer is therefore longer than `maxTimerMs`.
+   */
+  async #waitUntil(at: number): Promise<void> {
+    const { clock, signal } = this.#options
+    const either = AbortSignal.any([signal, this.#wake.signal])
+    if (!Number.isFinite(at)) return aborted(either)
+    while (!either.aborted && clock.now() < at) await sleep(clock, Math.min(maxTimerMs, at - clock.now()), either).catch(() => undefined)
+  }
+}

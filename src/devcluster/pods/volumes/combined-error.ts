@@ -1,0 +1,12 @@
+/** `combinedError`: several errors as one (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
+
+/** Returns an error that lists the different messages in brackets. If all messages are the same, returns an error with this message. */
+export function combinedError(errors: readonly unknown[]): Error {
+  const messages = [...new Set(errors.map(messageOf))]
+  const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`
+  return new Error(message, { cause: errors.length === 1 ? errors[0] : errors })
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

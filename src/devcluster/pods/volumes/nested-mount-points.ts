@@ -1,0 +1,67 @@
+/** The folders of a volume in which other volumes are mounted (k8s.io/kubernetes/pkg/volume/util: MakeNestedMountpoints). */
+import type { ReadonlyPod } from '../../controllers/api-types.ts'
+import { containersOf } from './containers.ts'
+
+/** The longest path that can be mounted (Linux: PATH_MAX). */
+const maxPathLength = 4096
+
+/**
+ * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. Each path is relative to
+ * the innermost outer volume. In a read-only volume, a container runtime could not create these folders later.
+ */
+export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, ReadonlySet<string>> {
+  const nested = new Map<string, Set<string>>()
+  for (const { volumeMounts = [] } of containersOf(pod)) {
+    const volumes = new Map(volumeMounts.map(({ mountPath, name }) => [cleanPath(mountPath), name]))
+    const paths = [...volumes.keys()].filter((path) => path.length <= maxPathLength)
+    for (const [path, outer] of outerMounts(paths)) {
+      const name = volumes.get(outer)!
+      nested.set(name, (nested.get(name) ?? new Set()).add(path.slice(outer === '/' ? 1 : outer.length + 1)))
+    }
+  }
+  return nested
+}
+
+/** Returns an absolute path without empty segments, `.` and `..`. It is much faster than node:path for a path of many segments. */
+function cleanPath(path: string): string {
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`
+}
+
+/**
+ * Returns the innermost mount above each path that has one. Each path is compared with a few others only, because a Pod may have hundreds of
+ * paths with thousands of folders each.
+ */
+function outerMounts(paths: readonly string[]): readonly (readonly [path: string, outer: string])[] {
+  const found: (readonly [string, string])[] = []
+  /** The mounts above the current path, the innermost one last. */
+  const above: string[] = []
+  for (const path of paths.toSorted(compare)) {
+    while (above.length > 0 && !isBelow(path, above.at(-1)!)) above.pop()
+    const outer = above.at(-1)
+    if (outer !== undefined) found.push([path, outer])
+    above.push(path)
+  }
+  return found
+}
+
+/** Sorts paths so that those below a folder directly follow it. For this, the slash is the smallest character. */
+function compare(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1
+  return rankAt(one, at) - rankAt(other, at)
+}
+
+/** Returns -2 at the end of the path, and -1 at a slash. */
+function rankAt(path: string, at: number): number {
+  if (at >= path.length) return -2
+  return path[at] === '/' ? -1 : path.charCodeAt(at)
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder === '/' ? folder : `${folder}/`)
+}

@@ -1,0 +1,27 @@
+/** The folders of Pods and PersistentVolumes, below the state folder of the cluster. */
+import { join } from 'node:path'
+
+/** Returns the folder of a Pod. It is removed with the Pod. */
+export function podFolder(stateFolder: string, podUid: string): string {
+  return join(stateFolder, 'pods', pathComponent(podUid))
+}
+
+/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume, and not with the Pods that use it. */
+export function persistentVolumeFolder(stateFolder: string, volumeName: string): string {
+  return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
+}
+
+/** The longest name of a file (k8s.io/kubernetes/pkg/volume/util: maxFileNameLength). */
+const maxNameBytes = 255
+
+/**
+ * Returns `name` if it can be the name of a file or folder. The API already validates the names of objects. This is a second check.
+ *
+ * @throws {Error} for any other name, such as `..`.
+ */
+export function pathComponent(name: string): string {
+  if (name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name) || Buffer.byteLength(name) > maxNameBytes) {
+    throw new Error(`${JSON.stringify(name.slice(0, maxNameBytes))} cannot be the name of a file`)
+  }
+  return name
+}

@@ -1,0 +1,53 @@
+/** `terminationMessage`: the message of an ended container (k8s.io/kubernetes/pkg/kubelet/kuberuntime: getTerminationMessage). */
+import { constants, open } from 'node:fs/promises'
+import { messageOf } from './combined-error.ts'
+import { codeOf } from './file-system.ts'
+
+export interface TerminationOptions {
+  /** The file of this machine (`ContainerFiles.terminationFile`). */
+  readonly file: string
+  /** Default: `File`. */
+  readonly policy?: string | undefined
+  readonly exitCode: number
+  /** Resolves with the end of the log: at most `terminationLogLines` lines and `terminationLogBytes` bytes. */
+  readonly lastLines: () => Promise<string>
+}
+
+/** The limits of a message (k8s.io/kubernetes/pkg/kubelet/container: MaxContainerTerminationMessageLength and others). */
+const maxBytes = 4096
+export const terminationLogLines = 80
+export const terminationLogBytes = 2048
+
+/**
+ * Resolves with the end of the file. If the file is empty or missing, the container has failed and the policy is `FallbackToLogsOnError`,
+ * resolves with the end of the log. Never rejects: an error becomes the message, as with the kubelet.
+ */
+export async function terminationMessage({ file, policy, exitCode, lastLines }: TerminationOptions): Promise<string> {
+  let message: string
+  try {
+    message = await endOfFile(file)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') return `Error on reading termination log ${file}: ${messageOf(error)}`
+    message = ''
+  }
+  if (message !== '' || policy !== 'FallbackToLogsOnError' || exitCode === 0) return message
+  try {
+    return await lastLines()
+  } catch (error) {
+    return `Error on reading termination message from logs: ${messageOf(error)}`
+  }
+}
+
+/** Resolves with the last 4096 bytes of a file. Only a regular file is read: anything else could block, or be a link to another file. */
+async function endOfFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw new Error('not a regular file')
+    const length = Math.min(stats.size, maxBytes)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, stats.size - length)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

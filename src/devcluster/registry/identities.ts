@@ -1,0 +1,28 @@
+/** The random parts of an object's identity: its uid, and the suffix of a generated name. */
+import { newUuid, randomStreams } from '../../runtime/random.ts'
+
+export interface Identities {
+  /** Returns a uid for a new object of the type with this storage key. */
+  readonly newUid: (storageKey: string) => string
+  /** Returns five random characters, the suffix of a generated name of an object of the type with this storage key. */
+  readonly randomSuffix: (storageKey: string) => string
+}
+
+/** The letters and digits of generated names. Vowels, and digits that resemble vowels, are missing (k8s.io/apimachinery/pkg/util/rand). */
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const suffixLength = 5
+
+/**
+ * Returns identities that `random` determines. Each type has its own stream of numbers. Without this, the identity of a Pod would depend on how
+ * many Events the server has received before the Pod.
+ */
+export function randomIdentities(random: () => number): Identities {
+  const streamOf = randomStreams(random)
+  return {
+    newUid: (storageKey) => newUuid(streamOf(storageKey)),
+    randomSuffix(storageKey) {
+      const next = streamOf(storageKey)
+      return Array.from({ length: suffixLength }, () => suffixAlphabet[Math.floor(next() * suffixAlphabet.length)]).join('')
+    },
+  }
+}

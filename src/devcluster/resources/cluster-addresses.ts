@@ -1,0 +1,8 @@
+/** The addresses of the network of the embedded cluster that have a fixed meaning. Services have addresses in 10.96.0.0/16. */
+
+/** The cluster IP of the Service `kubernetes`: the first address of the range for Services. */
+export const apiServerAddress = '10.96.0.1'
+/** The developer's machine, for Pods that run as processes. */
+export const hostAddress = '10.96.0.2'
+/** The DNS server, for Pods that run as processes. */
+export const dnsAddress = '10.96.0.10'

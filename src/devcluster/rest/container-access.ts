@@ -1,0 +1,52 @@
+/** `ContainerAccess`: how the API server reaches the containers of Pods: logs, exec, attach and port-forward. */
+import type { Duplex, Readable, Writable } from 'node:stream'
+
+/** A Pod and one of its containers. */
+export interface ContainerTarget {
+  readonly pod: string
+  readonly uid: string
+  readonly container: string
+}
+
+/** The query parameters of a request for a log (k8s.io/api/core/v1: PodLogOptions). */
+export interface LogOptions {
+  readonly follow: boolean
+  /** True for the log of the run before the latest one. */
+  readonly previous: boolean
+  readonly timestamps: boolean
+  readonly tailLines?: number
+  readonly limitBytes?: number
+  /** Only lines that were written at this time or later, in milliseconds since 1970. */
+  readonly since?: number
+  /** Only the lines of one stream. Default: both. */
+  readonly stream?: 'Stdout' | 'Stderr'
+}
+
+export interface ExecRequest {
+  readonly command: readonly string[]
+  readonly tty: boolean
+  readonly stdin: boolean
+}
+
+/** A process that a client talks to. The client ends it by leaving: `close`. */
+export interface ContainerSession {
+  readonly stdin?: Writable
+  readonly stdout: Readable
+  /** Absent with a terminal. */
+  readonly stderr?: Readable
+  resize(columns: number, rows: number): void
+  /** Resolves with the exit code. Never rejects. */
+  readonly exited: Promise<number>
+  /** Ends a process that was started by `exec`. After `attach`, only the client's streams end. */
+  close(): void
+}
+
+/** All methods reject with a StatusError whose message says what is wrong, such as a container that does not run. */
+export interface ContainerAccess {
+  /** Resolves with the lines of the log as text. With `follow`, the stream ends when the container does. */
+  log(target: ContainerTarget, options: LogOptions, signal: AbortSignal): Promise<Readable>
+  exec(target: ContainerTarget, request: ExecRequest): Promise<ContainerSession>
+  attach(target: ContainerTarget, request: Omit<ExecRequest, 'command'>): Promise<ContainerSession>
+  /** Connects to a TCP port of the Pod. */
+  connect(target: Omit<ContainerTarget, 'container'>, port: number): Promise<Duplex>
+}

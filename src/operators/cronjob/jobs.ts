@@ -1,0 +1,100 @@
+/** The Jobs of a CronJob. */
+import { batch, cacheView, controllerOf, controllerReference, defineCacheIndex, formatTime, isConflict, isNotFound, keyOf } from 'proreus'
+import type { DeepReadonly, ReconcileContext } from 'proreus'
+import type { CronJob } from './kind.ts'
+
+export type Job = DeepReadonly<batch.Job>
+
+/** The annotation of a Job with its scheduled time. */
+export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
+/** A longer text is no time. */
+const maxTimeLength = 64
+
+/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+export const jobView = cacheView(batch.job, {
+  transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
+    const { labels: _labels, annotations, ...rest } = metadata
+    const time = annotations?.[scheduledAt]
+    const kept = time === undefined ? rest : { ...rest, annotations: { [scheduledAt]: time.slice(0, maxTimeLength) } }
+    return { apiVersion, kind, metadata: kept, ...(status !== undefined && { status }) }
+  },
+})
+
+/** The uid, because a CronJob of the same name may have been deleted and left its Jobs. */
+export const jobsByOwner = defineCacheIndex(jobView, 'owner', (job) => controllerOf(job)?.uid)
+
+export interface Jobs {
+  readonly active: readonly Job[]
+  /** The ended Jobs that the history limits keep, the newest last. */
+  readonly kept: readonly Job[]
+  /** The ended Jobs to delete. */
+  readonly surplus: readonly Job[]
+}
+
+/** Classifies the Jobs of a CronJob. */
+export function classify(jobs: readonly Job[], { spec }: DeepReadonly<CronJob>): Jobs {
+  const { active = [], complete = [], failed = [] } = Object.groupBy(jobs.toSorted(byStart), stateOf)
+  const surplus = [
+    ...complete.slice(0, Math.max(0, complete.length - spec.successfulJobsHistoryLimit)),
+    ...failed.slice(0, Math.max(0, failed.length - spec.failedJobsHistoryLimit)),
+  ]
+  const kept = [...complete, ...failed].filter((job) => !surplus.includes(job)).sort(byStart)
+  return { active, kept, surplus: surplus.filter(({ metadata }) => metadata.deletionTimestamp === undefined) }
+}
+
+export function stateOf({ status }: Job): 'active' | 'complete' | 'failed' {
+  const is = (type: string) => status?.conditions?.some((condition) => condition.type === type && condition.status === 'True')
+  return is('Complete') ? 'complete' : is('Failed') ? 'failed' : 'active'
+}
+
+/** Compares Jobs by start time, oldest first. A Job that never started counts as the oldest. */
+function byStart(a: Job, b: Job): number {
+  const startOf = ({ status }: Job) => Date.parse(status?.startTime ?? '') || 0
+  return startOf(a) - startOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1)
+}
+
+/** Returns the newest scheduled time of the Jobs; 0 when there is none. An annotation that is no time of the past is logged and skipped. */
+export function newestTime(jobs: readonly Job[], { clock, logger }: Pick<ReconcileContext, 'clock' | 'logger'>): number {
+  let newest = 0
+  for (const job of jobs) {
+    const time = scheduledTime(job)
+    // Otherwise, whoever may change Jobs could end the CronJob with a date that is far away.
+    if (time <= clock.now()) newest = Math.max(newest, time)
+    else logger.debug({ job: job.metadata.name }, `the annotation ${scheduledAt} of a Job is no time of the past`)
+  }
+  return newest
+}
+
+/** Returns the scheduled time of a Job; NaN when its annotation is no time. */
+export function scheduledTime({ metadata }: Job): number {
+  return Date.parse(metadata.annotations?.[scheduledAt] ?? '')
+}
+
+/** Returns the Job of a scheduled time. The time is part of its name, so that the API server refuses a second Job for it. */
+export function jobFor(owner: DeepReadonly<CronJob>, time: number) {
+  const { jobTemplate } = owner.spec
+  const { labels = {}, annotations = {} } = jobTemplate.metadata ?? {}
+  return {
+    ...jobTemplate,
+    metadata: {
+      ...keyOf(owner),
+      name: `${owner.metadata.name}-${time / 1000}`,
+      labels,
+      annotations: { ...annotations, [scheduledAt]: formatTime(time) },
+      ownerReferences: [controllerReference(owner)],
+    },
+  }
+}
+
+export async function deleteJob(job: Job, owner: DeepReadonly<CronJob>, { client, events }: ReconcileContext): Promise<void> {
+  const preconditions = { uid: job.metadata.uid }
+  try {
+    // Without a policy, the API server keeps the Pods of a deleted Job.
+    await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Background', preconditions })
+  } catch (error) {
+    // With a Conflict, the Job is gone, and another one has its name.
+    if (isNotFound(error) || isConflict(error)) return
+    throw error
+  }
+  events.event(owner, 'Normal', 'SuccessfulDelete', `Deleted Job ${job.metadata.name}`)
+}

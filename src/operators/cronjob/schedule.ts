@@ -1,0 +1,100 @@
+/** The schedules of CronJobs, in UTC: their text (v1), their fields (v2), and the times that they select, in milliseconds since 1970. */
+import { Cron } from 'croner'
+import { maxFieldLength, parseField } from './schedule-field.ts'
+import type { FieldRange } from './schedule-field.ts'
+
+export { maxFieldLength }
+
+const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
+const days = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+const ranges = {
+  minute: { min: 0, max: 59 },
+  hour: { min: 0, max: 23 },
+  dayOfMonth: { min: 1, max: 31 },
+  month: { min: 1, max: 12, names: months },
+  dayOfWeek: { min: 0, max: 6, names: days },
+} satisfies Record<string, FieldRange>
+
+export type FieldName = keyof typeof ranges
+export type ScheduleFields = { readonly [Name in FieldName]?: string }
+const fieldNames = Object.keys(ranges) as readonly FieldName[]
+
+/** The most characters of a schedule: five fields and the blanks between them. */
+export const maxScheduleLength = fieldNames.length * (maxFieldLength + 1) - 1
+
+const [yearly, daily] = ['0 0 1 1 *', '0 0 * * *']
+const macros: ReadonlyMap<string, string> = new Map([
+  ['@yearly', yearly],
+  ['@annually', yearly],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', daily],
+  ['@midnight', daily],
+  ['@hourly', '0 * * * *'],
+])
+
+/** Returns the fields of a schedule that are not `*`; undefined for a text that has not five fields. */
+export function fieldsOf(text: string): ScheduleFields | undefined {
+  const values = split(text)
+  if (values.length !== fieldNames.length) return undefined
+  return Object.fromEntries(fieldNames.map((name, index) => [name, values[index]!]).filter(([, value]) => value !== '*'))
+}
+
+/** Returns the text of a schedule. A field that is absent is `*`. */
+export function textOf(fields: ScheduleFields): string {
+  return fieldNames.map((name) => fields[name] ?? '*').join(' ')
+}
+
+export interface Schedule {
+  /** Returns the first selected time after `time`. */
+  next(time: number): number
+  /** Returns the last selected time up to and including `time`; undefined when there is none. */
+  latest(time: number): number | undefined
+}
+
+export interface ScheduleProblem {
+  /** The field that is wrong; undefined when the schedule as a whole is. */
+  readonly field?: FieldName
+  readonly message: string
+}
+
+/** The number of days of each month, in a leap year. */
+const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Parses the text of a schedule. Returns all that is wrong with it instead when it is invalid or never selects a time. */
+export function parseSchedule(text: string): Schedule | readonly ScheduleProblem[] {
+  const problem = formProblem(text)
+  if (problem !== undefined) return [{ message: problem }]
+  const parsed = split(text).map((value, index) => {
+    const name = fieldNames[index]!
+    const field = parseField(value, ranges[name])
+    return typeof field === 'string' ? { field: name, message: `${name}: ${field}` } : field
+  })
+  const problems = parsed.filter((field) => 'message' in field)
+  if (problems.length > 0) return problems
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = parsed.filter((field) => 'values' in field)
+  // The library would look for such a day for a long time.
+  const hasDay = !dayOfWeek!.isStar || month!.values.some((one) => dayOfMonth!.values[0]! <= longestMonths[one - 1]!)
+  if (!hasDay) return [{ message: 'never selects a time, because no month of it has that day' }]
+  // When the days of the month and of the week are both restricted, a time has to match only one of them.
+  const domAndDow = dayOfMonth!.isStar || dayOfWeek!.isStar
+  const pattern = [minute, hour, dayOfMonth, month, dayOfWeek].map((field) => field!.values.join(',')).join(' ')
+  const cron = new Cron(pattern, { mode: '5-part', utcOffset: 0, domAndDow })
+  return {
+    next: (time) => cron.nextRun(new Date(time))!.getTime(),
+    // The library returns times before the whole second of its argument.
+    latest: (time) => cron.previousRuns(1, new Date(time + 1000))[0]?.getTime(),
+  }
+}
+
+function formProblem(text: string): string | undefined {
+  if (/^\s*(CRON_)?TZ=/.test(text)) return 'a time zone is not supported: schedules are in UTC'
+  if (text.startsWith('@') && !macros.has(text)) return `is none of the macros ${[...macros.keys()].join(', ')}`
+  const { length } = split(text)
+  return length === fieldNames.length ? undefined : `Expected exactly ${fieldNames.length} fields, found ${length}: ${text}`
+}
+
+/** Splits a schedule at the characters that the pattern of a field in v2 excludes. */
+function split(text: string): readonly string[] {
+  return (macros.get(text) ?? text).split(/[ \t\n\f\r]+/).filter((value) => value !== '')
+}

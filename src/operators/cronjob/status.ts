@@ -1,0 +1,88 @@
+/** The status of a CronJob, derived from its Jobs. */
+import { findCondition, formatTime, mergeConditions } from 'proreus'
+import type { ConditionInput, DeepReadonly, StatusPatch } from 'proreus'
+import { scheduledTime, stateOf } from './jobs.ts'
+import type { Job } from './jobs.ts'
+import type { cronJob, CronJob } from './kind.ts'
+
+/** The most Jobs that the status lists, so that the object never exceeds the size limit of the API server. */
+const maxListed = 1000
+
+/** Why the latest scheduled time has no Job. */
+export interface Trouble {
+  readonly reason: 'InvalidSchedule' | 'JobCreationFailed' | 'JobDeletionFailed' | 'MissedSchedule' | 'NameConflict'
+  readonly message: string
+}
+
+export interface Observed {
+  readonly active: readonly Job[]
+  /** The ended Jobs, the newest last. */
+  readonly ended: readonly Job[]
+  /** The scheduled time of the newest Job, also when no Job is left; 0 when there was none. */
+  readonly lastTime: number
+  readonly trouble?: Trouble | undefined
+  /** The scheduled time whose Job waits until the active ones have ended. */
+  readonly waiting?: number | undefined
+}
+
+type State = Omit<ConditionInput, 'type'>
+
+export function statusOf(object: DeepReadonly<CronJob>, observed: Observed, now: number): StatusPatch<typeof cronJob> {
+  const { active, lastTime } = observed
+  const { generation } = object.metadata
+  const conditions: ConditionInput[] = [
+    { type: 'Available', ...availability(object, observed) },
+    { type: 'Degraded', ...degradation(object, observed) },
+    { type: 'Progressing', ...progress(observed) },
+  ]
+  return {
+    active: active
+      .map(referenceTo)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(-maxListed),
+    activeCount: active.length,
+    ...(lastTime > 0 && { lastScheduleTime: formatTime(lastTime) }),
+    observedGeneration: generation,
+    conditions: mergeConditions(object.status?.conditions, conditions, { now, generation }),
+  }
+}
+
+/** Returns whether the stored status has a condition with this reason and message already. Its Event is then known, too. */
+export function isKnown({ status }: DeepReadonly<CronJob>, type: string, { reason, message }: Omit<State, 'status'>): boolean {
+  const known = findCondition(status?.conditions, type)
+  return known?.reason === reason && known.message === message
+}
+
+function referenceTo({ apiVersion, kind, metadata: { namespace, name, uid } }: Job) {
+  return { apiVersion, kind, namespace, name, uid }
+}
+
+function availability({ spec }: DeepReadonly<CronJob>, { active, trouble }: Observed): State {
+  if (trouble?.reason === 'InvalidSchedule') return { status: 'False', ...trouble }
+  if (spec.suspend) return { status: 'False', reason: 'Suspended', message: 'No Jobs are started.' }
+  return { status: 'True', reason: active.length > 0 ? 'JobsActive' : 'AllJobsCompleted', message: '' }
+}
+
+const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
+
+/** An old failed Job does not count when a newer one was complete, also when the complete one is not kept. */
+function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, trouble }: Observed): State {
+  if (trouble !== undefined) return { status: 'True', ...trouble }
+  const newest = ended.at(-1)
+  if (newest === undefined || stateOf(newest) !== 'failed') return asExpected
+  const failure = { reason: 'JobsFailed', message: `Job ${newest.metadata.name} failed.` }
+  const isLast = scheduledTime(newest) === lastTime
+  // While a newer Job is active, nothing has changed.
+  return isLast || (active.length > 0 && isKnown(object, 'Degraded', failure)) ? { status: 'True', ...failure } : asExpected
+}
+
+function progress({ active, waiting }: Observed): State {
+  if (active.length === 0) return { status: 'False', reason: 'NoJobsActive', message: '' }
+  return { status: 'True', ...activity(waiting) }
+}
+
+/** The reason and message of Progressing while Jobs are active. */
+export function activity(waiting: number | undefined): Omit<State, 'status'> {
+  const message = waiting === undefined ? '' : `The Job of ${formatTime(waiting)} waits until no other one is active.`
+  return { reason: 'JobsActive', message }
+}

@@ -1,0 +1,104 @@
+/** Validates what the schemas of CronJob cannot express, in both versions. */
+import { defineWebhook, accessReviewRule, forbidden, invalid, jsonEqual, tooLong } from 'proreus'
+import type { AdmissionContext, DeepReadonly, FieldError } from 'proreus'
+import { scheduleAnnotation, textInV1 } from './conversion.ts'
+import { checkJob, checkRequester } from './job-check.ts'
+import { scheduledAt } from './jobs.ts'
+import { cronJob, cronJobV2 } from './kind.ts'
+import type { CronJob, CronJobV2 } from './kind.ts'
+import { parseSchedule, textOf } from './schedule.ts'
+
+/** The most characters of a name. The name of a Job has 63, and ends with a hyphen and the scheduled time in seconds. */
+const maxName = 52
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+/** The labels that the Job controller sets. */
+const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
+
+/** The metadata of an object that is being created may still lack fields. */
+type Given<T extends { readonly metadata: object }> = DeepReadonly<Omit<T, 'metadata'> & { metadata: Partial<T['metadata']> }>
+type Warn = Pick<AdmissionContext, 'warn'>
+
+export function validateV1(object: Given<CronJob>, old: DeepReadonly<CronJob> | undefined, context: Warn): readonly FieldError[] {
+  const { schedule } = object.spec
+  return validate(object, context, schedule === old?.spec.schedule ? [] : scheduleErrors(schedule))
+}
+
+export function validateV2(object: Given<CronJobV2>, old: DeepReadonly<CronJobV2> | undefined, context: Warn): readonly FieldError[] {
+  const text = textInV1(object)
+  return validate(object, context, old !== undefined && text === textInV1(old) ? [] : scheduleErrorsInV2(object, text))
+}
+
+function scheduleErrors(text: string): readonly FieldError[] {
+  const parsed = parseSchedule(text)
+  return 'next' in parsed ? [] : parsed.map(({ message }) => invalid('spec.schedule', text, message))
+}
+
+function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
+  // The schema reports fields that are empty or have blanks. Joined, they would be more or fewer fields.
+  if (Object.values(schedule).some((field) => !/^\S+$/.test(field))) return []
+  const parsed = parseSchedule(text)
+  if ('next' in parsed) return []
+  return parsed.map(({ field, message }) => {
+    const detail = `invalid cron schedule format: ${message}`
+    if (text !== textOf(schedule)) return invalid(`metadata.annotations[${scheduleAnnotation}]`, text, detail)
+    return field === undefined ? invalid('spec.schedule', text, detail) : invalid(`spec.schedule.${field}`, schedule[field], detail)
+  })
+}
+
+/** Returns all errors together: those of the schedule, and those of fields that both versions have. */
+function validate({ metadata, spec }: Given<CronJob | CronJobV2>, { warn }: Warn, schedule: readonly FieldError[]): readonly FieldError[] {
+  // Otherwise an object that was valid once could never be deleted: its finalizers are removed by an update.
+  if (metadata.deletionTimestamp !== undefined) return []
+  if (spec.startingDeadlineSeconds === 0) warn('spec.startingDeadlineSeconds: with 0, every Job is too late, and none is started')
+  return [...nameErrors(metadata.name), ...schedule, ...templateErrors(spec.jobTemplate)]
+}
+
+/** @param name undefined when the API server generates the name, which it does between the mutating and the validating webhooks. */
+function nameErrors(name: string | undefined): readonly FieldError[] {
+  if (name === undefined) return []
+  if (name.length > maxName) return [tooLong('metadata.name', maxName)]
+  const rule =
+    "a name must have lower case letters, digits and '-', and must begin and end with a letter or digit, as the names of its Jobs"
+  return label.test(name) ? [] : [invalid('metadata.name', name, rule)]
+}
+
+function templateErrors(template: DeepReadonly<CronJob>['spec']['jobTemplate']): readonly FieldError[] {
+  const path = 'spec.jobTemplate'
+  const podLabels = template.spec?.template.metadata?.labels
+  const isAnnotated = template.metadata?.annotations?.[scheduledAt] !== undefined
+  return [
+    ...takenLabels(template.metadata?.labels, `${path}.metadata.labels`),
+    ...takenLabels(podLabels, `${path}.spec.template.metadata.labels`),
+    ...(isAnnotated ? [forbidden(`${path}.metadata.annotations[${scheduledAt}]`, 'the annotation is set by the operator')] : []),
+  ]
+}
+
+function takenLabels(labels: Readonly<Record<string, string>> | undefined, path: string): readonly FieldError[] {
+  const taken = labelsOfJobs.filter((key) => labels !== undefined && Object.hasOwn(labels, key))
+  return taken.map((key) => forbidden(`${path}[${key}]`, 'the label is set by the Job controller'))
+}
+
+/**
+ * Validates the Job template with requests to the API server. An unchanged spec is not checked, because existing CronJobs must stay
+ * updatable when the rules become stricter.
+ */
+export async function validateInCluster(
+  object: DeepReadonly<CronJob | CronJobV2>,
+  old: DeepReadonly<CronJob | CronJobV2> | undefined,
+  context: AdmissionContext,
+): Promise<readonly FieldError[]> {
+  if (object.metadata.deletionTimestamp !== undefined || jsonEqual(object.spec, old?.spec)) return []
+  const { jobTemplate } = object.spec
+  const isSame = jsonEqual(jobTemplate, old?.spec.jobTemplate)
+  // The dry run has the rights of the operator, so it is made only for those who may create Jobs.
+  const refusal = await checkRequester(context)
+  return refusal.length > 0 || isSame ? refusal : checkJob(jobTemplate, context)
+}
+
+/** With `Exact`, each version has its own webhook, whose errors are about fields of this version. Otherwise both would be called. */
+const settings = { matchPolicy: 'Exact', rbac: [accessReviewRule], validateInCluster } as const
+
+export const webhooks = [
+  defineWebhook(cronJob, { ...settings, validate: validateV1 }),
+  defineWebhook(cronJobV2, { ...settings, validate: validateV2 }),
+]

@@ -1,0 +1,46 @@
+/** The Job of an Echo and the CronJob of a ScheduledEcho. */
+import { batch, cacheView, controllerReference, jsonHash, keyOf } from 'proreus'
+import type { DeepReadonly } from 'proreus'
+import type { Echo, ScheduledEcho } from './kind.ts'
+
+/** The annotation of a Job with the hash of the message that it prints. */
+export const messageHash = 'mmontes.io/message-hash'
+/** The number of characters of `jsonHash`. */
+const hashLength = 32
+
+/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+export const jobView = cacheView(batch.job, {
+  transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
+    const { labels: _labels, annotations, ...rest } = metadata
+    const hash = annotations?.[messageHash]
+    const kept = hash === undefined ? rest : { ...rest, annotations: { [messageHash]: hash.slice(0, hashLength) } }
+    return { apiVersion, kind, metadata: kept, ...(status !== undefined && { status }) }
+  },
+})
+
+export function jobFor(owner: DeepReadonly<Echo>) {
+  const { message } = owner.spec
+  return {
+    metadata: { ...keyOf(owner), annotations: { [messageHash]: jsonHash(message) }, ownerReferences: [controllerReference(owner)] },
+    spec: { template: { spec: podSpec(owner.metadata.name, message) } },
+  }
+}
+
+/** Returns the fields of the CronJob that the operator sets. Other clients may set others. */
+export function cronJobFor(owner: DeepReadonly<ScheduledEcho>) {
+  const { message, schedule } = owner.spec
+  const template = { spec: podSpec(owner.metadata.name, message) }
+  return {
+    metadata: { ...keyOf(owner), ownerReferences: [controllerReference(owner)] },
+    spec: { schedule, concurrencyPolicy: 'Forbid', jobTemplate: { spec: { template } } },
+  }
+}
+
+/**
+ * Returns a Pod that prints the message. No shell reads it, and Kubernetes would expand `$(NAME)` and shorten `$$`, so each dollar sign is
+ * doubled.
+ */
+function podSpec(name: string, message: string) {
+  const command = ['echo', message.replaceAll('$', '$$$$')]
+  return { restartPolicy: 'Never', containers: [{ name, image: 'busybox:1.33.1', imagePullPolicy: 'IfNotPresent', command }] }
+}

@@ -1,0 +1,40 @@
+/** The Deployment of a Memcached. */
+import { controllerReference, keyOf } from 'proreus'
+import type { DeepReadonly } from 'proreus'
+import type { Memcached } from './kind.ts'
+
+/** The label with the name of the Memcached. With it, the Deployments of two Memcacheds never select each other's Pods. */
+export const nameLabel = 'memcached_cr'
+
+/** The default of MEMCACHED_IMAGE. */
+export const defaultImage = 'memcached:1.4.36-alpine'
+
+/** The default port of memcached, which needs no flag. */
+const defaultPort = 11_211
+
+export function labelsOf(name: string): { readonly app: string; readonly [nameLabel]: string } {
+  return { app: 'memcached', [nameLabel]: name }
+}
+
+/** Returns the fields of the Deployment that the operator sets. Other clients may set others. */
+export function deploymentFor(owner: DeepReadonly<Memcached>, image: string) {
+  const { size, containerPort } = owner.spec
+  const key = keyOf(owner)
+  const labels = { ...labelsOf(key.name) }
+  const container = {
+    name: 'memcached',
+    image,
+    command: ['memcached', '-m=64', '-o', 'modern', '-v', ...(containerPort === defaultPort ? [] : ['-p', String(containerPort)])],
+    ports: [{ name: 'memcached', containerPort, protocol: 'TCP' }],
+    securityContext: { runAsUser: 1001, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  }
+  const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  return {
+    metadata: { ...key, labels, ownerReferences: [controllerReference(owner)] },
+    spec: {
+      replicas: size,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { securityContext, containers: [container] } },
+    },
+  }
+}

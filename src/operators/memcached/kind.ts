@@ -1,0 +1,51 @@
+/** The kind Memcached, in both groups in which the guides of operator-sdk declare it. */
+import { Conditions, defineKind, Type } from 'proreus'
+import type { Infer } from 'proreus'
+
+/** The most Pods of one Memcached. */
+const maxSize = 100
+
+/** Returns the kind in a group. Both have one type, because one reconciler serves them. */
+function memcachedKind(group: string) {
+  return defineKind({
+    group,
+    kind: 'Memcached',
+    versions: [
+      {
+        name: 'v1alpha1',
+        spec: Type.Object({
+          size: Type.Integer({ format: 'int32', minimum: 1, maximum: maxSize, default: 3, description: 'Number of Pods.' }),
+          containerPort: Type.Integer({
+            format: 'int32',
+            minimum: 1,
+            maximum: 65_535,
+            default: 11_211,
+            description: 'The port on which each memcached listens.',
+          }),
+        }),
+        status: Type.Object({
+          nodes: Type.Array(Type.String(), { description: 'Names of the Pods, sorted. Pods that are being deleted are left out.' }),
+          replicas: Type.Integer({ format: 'int32', description: 'Number of Pods, for the subresource scale.' }),
+          readyReplicas: Type.Integer({ format: 'int32', description: 'Number of Pods that are ready.' }),
+          selector: Type.String({ description: 'The label selector of the Pods, for the subresource scale.' }),
+          observedGeneration: Type.Integer({ format: 'int64', description: 'The generation that this status is about.' }),
+          conditions: Conditions,
+        }),
+        scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' },
+        printerColumns: [
+          { name: 'Size', jsonPath: '.spec.size', type: 'integer' },
+          { name: 'Ready', jsonPath: '.status.readyReplicas', type: 'integer' },
+          { name: 'Available', jsonPath: '.status.conditions[?(@.type=="Available")].status' },
+          { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
+        ],
+      },
+    ],
+  })
+}
+
+export const memcached = memcachedKind('cache.example.com')
+/** The same kind in the group of the second guide. */
+export const memcachedOfLimingnihao = memcachedKind('cache.limingnihao.com')
+
+export type MemcachedKind = typeof memcached
+export type Memcached = Infer<typeof memcached>

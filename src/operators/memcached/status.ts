@@ -1,0 +1,74 @@
+/** The status of a Memcached, derived from its Deployment and Pods. */
+import { isControlledBy, mergeConditions } from 'proreus'
+import type { apps, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
+import { labelsOf, nameLabel } from './deployment.ts'
+import type { memcached, Memcached } from './kind.ts'
+
+export interface Observed {
+  /** The Deployment of the Memcached. Undefined when no Deployment has its name, and when another object owns the Deployment. */
+  readonly deployment: DeepReadonly<apps.Deployment> | undefined
+  /** The Pods of the Deployment that are not being deleted. */
+  readonly pods: readonly DeepReadonly<core.Pod>[]
+  /** Why the Deployment cannot be written. */
+  readonly degraded?: { readonly reason: string; readonly message: string }
+}
+
+/** The API server refuses conditions with other reasons. Pods may have any. */
+const isReason = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/
+
+const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
+
+export function statusOf(object: DeepReadonly<Memcached>, observed: Observed, now: number): StatusPatch<typeof memcached> {
+  const { deployment, pods, degraded } = observed
+  const { generation, name } = object.metadata
+  const { app } = labelsOf(name)
+  const conditions: readonly ConditionInput[] = [
+    { type: 'Available', ...availability(object, observed) },
+    { type: 'Progressing', ...progress(object, observed) },
+    { type: 'Degraded', ...(degraded === undefined ? asExpected : { status: 'True', ...degraded }) },
+  ]
+  return {
+    nodes: pods.map(({ metadata }) => metadata.name).sort(),
+    replicas: deployment?.status?.replicas ?? 0,
+    readyReplicas: deployment?.status?.readyReplicas ?? 0,
+    selector: `app=${app},${nameLabel}=${name}`,
+    observedGeneration: generation,
+    conditions: mergeConditions(object.status?.conditions, [...conditions], { now, generation }),
+  }
+}
+
+/** A Memcached is available when the Deployment has as many available Pods as it should have, and not before. */
+function availability({ spec }: DeepReadonly<Memcached>, { deployment, pods, degraded }: Observed): Omit<ConditionInput, 'type'> {
+  const available = deployment?.status?.availableReplicas ?? 0
+  const message = `${available} of ${spec.size} Pods are available.`
+  if (degraded !== undefined) return { status: 'False', ...degraded }
+  if (available >= spec.size) return { status: 'True', reason: 'PodsAvailable', message }
+  // A Pod says why its container does not run, for example CrashLoopBackOff.
+  const waiting = pods.flatMap(({ status }) => status?.containerStatuses ?? []).map(({ state }) => state?.waiting)
+  const { reason = '', message: why = '' } = waiting.find((state) => state?.message !== undefined) ?? {}
+  return {
+    status: 'False',
+    reason: isReason.test(reason) ? reason : 'PodsStarting',
+    message: `${message} ${why}`.trim(),
+  }
+}
+
+function progress({ spec }: DeepReadonly<Memcached>, { deployment }: Observed): Omit<ConditionInput, 'type'> {
+  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
+  const isDone =
+    deployment === undefined ||
+    (observedGeneration >= (deployment.metadata.generation ?? 0) && replicas === spec.size && updatedReplicas === spec.size)
+  if (isDone) return asExpected
+  return { status: 'True', reason: 'RollingOut', message: `${updatedReplicas} of ${spec.size} Pods have the current template.` }
+}
+
+/** Returns the Pods of a Deployment that are not being deleted: those whose ReplicaSet belongs to the Deployment. */
+export function podsOf(
+  deployment: DeepReadonly<apps.Deployment>,
+  replicaSets: readonly DeepReadonly<apps.ReplicaSet>[],
+  pods: readonly DeepReadonly<core.Pod>[],
+): readonly DeepReadonly<core.Pod>[] {
+  const own = replicaSets.filter((one) => isControlledBy(one, deployment))
+  const isOwn = (pod: DeepReadonly<core.Pod>): boolean => own.some((one) => isControlledBy(pod, one))
+  return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && isOwn(pod))
+}

@@ -1,0 +1,72 @@
+/** The Job that clones the repository, builds the program and copies it to the output folder. */
+import { controllerReference, jsonHash, keyOf } from 'proreus'
+import type { batch, DeepReadonly, ObjectInput } from 'proreus'
+import type { Xxx } from './kind.ts'
+import { taskLabels } from './labels.ts'
+import type { XxxOptions } from './options.ts'
+import { onNode, outputFolder, podSpec } from './pod-spec.ts'
+
+/** The annotation of a Job with the hash of the spec that it builds. */
+export const specHash = 'test.inspur.com/spec-hash'
+/** The annotation of a Job with the name of the file that it copies. */
+export const binaryName = 'test.inspur.com/binary-name'
+
+/** The script is constant. The values of the spec are its parameters, so no shell reads them as text, except the build command. */
+export const buildScript = `set -euo pipefail; git clone -- "$1" "$2"; cd -- "$2"; bash -c "$3"; cp -- "$4" ${outputFolder}/`
+
+/** The time in seconds after which a build fails. */
+const buildSeconds = 1800
+
+/** Returns the build Job. With `node`, its Pod runs on this node. */
+export function buildJob(owner: DeepReadonly<Xxx>, options: XxxOptions, node: string | undefined): ObjectInput<batch.Job> {
+  const { spec } = owner
+  const { namespace } = keyOf(owner)
+  const labels = taskLabels(owner, 'build')
+  const home = /^\/[^/]*/.exec(spec.clonePath)![0]
+  const container = {
+    command: buildCommand(spec),
+    env: [
+      { name: 'GIT_ALLOW_PROTOCOL', value: 'https:http:ssh:git' },
+      { name: 'GIT_TERMINAL_PROMPT', value: '0' },
+      // The folder of a volume belongs to root. When the repository is this folder, git would refuse to read it.
+      { name: 'GIT_CONFIG_COUNT', value: '1' },
+      { name: 'GIT_CONFIG_KEY_0', value: 'safe.directory' },
+      { name: 'GIT_CONFIG_VALUE_0', value: spec.clonePath },
+      { name: 'HOME', value: home },
+      { name: 'GOCACHE', value: `${home}/.cache/go-build` },
+    ],
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '2', memory: '2Gi' } },
+    volumeMounts: [{ name: 'home', mountPath: home }],
+  }
+  const pod = podSpec(options, container, [{ name: 'home', emptyDir: {} }])
+  return {
+    metadata: {
+      namespace,
+      name: spec.jobName,
+      labels,
+      annotations: { [specHash]: jsonHash(spec), [binaryName]: spec.binaryName },
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: buildSeconds,
+      template: { metadata: { labels }, spec: { ...pod, ...(node !== undefined && onNode(node)) } },
+    },
+  }
+}
+
+/** Kubernetes expands `$(NAME)` in a command and shortens `$$`, so each dollar sign of a value is doubled. */
+export function buildCommand(spec: DeepReadonly<Xxx['spec']>): string[] {
+  const values = [spec.gitUrl, spec.clonePath, spec.buildCommand, spec.binaryName]
+  return ['bash', '-c', buildScript, 'build', ...values.map((value) => value.replaceAll('$', '$$$$'))]
+}
+
+/** Returns true when the Job builds this spec. A Job whose annotations another client has changed does not. */
+export function buildsSpec(job: DeepReadonly<batch.Job>, spec: DeepReadonly<Xxx['spec']>): boolean {
+  return job.metadata.annotations?.[specHash] === jsonHash(spec) && binaryNameOf(job) === spec.binaryName
+}
+
+/** Returns the name of the file that the Job copies. */
+export function binaryNameOf(job: DeepReadonly<batch.Job>): string {
+  return job.metadata.annotations?.[binaryName] ?? ''
+}

@@ -1,0 +1,58 @@
+/** The Job that removes files from the output folder. */
+import { jsonHash, keyOf } from 'proreus'
+import type { batch, DeepReadonly, ObjectInput } from 'proreus'
+import type { Xxx } from './kind.ts'
+import { taskLabels } from './labels.ts'
+import type { XxxOptions } from './options.ts'
+import { onNode, outputFolder, podSpec } from './pod-spec.ts'
+
+/** The annotation with the hash of the occasion: another generation or other files need another Job. */
+export const occasionHash = 'test.inspur.com/clean-up'
+
+/** The time in seconds after which a clean-up fails. */
+const cleanUpSeconds = 300
+/** The time in seconds for which a Job that has ended is kept. A failed one is tried again after this time. */
+const keptSeconds = 300
+
+export function cleanUpName(jobName: string): string {
+  return `${jobName}-delete`
+}
+
+/**
+ * Returns the Job that removes the files `names`. It has no owner: it must outlive the Xxx, so that its result can be seen.
+ *
+ * @param names valid file names, sorted
+ */
+export function cleanUpJob(
+  object: DeepReadonly<Xxx>,
+  names: readonly string[],
+  options: XxxOptions,
+  node: string | undefined,
+): ObjectInput<batch.Job> {
+  const { namespace } = keyOf(object)
+  const labels = taskLabels(object, 'clean-up')
+  const { uid, generation } = object.metadata
+  const pod = podSpec(options, {
+    command: ['rm', '-f', '--', ...names.map((name) => `${outputFolder}/${name}`)],
+    resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '100m', memory: '64Mi' } },
+  })
+  return {
+    metadata: {
+      namespace,
+      name: cleanUpName(object.spec.jobName),
+      labels,
+      annotations: { [occasionHash]: jsonHash({ uid, generation: generation ?? 0, names, node: node ?? null }) },
+    },
+    spec: {
+      backoffLimit: 3,
+      activeDeadlineSeconds: cleanUpSeconds,
+      ttlSecondsAfterFinished: keptSeconds,
+      template: { metadata: { labels }, spec: { ...pod, ...(node !== undefined && onNode(node)) } },
+    },
+  }
+}
+
+/** Returns true when both Jobs remove the same files on the same occasion. */
+export function isSameOccasion(job: DeepReadonly<batch.Job>, wanted: ObjectInput<batch.Job>): boolean {
+  return job.metadata.annotations?.[occasionHash] === wanted.metadata.annotations?.[occasionHash]
+}

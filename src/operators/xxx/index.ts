@@ -1,0 +1,58 @@
+/** The operator that reconciles Xxxes. */
+import { accessReviewRule, defineController, defineOperator, defineWebhook, keyOf, version } from 'proreus'
+import type { Operator } from 'proreus'
+import { finalizeXxx } from './finalize.ts'
+import { jobsByController, jobsByXxx, podsByXxx, xxxesByBinary, xxxesByJob, xxxesByUid, xxxPods } from './indexes.ts'
+import { jobView } from './job-view.ts'
+import { xxx } from './kind.ts'
+import { xxxUidOf } from './labels.ts'
+import { optionsFrom } from './options.ts'
+import type { XxxOptions } from './options.ts'
+import { reconcileXxx } from './reconcile.ts'
+import { defaultXxx, finalizer, validatorOf } from './webhook.ts'
+
+export function xxxOperatorWith(options: XxxOptions): Operator {
+  return defineOperator({
+    name: 'xxx',
+    version,
+    kinds: [xxx],
+    webhooks: [
+      defineWebhook(xxx, {
+        default: defaultXxx,
+        validateInCluster: validatorOf(options),
+        reads: [xxx],
+        indexes: [xxxesByJob, xxxesByBinary],
+        rbac: [accessReviewRule],
+      }),
+    ],
+    controllers: [
+      defineController(xxx, {
+        owns: [jobView],
+        watches: [
+          // Also the Job of another object that has the name of one of ours.
+          {
+            type: jobView,
+            map: ({ metadata }, { cache }) => {
+              const { namespace, name } = metadata
+              const named = cache.list(xxx, { namespace, index: [xxxesByJob, name] })
+              const labelled = cache.list(xxx, { namespace, index: [xxxesByUid, xxxUidOf({ metadata }) ?? ''] })
+              return [...named, ...labelled].map(keyOf)
+            },
+          },
+          {
+            type: xxxPods,
+            map: (pod, { cache }) =>
+              cache.list(xxx, { namespace: pod.metadata.namespace, index: [xxxesByUid, xxxUidOf(pod) ?? ''] }).map(keyOf),
+          },
+        ],
+        indexes: [jobsByController, jobsByXxx, podsByXxx, xxxesByJob, xxxesByUid],
+        workers: 4,
+        rbac: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }],
+        reconcile: (object, context) => reconcileXxx(object, options, context),
+        finalizer: { name: finalizer, finalize: (object, context) => finalizeXxx(object, options, context) },
+      }),
+    ],
+  })
+}
+
+export const xxxOperator = xxxOperatorWith(optionsFrom(process.env))

@@ -1,0 +1,18 @@
+/** The indexes that find the Jobs and Pods of an Xxx, and the Xxxes of a Job, a Pod or a file. */
+import { cacheView, controllerOf, core, defineCacheIndex } from 'proreus'
+import { cleanUpName } from './clean-up-job.ts'
+import { jobView } from './job-view.ts'
+import { xxx } from './kind.ts'
+import { uidLabel, xxxUidOf } from './labels.ts'
+
+/** The Pods of builds and clean-ups. They keep their labels when their Job is deleted without them. */
+export const xxxPods = cacheView(core.pod, { labels: { matchExpressions: [{ key: uidLabel, operator: 'Exists' }] } })
+
+export const podsByXxx = defineCacheIndex(xxxPods, 'xxx', xxxUidOf)
+export const jobsByXxx = defineCacheIndex(jobView, 'xxx', xxxUidOf)
+export const jobsByController = defineCacheIndex(jobView, 'controller', (job) => controllerOf(job)?.uid)
+export const xxxesByUid = defineCacheIndex(xxx, 'uid', ({ metadata }) => metadata.uid)
+/** An Xxx by the names of both of its Jobs. */
+export const xxxesByJob = defineCacheIndex(xxx, 'job', ({ spec: { jobName } }) => [jobName, cleanUpName(jobName)])
+/** An Xxx by the names of the files that it writes or may still have. */
+export const xxxesByBinary = defineCacheIndex(xxx, 'binary', ({ spec, status }) => [spec.binaryName, ...(status?.binaryNames ?? [])])

@@ -1,0 +1,21 @@
+/** The Jobs in the cache. */
+import { batch, cacheView } from 'proreus'
+import { binaryName, specHash } from './build-job.ts'
+import { occasionHash } from './clean-up-job.ts'
+import { jobLabels } from './labels.ts'
+
+/** The longest value of an annotation that is read: the name of a file. */
+const maxLength = 255
+
+/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+export const jobView = cacheView(batch.job, {
+  transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
+    const { labels, annotations, ...rest } = metadata
+    const kept = { ...rest, labels: pick(labels, jobLabels), annotations: pick(annotations, [specHash, binaryName, occasionHash]) }
+    return { apiVersion, kind, metadata: kept, ...(status !== undefined && { status }) }
+  },
+})
+
+function pick(map: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(keys.flatMap((key) => (map?.[key] === undefined ? [] : [[key, map[key].slice(0, maxLength + 1)]])))
+}

@@ -1,0 +1,27 @@
+/** The labels of the Jobs of an Xxx and of their Pods. */
+import type { DeepReadonly } from 'proreus'
+import type { Xxx } from './kind.ts'
+
+export type Task = 'build' | 'clean-up'
+
+/** The label with the uid of the Xxx. Unlike the name, the uid is never that of an earlier Xxx. */
+export const uidLabel = 'test.inspur.com/xxx-uid'
+const taskLabel = 'test.inspur.com/task'
+export const jobLabels = [uidLabel, taskLabel] as const
+
+interface Labelled {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> }
+}
+
+export function taskLabels({ metadata: { uid } }: DeepReadonly<Xxx>, task: Task): Record<string, string> {
+  return { [uidLabel]: uid, [taskLabel]: task }
+}
+
+/** Returns the uid of the Xxx for which the Job or Pod was created. */
+export function xxxUidOf({ metadata }: Labelled): string | undefined {
+  return metadata.labels?.[uidLabel]
+}
+
+export function isTask({ metadata }: Labelled, task: Task): boolean {
+  return metadata.labels?.[taskLabel] === task
+}

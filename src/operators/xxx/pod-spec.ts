@@ -1,0 +1,60 @@
+/** The parts that the Pods of builds and of clean-ups have in common. */
+import type { core } from 'proreus'
+import type { XxxOptions } from './options.ts'
+
+/** The folder in the container that has the output volume. */
+export const outputFolder = '/opt'
+
+const outputVolume = 'store-binary'
+const user = 1001
+
+type Container = Pick<core.PodSpec['containers'][number], 'command' | 'env' | 'resources' | 'volumeMounts'>
+
+/** Returns the spec of a Pod with one container. `container` and `volumes` are what the task needs besides the output volume. */
+export function podSpec(
+  { image, output, nodeSelector }: XxxOptions,
+  container: Container,
+  volumes: NonNullable<core.PodSpec['volumes']> = [],
+): core.PodSpec {
+  return {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // The shell ignores SIGTERM, and the task has nothing to save.
+    terminationGracePeriodSeconds: 5,
+    nodeSelector: { ...nodeSelector },
+    securityContext: { ...userOf(output), seccompProfile: { type: 'RuntimeDefault' } },
+    volumes: [{ name: outputVolume, ...sourceOf(output) }, ...volumes],
+    containers: [
+      {
+        name: 'golang',
+        image,
+        ...container,
+        volumeMounts: [{ name: outputVolume, mountPath: outputFolder }, ...(container.volumeMounts ?? [])],
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  }
+}
+
+/** Returns a node affinity to one node. The scheduler still decides whether the Pod fits there. */
+export function onNode(node: string): Pick<core.PodSpec, 'affinity'> {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } } }
+}
+
+/** A folder of the node usually belongs to root. Root without capabilities may write what it owns, and nothing else. */
+function userOf({ kind }: XxxOptions['output']): NonNullable<core.PodSpec['securityContext']> {
+  return kind === 'hostPath' ? { runAsUser: 0 } : { runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user }
+}
+
+function sourceOf(output: XxxOptions['output']): Omit<NonNullable<core.PodSpec['volumes']>[number], 'name'> {
+  switch (output.kind) {
+    case 'emptyDir':
+      return { emptyDir: {} }
+    case 'claim':
+      return { persistentVolumeClaim: { claimName: output.name } }
+    case 'hostPath':
+      return { hostPath: { path: output.path, type: 'DirectoryOrCreate' } }
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Tests of the shipped operators with two replicas, of which the leader loses its connection for good at one of its writes: the other one
+ * leads the object to the same state, and creates no child again.
+ */
+import t from 'tap'
+import { rulesOfOperators } from '../../src/testing/operator.ts'
+import { conformanceControlPlane, needsRequests } from '../support/conformance/backends.ts'
+import type { Outcome } from '../support/operators/outcome.ts'
+import { outcomeOf } from '../support/operators/outcome.ts'
+import type { Moment } from '../support/operators/replicas.ts'
+import { leaseNamespace, leaseRules, moments, Replicas } from '../support/operators/replicas.ts'
+import { untilReconciled } from '../support/operators/settled.ts'
+import type { ShippedKind } from '../support/operators/shipped.ts'
+import { createShipped, shippedKinds, untilConverged, withoutWebhooks } from '../support/operators/shipped.ts'
+import { writesOf } from '../support/operators/writes.ts'
+
+// There are more than a hundred faults.
+t.setTimeout(600_000)
+
+interface Proof {
+  readonly kind: ShippedKind
+  readonly moment: Moment
+  /** The user of the replicas, and the namespace of their objects. */
+  readonly user: string
+}
+
+interface Life extends Outcome {
+  /** The number of creations of children, which the API server has answered with 201. */
+  readonly created: number
+}
+
+const proofs: readonly Proof[] = shippedKinds.flatMap((kind) =>
+  moments.map((moment) => ({ kind, moment, user: `fault-${kind.name}-${moment}` })),
+)
+
+t.test('the leader of two replicas is killed at a write', needsRequests, async (t) => {
+  const controlPlane = await conformanceControlPlane(t, {
+    namespaces: [leaseNamespace, ...proofs.map(({ user }) => user)],
+    users: proofs.map(({ kind, user }) => ({
+      name: user,
+      rules: rulesOfOperators([withoutWebhooks(kind.operator)]),
+      namespaceRules: leaseRules,
+    })),
+  })
+  const { client } = controlPlane
+  /** On a real control plane, every fourth write is a sample. */
+  const step = controlPlane.backend === 'embedded' ? 1 : 4
+
+  /** Creates an object, and changes it. Resolves when it has converged for the last time. */
+  const live = async ({ kind, user: namespace }: Proof, name: string): Promise<void> => {
+    const key = { namespace, name }
+    await createShipped(client, kind, key)
+    await untilConverged(client, kind, key)
+    for (const spec of kind.changes) {
+      await client.patch(kind.type, key, { spec })
+      await untilConverged(client, kind, key)
+    }
+  }
+  const lifeOf = async ({ kind, user }: Proof, name: string, since: number): Promise<Life> => {
+    const plurals = new Set(kind.children.map(({ plural }) => plural))
+    const isCreation = ({ path, code }: { path: string; code: number }): boolean =>
+      code === 201 && path.split('/').some((part) => plurals.has(part))
+    const created = (await writesOf(controlPlane, user, since)).filter(isCreation).length
+    return { ...(await outcomeOf(client, kind, { namespace: user, name })), created }
+  }
+  /** Resolves with the life of an object without a fault, and with the lives of objects with a fault at each write. */
+  const prove = async (proof: Proof): Promise<{ readonly expected: Life; readonly found: readonly Life[] }> => {
+    const { kind, moment, user } = proof
+    const replicas = new Replicas({ controlPlane, operator: withoutWebhooks(kind.operator), user, namespace: user })
+    t.teardown(() => replicas.stop())
+    await replicas.start()
+    const started = Date.now()
+    await live(proof, 'plain')
+    const expected = await lifeOf(proof, 'plain', started)
+    const found: Life[] = []
+    for (let point = 1; ; point += step) {
+      await replicas.start()
+      const since = Date.now()
+      const fault = replicas.failAt(point, moment)
+      const name = `point-${point}`
+      await live(proof, name)
+      if ((await fault.end()) === undefined) return { expected, found }
+      // The replica that takes over reconciles all objects.
+      const [survivor] = replicas.running
+      await untilReconciled(survivor!.started, [kind.name], { count: found.length + 2 })
+      found.push(await lifeOf(proof, name, since))
+    }
+  }
+
+  const results = proofs.map((proof) => ({ ...proof, result: prove(proof) }))
+  for (const { result } of results) result.catch(() => undefined) // its own test reports the failure
+  for (const { kind, moment, result } of results)
+    await t.test(`${kind.name}: ${moment} the write reaches the API server`, async (t) => {
+      const { expected, found } = await result
+      t.comment(`${found.length} faults; the children: ${expected.created} creations`)
+      t.ok(expected.created > 0)
+      t.ok(found.length * step > 2 * (1 + kind.changes.length), 'each change has at least two writes')
+      for (const [index, life] of found.entries()) t.strictSame(life, expected, `the fault at write ${index * step + 1}`)
+    })
+})

@@ -1,0 +1,75 @@
+/**
+ * Runs the cases in a private copy of the machine: with its own processes, mounts and links, which the cases can count, and its own /etc,
+ * which names the user and the subordinate ids. Nothing of this machine is changed.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+
+/** A uid that no user of this machine has. Root runs the cases of unprivileged users as this user. */
+const uid = 61234
+
+/**
+ * Arguments: the folder for temporary files, the kind of ids, whether there is a user namespace, the command. With one id, a file of /etc is a mount of its own, as in a
+ * container of this machine. The shell does not end before its last child, and waits for orphans. Tap's options for Node.js would make the
+ * process write files in the folder of this user.
+ */
+const prepare = `
+set -e
+unset NODE_OPTIONS
+folder=$1 ids=$2 userNamespace=$3
+shift 3
+mount -t tmpfs -o mode=0755 tmpfs "$folder"
+mkdir -m 1777 "$folder/tmp"
+mkdir "$folder/upper" "$folder/work"
+case $ids in
+subordinate)
+  mount -t overlay -o "lowerdir=/etc,upperdir=$folder/upper,workdir=$folder/work" overlay /etc
+  echo 'pods:x:${uid}:${uid}::/tmp:/bin/sh' >>/etc/passwd
+  echo '${uid}:100000:65536' >/etc/subuid
+  echo 'pods:100000:65536' >/etc/subgid ;;
+single)
+  cp /etc/hosts "$folder/hosts"
+  mount --bind "$folder/hosts" /etc/hosts ;;
+esac
+[ "$ids" = machine ] || [ "$userNamespace" = yes ] || set -- setpriv --reuid ${uid} --regid ${uid} --clear-groups "$@"
+set +e
+"$@"
+exit $?`
+
+/** Runs the cases with the given kind of ids. */
+export async function runCases(t: Test, ids: 'machine' | 'subordinate' | 'single'): Promise<void> {
+  const cases = join(import.meta.dirname, 'cases/all.ts')
+  const command = [process.execPath, '--conditions=proreus-source', cases]
+  const folder = mkdtempSync(join(tmpdir(), 'proreus-cases-'))
+  chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const isUnprivileged = process.getuid?.() !== 0
+  const isolation = [
+    // An unprivileged user can be root of a user namespace, and has one id there.
+    ...(isUnprivileged ? ['--user', '--map-root-user'] : []),
+    ...['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--', 'sh', '-c', prepare, 'sh', folder, ids],
+    isUnprivileged ? 'yes' : 'no',
+  ]
+  const reason =
+    isUnprivileged && ids !== 'single' ? 'only root can be root or other users' : reasonToSkip([...isolation, 'test', '-r', cases])
+  if (reason !== undefined) {
+    t.test('the cases of the driver', { skip: reason }, (t) => t.end())
+    return
+  }
+  const env = {
+    PATH: `${dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin`,
+    TMPDIR: join(folder, 'tmp'),
+    PROREUS_IDS: ids,
+    TAP: '1',
+    TAP_TIMEOUT: '110',
+  }
+  await t.spawn('unshare', [...isolation, ...command], { env, timeout: 110_000 }, `with ids of the kind ${ids}`)
+}
+
+function reasonToSkip(parameters: readonly string[]): string | undefined {
+  const { status, stderr, error } = spawnSync('unshare', parameters, { encoding: 'utf8' })
+  return status === 0 ? undefined : `${error?.message ?? stderr.trim()} (exit code ${status})`
+}

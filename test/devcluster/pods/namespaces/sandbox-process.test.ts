@@ -1,0 +1,39 @@
+/** Tests of the start of a process by a script. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { execScript } from '../../../../src/devcluster/pods/namespaces/process-scripts.ts'
+import { startProcess } from '../../../../src/devcluster/pods/namespaces/sandbox-process.ts'
+import { until } from '../../../../src/testing/until.ts'
+
+t.test('a process can have tens of thousands of arguments', async (t) => {
+  const parameters = Array.from({ length: 60_000 }, (_, index) => (index % 1000 === 999 ? `line\n\\${index}` : `$(x) "${index}"`))
+  const { stdout, exited } = await startProcess({
+    ...{ enter: [], tty: false, stdin: false, pipes: join(t.testdir({}), 'main') },
+    script: execScript({ tty: false }),
+    lists: [['printf', '%s\\0', ...parameters]],
+  })
+  t.ok((await text(stdout)) === `${parameters.join('\0')}\0`, 'all arguments arrive in their order')
+  t.equal(await exited, 0)
+})
+
+t.test('a start that is aborted ends its script, before the start and during it', async (t) => {
+  const folder = t.testdir({})
+  const [pipes, begun] = [join(folder, 'main'), join(folder, 'begun')]
+  const stop = new AbortController()
+  const start = (): Promise<unknown> =>
+    startProcess({
+      ...{ enter: [], tty: false, stdin: false, pipes },
+      // Waits for a value for ever.
+      script: { script: ': >"$BEGUN"; read -r line <&3', environment: { BEGUN: begun } },
+      lists: [],
+      signal: stop.signal,
+    })
+  const starting = start()
+  starting.catch(() => undefined)
+  await until('the script has begun', () => existsSync(begun))
+  stop.abort()
+  await t.rejects(starting, { message: 'the process ended before it was started' })
+  await t.rejects(start(), { message: 'the process ended before it was started' })
+})

@@ -1,0 +1,126 @@
+/** Network namespaces for tests: one with the bridge of a cluster, and one for each fake Pod. */
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import type { Test } from 'tap'
+import type { Finished } from '../../../../support/process/process.ts'
+import { finished } from '../../../../support/process/process.ts'
+
+/** The options of `unshare` and `nsenter` for a user who may create network namespaces, and for one who needs a user namespace first. */
+const privileged = { unshare: [], nsenter: [] }
+const unprivileged = { unshare: ['-U', '-r'], nsenter: ['-U', '--preserve-credentials'] }
+
+const attempts = [privileged, unprivileged].map((options) => ({
+  options,
+  result: spawnSync('unshare', [...options.unshare, '-n', '-m', 'true']),
+}))
+const usable = attempts.find(({ result }) => result.status === 0)?.options
+
+/** Options for a test that needs network namespaces. Without them it is skipped with the reason. */
+export const needsNamespaces: { skip?: string } =
+  usable === undefined
+    ? {
+        skip: `no network namespace can be created: ${attempts.map(({ result }) => result.error?.message ?? String(result.stderr)).join('; ')}`,
+      }
+    : {}
+
+const resolvConf = 'nameserver 10.96.0.10\nsearch NAMESPACE.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n'
+
+export class TestNamespace {
+  readonly #holder: ChildProcess
+  /** The command that starts a program in the namespace. */
+  readonly enter: readonly string[]
+
+  private constructor(holder: ChildProcess, enter: readonly string[]) {
+    this.#holder = holder
+    this.enter = enter
+  }
+
+  /** Creates the namespace of a cluster with its bridge. It ends with the test. */
+  static async cluster(t: Test): Promise<TestNamespace> {
+    const { unshare, nsenter } = usable!
+    const holder = await hold(t, ['unshare', ...unshare, '-n'], 'true')
+    const namespace = new TestNamespace(holder, ['nsenter', '-t', String(holder.pid), ...nsenter, '-n'])
+    await namespace.ip('link add br0 type bridge', 'addr add 10.244.0.1/16 dev br0', 'link set br0 up', 'link set lo up')
+    return namespace
+  }
+
+  /** Creates the namespace of a fake Pod and connects it to the bridge. Names are resolved by the DNS server of the cluster. */
+  async pod(t: Test, address: string, namespace = 'default'): Promise<TestNamespace> {
+    const folder = mkdtempSync(join(tmpdir(), 'proreus-network-'))
+    t.teardown(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'resolv.conf'), resolvConf.replace('NAMESPACE', namespace))
+    const mount = `mount --bind ${folder}/resolv.conf /etc/resolv.conf`
+    const holder = await hold(t, [...this.enter, 'unshare', '-n', '-m'], mount)
+    const pod = new TestNamespace(holder, ['nsenter', '-t', String(holder.pid), ...usable!.nsenter, '-n', '-m'])
+    const link = `veth${address.split('.').at(-1)}`
+    await this.ip(`link add ${link} type veth peer name eth0 netns ${holder.pid}`, `link set ${link} master br0 up`)
+    await pod.ip('link set lo up', `addr add ${address}/16 dev eth0`, 'link set eth0 up', 'route add default via 10.244.0.1')
+    return pod
+  }
+
+  /** Runs a program to its end. */
+  run(program: string, ...args: readonly string[]): Promise<Finished> {
+    const [command, ...before] = this.enter
+    return finished(command!, [...before, program, ...args])
+  }
+
+  /** Runs JavaScript to its end. */
+  script(code: string): Promise<Finished> {
+    return this.run(process.execPath, '--input-type=module', '-e', code)
+  }
+
+  /** Runs JavaScript until the end of the test, from the time when it writes its first line. */
+  async serve(t: Test, code: string): Promise<ChildProcess> {
+    const [command, ...before] = this.enter
+    const child = spawn(command!, [...before, process.execPath, '--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => end(child))
+    await firstOutput(child)
+    return child
+  }
+
+  async ip(...commands: readonly string[]): Promise<void> {
+    const [command, ...before] = this.enter
+    const { code, stderr } = await finished(command!, [...before, 'ip', '-batch', '-'], { input: `${commands.join('\n')}\n` })
+    if (code !== 0) throw new Error(`ip: ${stderr}`)
+  }
+
+  /** Ends the namespace, unless other processes use it. */
+  end(): Promise<void> {
+    return end(this.#holder)
+  }
+}
+
+/** Starts a process that holds namespaces open until its input ends, which it does with this process, too. */
+async function hold(t: Test, command: readonly string[], setUp: string): Promise<ChildProcess> {
+  const [program, ...args] = command
+  const child = spawn(program!, [...args, 'sh', '-c', `${setUp} && echo ready && exec cat >/dev/null`], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.teardown(() => end(child))
+  child.stdin.on('error', () => undefined)
+  await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the namespace was not created'))),
+  ])
+  return child
+}
+
+async function firstOutput(child: ChildProcessByStdio<Writable | null, Readable, null>): Promise<void> {
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the process ended before it was ready')))
+  await Promise.race([once(child.stdout, 'data'), ended])
+  ended.catch(() => undefined)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}

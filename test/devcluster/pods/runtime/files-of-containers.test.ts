@@ -1,0 +1,66 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { folderRemover, groupSetter, ownershipChanger } from '../../../../src/devcluster/pods/runtime/files-of-containers.ts'
+
+// `env` runs a command as the words that enter a namespace do.
+const prefix = ['env']
+
+t.test('a folder is removed, whatever its name', async (t) => {
+  const folder = join(t.testdir(), '-rf $(touch owned)')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'file'), '')
+  await folderRemover(prefix)(folder)
+  t.equal(existsSync(folder), false)
+})
+
+t.test('owners and permissions are changed, and an owner that cannot be changed is kept', async (t) => {
+  const folder = t.testdir({ file: '' })
+  const file = join(folder, 'file')
+  const before = statSync(file)
+  await ownershipChanger(prefix)([
+    { path: file, gid: before.gid, mode: 0o2640 },
+    { path: join(folder, 'absent'), uid: 1 },
+  ])
+  t.equal(statSync(file).mode & 0o7777, 0o2640)
+  t.equal(statSync(file).uid, before.uid)
+})
+
+t.test(
+  'a group gets all files of a volume, and no file outside of it',
+  { skip: process.getuid?.() !== 0 && 'only root can give files to a group' },
+  async (t) => {
+    const folder = t.testdir({
+      outside: '',
+      volume: { a: { file: '', '-R $(touch owned)': '' }, link: t.fixture('symlink', '../outside') },
+    })
+    const volume = join(folder, 'volume')
+    const stateOf = (path: string): string => {
+      const { gid, mode } = lstatSync(join(folder, path))
+      return `${gid} ${(mode & 0o7777).toString(8)}`
+    }
+    for (const path of ['outside', 'volume/a/file', 'volume/a/-R $(touch owned)']) chmodSync(join(folder, path), 0o600)
+    for (const path of ['volume', 'volume/a']) chmodSync(join(folder, path), 0o700)
+    const outside = stateOf('outside')
+
+    await groupSetter(prefix)(volume, 2000, { isReadOnly: true })
+    t.strictSame(['volume', 'volume/a', 'volume/a/file'].map(stateOf), ['2000 2750', '2000 2750', '2000 640'])
+    await groupSetter(prefix)(volume, 2000, { isReadOnly: false })
+    t.strictSame(['volume', 'volume/a', 'volume/a/file', 'volume/a/-R $(touch owned)'].map(stateOf), [
+      '2000 2770',
+      '2000 2770',
+      '2000 660',
+      '2000 660',
+    ])
+    t.match(stateOf('volume/link'), /^2000 /)
+    t.equal(stateOf('outside'), outside)
+
+    writeFileSync(join(volume, 'new'), '')
+    chmodSync(join(volume, 'new'), 0o644)
+    await groupSetter(prefix)(volume, 2000, { isReadOnly: false, policy: 'OnRootMismatch' })
+    t.match(stateOf('volume/new'), /^2000 644/, 'the root has the group already')
+    chmodSync(volume, 0o2750)
+    await groupSetter(prefix)(volume, 2000, { isReadOnly: false, policy: 'OnRootMismatch' })
+    t.equal(stateOf('volume/new'), '2000 664')
+  },
+)

@@ -1,0 +1,93 @@
+/** Random schedules, each as text and as the sets of values that its fields select. No parser makes the sets. */
+import type { Dice } from '../dice.ts'
+
+interface RandomField {
+  readonly text: string
+  readonly values: ReadonlySet<number>
+  readonly isStar: boolean
+}
+
+export interface RandomSchedule {
+  readonly text: string
+  /** Minute, hour, day of the month, month and day of the week. */
+  readonly fields: readonly RandomField[]
+}
+
+const months = ['JAN', 'feb', 'Mar', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
+const days = ['SUN', 'mon', 'Tue', 'WED', 'THU', 'FRI', 'SAT']
+const bounds = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const // prettier-ignore
+const starChances = [0.02, 0.4, 0.75, 0.85, 0.75]
+
+/** Returns a schedule that selects a time in every year. Few of them select every minute. */
+export function randomSchedule(dice: Dice): RandomSchedule {
+  for (;;) {
+    const fields = bounds.map(([min, max], index) => randomField(dice, min, max, index))
+    const [, , dayOfMonth, month, dayOfWeek] = fields
+    const isEither = !dayOfMonth!.isStar && !dayOfWeek!.isStar
+    // Every month has a day 28.
+    const isSelected = isEither || [...dayOfMonth!.values].some((day) => day <= 28) || month!.values.has(1)
+    if (isSelected) return { text: fields.map(({ text }) => text).join(dice.pick([' ', ' ', '  ', '\t'])), fields }
+  }
+}
+
+function randomField(dice: Dice, min: number, max: number, index: number): RandomField {
+  if (dice.chance(starChances[index]!))
+    return { text: dice.pick(['*', '*', '?', '*/1']), values: new Set(range(min, max, 1)), isStar: true }
+  const values = new Set<number>()
+  const texts = [0, ...dice.times(2, () => 1)].map(() => {
+    const first = min + dice.upTo(max - min)
+    const last = first + dice.upTo(max - first)
+    const step = 2 + dice.upTo(20)
+    const name = (value: number) => (index >= 3 && dice.chance(0.3) ? (index === 3 ? months : days)[value - min]! : String(value))
+    const [text, selected] = dice.pick([
+      [name(first), [first]],
+      [name(first), [first]],
+      [`${name(first)}-${name(last)}/${step}`, range(first, last, step)],
+      [`${first}/${step}`, range(first, max, step)],
+      [`*/${step}`, range(min, max, step)],
+    ] as [string, number[]][])
+    for (const value of selected) values.add(value)
+    return text
+  })
+  return { text: texts.join(','), values, isStar: false }
+}
+
+function range(first: number, last: number, step: number): number[] {
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => first + index * step)
+}
+
+const dayMs = 24 * 3_600_000
+
+/** Returns whether the schedule selects times of the day that begins at this time: with two restricted fields for days, either counts. */
+function selectsDay({ fields }: RandomSchedule, day: number): boolean {
+  const [, , dayOfMonth, month, dayOfWeek] = fields
+  const date = new Date(day)
+  if (!month!.values.has(date.getUTCMonth() + 1)) return false
+  const [ofMonth, ofWeek] = [dayOfMonth!.values.has(date.getUTCDate()), dayOfWeek!.values.has(date.getUTCDay())]
+  return dayOfMonth!.isStar || dayOfWeek!.isStar ? ofMonth && ofWeek : ofMonth || ofWeek
+}
+
+/** Returns the selected times of the day that begins at this time, ascending. */
+function timesOf(schedule: RandomSchedule, day: number): number[] {
+  if (!selectsDay(schedule, day)) return []
+  const [minute, hour] = schedule.fields
+  const [minutes, hours] = [minute!, hour!].map(({ values }) => [...values].sort((a, b) => a - b))
+  return hours!.flatMap((one) => minutes!.map((other) => day + (one * 60 + other) * 60_000))
+}
+
+/** Returns the last selected time in (after, until]; undefined when there is none. */
+export function lastTime(schedule: RandomSchedule, after: number, until: number): number | undefined {
+  for (let day = Math.floor(until / dayMs) * dayMs; day + dayMs > after; day -= dayMs) {
+    const found = timesOf(schedule, day).findLast((time) => time <= until)
+    if (found !== undefined) return found > after ? found : undefined
+  }
+  return undefined
+}
+
+/** Returns the first selected time after `time`. */
+export function nextTime(schedule: RandomSchedule, time: number): number {
+  for (let day = Math.floor(time / dayMs) * dayMs; ; day += dayMs) {
+    const found = timesOf(schedule, day).find((one) => one > time)
+    if (found !== undefined) return found
+  }
+}

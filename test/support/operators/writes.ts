@@ -1,0 +1,24 @@
+/** Finds the writes of operators among the requests that an API server has served. */
+import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
+import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
+
+const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/**
+ * Resolves with the writes of a user since `time`. Access reviews store nothing, and neither do dry runs. An operator that a test starts
+ * has a new certificate each time, which it writes to its webhook configurations and to CRDs with a conversion webhook.
+ */
+export async function writesOf(controlPlane: ControlPlane, user: string, time = 0): Promise<readonly RequestRecord[]> {
+  return (await controlPlane.requests()).filter(
+    ({ at, user: by, verb, path, query }) =>
+      at >= time &&
+      by === user &&
+      !reads.has(verb) &&
+      !/accessreviews|\/(admissionregistration|apiextensions)\.k8s\.io\//.test(path) &&
+      !query.includes('dryRun=All'),
+  )
+}
+
+export function writeText({ verb, path, code }: RequestRecord): string {
+  return `${verb} ${path}: ${code}`
+}

@@ -1,0 +1,243 @@
+/**
+ * Rounds in which `proreus dev --pods=process` is killed at a random moment, or sometimes ended in order: while it starts, while Pods are
+ * created and deleted, or while they run. After each round, nothing may be left on the machine except the state folder. The next start must
+ * be ready, and run the same Pods again.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pod as podType } from '../../../../src/api/builtin.ts'
+import { apps } from '../../../../src/api/kubernetes/apps.ts'
+import type { KubernetesObject } from '../../../../src/api/object.ts'
+import type { Client } from '../../../../src/client/client.ts'
+import type { Connection } from '../../../../src/client/connection.ts'
+import { messageOf } from '../../../../src/api/errors.ts'
+import { Dice } from '../../dice.ts'
+import { DevProcess } from '../dev-process.ts'
+import { ExecSession } from '../exec-session.ts'
+import type { MachineState } from '../machine/machine-state.ts'
+import { leftOver, machineState } from '../machine/machine-state.ts'
+import { untilEmpty } from '../until-empty.ts'
+import type { StubbornPod } from './stubborn-pods.ts'
+import { kinds, namespace, stubbornPod } from './stubborn-pods.ts'
+import { nodeProgram } from '../node-program.ts'
+
+export interface KillResult {
+  /** The number of rounds in which the process was ended while it started. */
+  readonly earlyEnds: number
+  /** The number of Pods and Deployments that a start had to run again, in all rounds together. */
+  readonly runAgain: number
+  readonly failures: readonly string[]
+}
+
+export interface KillOptions {
+  readonly rounds: number
+  readonly seed: number
+  readonly stateFolder: string
+  /** Called at the beginning of each round. */
+  onRound(round: number): void
+}
+
+/** The probability that the process is ended within this time in milliseconds after its start. */
+const earlyEnd = { probability: 0.2, longestMs: 3_000 }
+/** The longest time in milliseconds from the first change to the end. Most times are much shorter. */
+const longestMs = 4_000
+/** The probability that a Pod that runs is deleted in a round. */
+const deletion = 0.3
+/** The probability that the process is ended in order. */
+const orderlyEnd = 0.15
+/** The time in milliseconds within which all Pods run, and the time within which everything is gone after a kill. */
+const [runningMs, goneMs] = [60_000, 15_000]
+
+/** Runs the rounds on this machine, which must run nothing else meanwhile. Stops after a round with failures. */
+export async function killRounds(options: KillOptions): Promise<KillResult> {
+  return new KillRounds(options).run()
+}
+
+class KillRounds {
+  readonly #options: KillOptions
+  readonly #dice: Dice
+  readonly #before: MachineState = machineState()
+  /** The Pods that must run after the next start. */
+  #expected: StubbornPod[] = []
+  /** The Pods whose creation or deletion was interrupted by a kill. */
+  #uncertain: StubbornPod[] = []
+  #serial = 0
+  #earlyEnds = 0
+  #runAgain = 0
+
+  constructor(options: KillOptions) {
+    this.#options = options
+    this.#dice = new Dice(options.seed)
+  }
+
+  async run(): Promise<KillResult> {
+    let failures: readonly string[] = []
+    for (let round = 1; round <= this.#options.rounds && failures.length === 0; round += 1) {
+      this.#options.onRound(round)
+      failures = await this.#round()
+    }
+    if (failures.length === 0) failures = await this.#lastRound()
+    return { earlyEnds: this.#earlyEnds, runAgain: this.#runAgain, failures }
+  }
+
+  async #round(): Promise<readonly string[]> {
+    const dev = new DevProcess(this.#options.stateFolder)
+    if (this.#dice.chance(earlyEnd.probability)) {
+      this.#earlyEnds += 1
+      await delay(this.#dice.next() * earlyEnd.longestMs)
+      return this.#end(dev)
+    }
+    const { client, connection } = await dev.ready()
+    const problems = await this.#untilRunning(dev, client)
+    if (problems.length > 0) {
+      await dev.kill()
+      return problems
+    }
+    const session = await this.#openSession(connection).catch(messageOf)
+    const changing = this.#change(client)
+    await delay(this.#dice.next() ** 2 * longestMs)
+    const failures = await this.#end(dev)
+    await changing
+    await client.close()
+    if (typeof session !== 'string') session?.close()
+    return typeof session === 'string' ? [...failures, `exec: ${session}`] : failures
+  }
+
+  /** Starts the Pods once more. */
+  async #lastRound(): Promise<readonly string[]> {
+    const dev = new DevProcess(this.#options.stateFolder)
+    const { client } = await dev.ready()
+    const problems = await this.#untilRunning(dev, client)
+    await client.close()
+    await dev.kill()
+    return [...problems, ...(await this.#untilNothingIsLeft(dev))]
+  }
+
+  /** Kills the process. Sometimes, ends it in order instead. */
+  async #end(dev: DevProcess): Promise<readonly string[]> {
+    if (!this.#dice.chance(orderlyEnd)) {
+      await dev.kill()
+      return this.#untilNothingIsLeft(dev)
+    }
+    const code = await dev.stop()
+    // There is no exit code when the process was not yet able to end in order.
+    const failures = code === 0 || code === null ? [] : [`proreus dev has ended with ${code}: ${dev.output}`]
+    return [...failures, ...(await this.#untilNothingIsLeft(dev))]
+  }
+
+  async #untilNothingIsLeft(dev: DevProcess): Promise<readonly string[]> {
+    const left = await untilEmpty(() => leftOver(this.#before, machineState()), goneMs)
+    const failures = [...left.map((line) => `left after the end: ${line}`), ...dev.complaints.map((line) => `logged: ${line}`)]
+    return left.length === 0 ? failures : [...failures, dev.output]
+  }
+
+  /** Waits until exactly the expected Pods run. Returns what is different when the time is over. */
+  async #untilRunning(dev: DevProcess, client: Client): Promise<readonly string[]> {
+    this.#runAgain += this.#expected.length
+    const problems = await untilEmpty(() => this.#problemsOf(dev, client), runningMs)
+    return problems.length === 0 ? [] : [...problems, dev.output]
+  }
+
+  async #problemsOf({ podsFolder, startedAt }: DevProcess, client: Client): Promise<readonly string[]> {
+    const { items } = await client.list(podType, { namespace })
+    const deployments = await client.list(apps.deployment, { namespace })
+    this.#settleUncertain([...items, ...deployments.items].filter(({ metadata }) => metadata.deletionTimestamp === undefined))
+    const states = items.flatMap(({ metadata, status }) => {
+      if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
+      const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
+      // The status of the earlier process is kept until the containers run again. Times in the API have no milliseconds.
+      const areNew = status?.containerStatuses?.every(
+        ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
+      )
+      return isReady === true && areNew === true ? [] : [`the Pod ${metadata.name} does not run: ${JSON.stringify(status)}`]
+    })
+    const machine = machineState()
+    const running = machine.processes.map(({ command }) => command)
+    const wanted = this.#expected.flatMap(({ processes }) => processes)
+    const uids = new Set(items.map(({ metadata }) => metadata.uid))
+    const unknown = ['pods', 'logs'].flatMap((folder) =>
+      namesIn(join(podsFolder, folder)).flatMap((uid) => (uids.has(uid) ? [] : [`the folder ${folder}/${uid} is of no Pod`])),
+    )
+    return [...states, ...differences(running.filter(isOfPod), wanted), ...this.#networkProblems(machine, items.length), ...unknown]
+  }
+
+  /** Each Pod has a network namespace and two links. The network of the cluster is another namespace, with a bridge. */
+  #networkProblems({ networks }: MachineState, pods: number): readonly string[] {
+    const linksIn = (all: MachineState['networks']): number => [...all.values()].flat().length
+    const expected = [this.#before.networks.size + 1 + pods, linksIn(this.#before.networks) + 1 + 2 * pods]
+    const found = [networks.size, linksIn(networks)]
+    return found.join() === expected.join() ? [] : [`${found.join(' network namespaces, ')} links instead of ${expected.join(' and ')}`]
+  }
+
+  /** An object whose creation or deletion was interrupted must run if it exists. */
+  #settleUncertain(existing: readonly KubernetesObject[]): void {
+    this.#expected.push(...this.#uncertain.filter(({ name }) => existing.some(({ metadata }) => metadata.name === name)))
+    this.#uncertain = []
+  }
+
+  /** Creates and deletes Pods until the process is killed. */
+  async #change(client: Client): Promise<void> {
+    for (const kind of shuffled(kinds, this.#dice)) {
+      const existing = this.#expected.find((one) => one.kind === kind)
+      if (existing !== undefined && !this.#dice.chance(deletion)) continue
+      const made = existing ?? stubbornPod(kind, (this.#serial += 1))
+      this.#expected = this.#expected.filter((one) => one !== existing)
+      this.#uncertain.push(made)
+      try {
+        await (existing === undefined ? made.create(client) : made.delete(client))
+      } catch {
+        return
+      }
+      this.#uncertain.pop()
+      if (existing === undefined) this.#expected.push(made)
+    }
+  }
+
+  /** Opens a session with a terminal that calls the server by name, and does not end by itself. */
+  async #openSession(connection: Connection): Promise<ExecSession | undefined> {
+    const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))
+    if (pod === undefined) return undefined
+    const call =
+      server === undefined ? 'console.log("answered")' : `fetch("http://${server.name}/").then((r) => r.text()).then(console.log)`
+    const script = 'trap "" TERM HUP; "$0" -e "$1"; exec sleep 2000000'
+    const command = ['sh', '-c', script, nodeProgram, call]
+    const session = await ExecSession.open(connection, { namespace, pod: pod.name, container: 'main' }, command, { tty: true })
+    const problems = await untilEmpty(() => (session.output.includes('answered') ? [] : [session.output]), runningMs)
+    if (problems.length > 0) throw new Error(`the server was not reached: ${session.output}`)
+    return session
+  }
+}
+
+/** Returns true for the commands of Pods. Their other processes, such as shells, may or may not run. */
+function isOfPod(command: string): boolean {
+  return /^sleep 1\d{6}$/.test(command) || / server-\d+$/.test(command)
+}
+
+function differences(found: readonly string[], wanted: readonly string[]): readonly string[] {
+  const missing = [...wanted]
+  const additional = found.filter((command) => {
+    const index = missing.indexOf(command)
+    if (index >= 0) missing.splice(index, 1)
+    return index < 0
+  })
+  return [
+    ...missing.map((command) => `a process is missing: ${command}`),
+    ...additional.map((command) => `nobody needs the process ${command}`),
+  ]
+}
+
+function shuffled<T>(items: readonly T[], dice: Dice): readonly T[] {
+  return items
+    .map((item) => ({ item, order: dice.next() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item)
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * `machineState`: counts what Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files. All of them are
+ * looked for by the files in /proc, so this user must be allowed to read those of all processes.
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface MachineProcess {
+  readonly pid: number
+  /** Distinguishes the process from an earlier one with the same pid. */
+  readonly startTime: string
+  /** The words of the command, separated by blanks; the name in brackets for a process that has ended and waits for its parent. */
+  readonly command: string
+}
+
+export interface MachineState {
+  readonly processes: readonly MachineProcess[]
+  /** The mounts of this process, as lines of mountinfo. */
+  readonly mounts: readonly string[]
+  /** The number of mounts in all mount namespaces together. */
+  readonly mountCount: number
+  /** The names of the links in each network namespace, keyed by the id of the namespace. */
+  readonly networks: ReadonlyMap<string, readonly string[]>
+  /** The paths of all files and folders in the temporary folder of this process. */
+  readonly temporaryFiles: readonly string[]
+}
+
+export function machineState(): MachineState {
+  const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []))
+  const pids = processes.map(({ pid }) => pid)
+  // A process sees the mounts below its root only. The root of a container is itself a mount, so the largest number counts.
+  const mountCounts = byNamespace(pids, 'mnt', (pid) => linesOf(`/proc/${pid}/mountinfo`).length)
+  const links = byNamespace(pids, 'net', linksOf)
+  return {
+    processes,
+    mounts: linesOf('/proc/self/mountinfo'),
+    mountCount: [...mountCounts.values()].reduce((sum, counts) => sum + Math.max(...counts), 0),
+    networks: new Map([...links].map(([id, [first = []]]) => [id, first])),
+    temporaryFiles: filesIn(tmpdir()),
+  }
+}
+
+/** Returns what there is now and was not before, as one line for each. */
+export function leftOver(before: MachineState, now: MachineState): readonly string[] {
+  const identity = ({ pid, startTime }: MachineProcess): string => `${pid} ${startTime}`
+  const known = new Set(before.processes.map(identity))
+  const mounts = new Set(before.mounts)
+  const files = new Set(before.temporaryFiles)
+  return [
+    ...now.processes.filter((process) => !known.has(identity(process))).map(({ pid, command }) => `the process ${pid}: ${command}`),
+    ...now.mounts.filter((line) => !mounts.has(line)).map((line) => `the mount ${line}`),
+    ...[...now.networks].flatMap(([id, links]) => {
+      const earlier = before.networks.get(id)
+      if (earlier === undefined) return [`the network namespace ${id}`]
+      return links.filter((link) => !earlier.includes(link)).map((link) => `the link ${link}`)
+    }),
+    ...now.temporaryFiles.filter((path) => !files.has(path)).map((path) => `the file ${path}`),
+  ]
+}
+
+/** Calls `read` for each process. Returns the results by namespace. A process that has just ended is skipped. */
+function byNamespace<T>(pids: readonly number[], kind: 'mnt' | 'net', read: (pid: number) => T): Map<string, T[]> {
+  const found = new Map<string, T[]>()
+  for (const pid of pids) {
+    try {
+      const id = readlinkSync(`/proc/${pid}/ns/${kind}`)
+      found.set(id, [...(found.get(id) ?? []), read(pid)])
+    } catch {
+      // The process has ended.
+    }
+  }
+  return found
+}
+
+/** Returns the names of the links, except the loopback interface. */
+function linksOf(pid: number): readonly string[] {
+  const lines = readFileSync(`/proc/${pid}/net/dev`, 'utf8').match(/^ *[^ :]+:/gm) ?? []
+  return lines.map((text) => text.trim().slice(0, -1)).filter((name) => name !== 'lo')
+}
+
+/** Reads a process (proc_pid_stat(5)). The name of the program is in parentheses and may contain any character. */
+function readProcess(pid: number): MachineProcess | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const [name, rest] = [stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')), stat.slice(stat.lastIndexOf(')') + 2).split(' ')]
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+    return { pid, startTime: rest[19] ?? '', command: rest[0] === 'Z' ? `[${name}]` : words.join(' ') }
+  } catch {
+    return undefined
+  }
+}
+
+function linesOf(path: string): readonly string[] {
+  return readFileSync(path, 'utf8').split('\n').slice(0, -1)
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => join(folder, path))
+    .sort()
+}

@@ -1,0 +1,13 @@
+/** `namespacesProblem`: why Pods cannot have namespaces on this machine. */
+import { messageOf } from '../../../src/api/errors.ts'
+import { createNamespacesDriver } from '../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
+
+/** Resolves with the reason, or with false. The result can be the option `skip` of a test. */
+export async function namespacesProblem(): Promise<string | false> {
+  try {
+    await (await createNamespacesDriver()).close()
+    return false
+  } catch (error) {
+    return `this machine permits no namespaces: ${messageOf(error)}`
+  }
+}

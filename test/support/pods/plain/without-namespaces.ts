@@ -1,0 +1,21 @@
+/** Starts programs that may create no namespaces, so that the Pods of `proreus dev --pods=process` are plain processes. */
+import { spawnSync } from 'node:child_process'
+
+/** The limit holds in the new user namespace only. Root keeps no capabilities, because it could create other namespaces with them. */
+const script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all -- "$@"'
+const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script, 'sh']
+
+export interface WithoutNamespaces {
+  /** The words before a command that run it without namespaces. Empty where nobody may create namespaces. */
+  readonly words: readonly string[]
+  /** The reason for which a test must be skipped, or false. */
+  readonly skip: string | false
+}
+
+export function withoutNamespaces(): WithoutNamespaces {
+  const [program = '', ...args] = [...words, 'true']
+  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' })
+  if (status === 0) return { words, skip: false }
+  const mayCreateThem = process.platform === 'linux' && process.getuid?.() === 0
+  return { words: [], skip: mayCreateThem && `root cannot be refused namespaces: ${error?.message ?? stderr.trim()}` }
+}

@@ -1,0 +1,25 @@
+/**
+ * The program of the drill `pods` and of its tests, which runs on a private machine (machine/private-machine.ts).
+ *
+ * Arguments: `kill FOLDER SEED ROUNDS` or `shop FOLDER SEED SECONDS`. The output is JSON: the result, or `skipped` with the reason why this
+ * machine cannot run Pods in namespaces.
+ */
+import { killRounds } from './kill/kill-rounds.ts'
+import { namespacesProblem } from './namespaces-problem.ts'
+import { runShop } from './shop/shop.ts'
+
+const [part = '', stateFolder = '', seed = '', amount = ''] = process.argv.slice(2)
+const began = performance.now()
+const options = { stateFolder, seed: Number(seed) }
+const seconds = (): string => ((performance.now() - began) / 1000).toFixed(1)
+
+function run(): Promise<object> {
+  const progress = (what: string) => (count: number) => process.stderr.write(`${what} ${count} after ${seconds()} s\n`)
+  return part === 'shop'
+    ? runShop({ ...options, seconds: Number(amount), onPeriod: progress('period') })
+    : killRounds({ ...options, rounds: Number(amount), onRound: progress('round') })
+}
+
+const skipped = await namespacesProblem()
+const result = skipped === false ? { ...(await run()), seconds: Number(seconds()) } : { skipped }
+process.stdout.write(`${JSON.stringify(result)}\n`)

@@ -1,0 +1,16 @@
+/** The store of the shop. It acknowledges an order, `POST /orders/ID`, after its line is on the disk. */
+import { fsyncSync, openSync, writeSync } from 'node:fs'
+import { createServer } from 'node:http'
+
+const file = openSync('/data/orders', 'a')
+
+const server = createServer((request, response) => {
+  if (request.method === 'POST') {
+    writeSync(file, `${request.url?.split('/').at(-1)}\n`)
+    fsyncSync(file)
+    response.writeHead(201)
+  }
+  response.end()
+})
+server.listen(8080)
+process.on('SIGTERM', () => process.exit())

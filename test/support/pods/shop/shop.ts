@@ -1,0 +1,209 @@
+/**
+ * The shop runs for some time in `proreus dev --pods=process`, and is disturbed. After each period, everything must converge: all replicas
+ * are ready, the Service answers with the latest version, all acknowledged orders are in the files of the claims, and nothing has leaked.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pod as podType } from '../../../../src/api/builtin.ts'
+import { apps } from '../../../../src/api/kubernetes/apps.ts'
+import { batch } from '../../../../src/api/kubernetes/batch.ts'
+import { core } from '../../../../src/api/kubernetes/core.ts'
+import type { Client } from '../../../../src/client/client.ts'
+import { Dice } from '../../dice.ts'
+import { DevProcess } from '../dev-process.ts'
+import { leftOver, machineState } from '../machine/machine-state.ts'
+import { untilEmpty } from '../until-empty.ts'
+import { Disturbances } from './disturbances.ts'
+import type { ShopCounts } from './shop-counts.ts'
+import { countDifferences, shopCounts } from './shop-counts.ts'
+import { createBuyer, createShop, namespace, replicas, storeKey, webKey } from './shop-objects.ts'
+
+export interface ShopResult {
+  readonly periods: number
+  /** The number of acknowledged orders. */
+  readonly orders: number
+  /** The number of disturbances, keyed by their names. */
+  readonly disturbances: Readonly<Record<string, number>>
+  readonly failures: readonly string[]
+}
+
+export interface ShopOptions {
+  /** The time of disturbances in seconds. The quiet periods come in addition. */
+  readonly seconds: number
+  readonly seed: number
+  readonly stateFolder: string
+  /** Called at the beginning of each period. */
+  onPeriod(period: number): void
+}
+
+/** The length of a period in seconds. */
+const periodSeconds = 10
+/** The time in milliseconds within which everything converges. A container is restarted after up to 10 seconds, a Pod of a Job later. */
+const convergedMs = 90_000
+const goneMs = 15_000
+/** The pause between two buyers in milliseconds, and the number of orders of each one. */
+const [buyerMs, ordersOfBuyer] = [1_500, 3]
+
+/** A warning that the disturbances cause. */
+const expectedComplaint = /the agent of the network of the cluster has ended and is started again/
+
+/** Runs the shop on this machine, which must run nothing else meanwhile. Stops after a period with failures. */
+export async function runShop(options: ShopOptions): Promise<ShopResult> {
+  const before = machineState()
+  const dev = new DevProcess(options.stateFolder)
+  const { client } = await dev.ready()
+  const result = await new Shop(dev, client, options).run()
+  await client.close()
+  const code = await dev.stop()
+  const left = await untilEmpty(() => leftOver(before, machineState()), goneMs)
+  const failures = [
+    ...result.failures,
+    ...dev.complaints.filter((line) => !expectedComplaint.test(line)).map((line) => `logged: ${line}`),
+    ...(code === 0 ? [] : [`proreus dev has ended with ${code}: ${dev.output}`]),
+    ...left.map((line) => `left after the end: ${line}`),
+  ]
+  return { ...result, failures }
+}
+
+class Shop {
+  readonly #dev: DevProcess
+  readonly #client: Client
+  readonly #options: ShopOptions
+  readonly #disturbances: Disturbances
+  readonly #acknowledged = new Set<string>()
+  #buyers = 0
+
+  constructor(dev: DevProcess, client: Client, options: ShopOptions) {
+    this.#dev = dev
+    this.#client = client
+    this.#options = options
+    this.#disturbances = new Disturbances(client, new Dice(options.seed))
+  }
+
+  async run(): Promise<ShopResult> {
+    const { seconds, onPeriod } = this.#options
+    await createShop(this.#client)
+    let failures = await this.#settle()
+    const counts = failures.length === 0 ? shopCounts(this.#dev) : {}
+    const periods = Math.ceil(seconds / periodSeconds)
+    let period = 0
+    for (; period < periods && failures.length === 0; period += 1) {
+      onPeriod(period + 1)
+      await this.#disturb((seconds * 1000) / periods)
+      failures = await this.#settle(counts)
+    }
+    const disturbances = Object.fromEntries(this.#disturbances.counts)
+    return { periods: period, orders: this.#acknowledged.size, disturbances, failures }
+  }
+
+  /** Disturbs the shop while buyers come. */
+  async #disturb(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds
+    const buying = async (): Promise<void> => {
+      while (performance.now() < end) {
+        await this.#createBuyer(ordersOfBuyer)
+        await delay(buyerMs)
+      }
+    }
+    await Promise.all([this.#disturbances.run(milliseconds), buying()])
+  }
+
+  async #createBuyer(orders: number): Promise<void> {
+    this.#buyers += 1
+    await createBuyer(this.#client, `buyer-${this.#buyers}`, orders)
+  }
+
+  /** Waits until the shop has converged with its usual replicas, and checks it. Returns the failures. */
+  async #settle(counts?: ShopCounts): Promise<readonly string[]> {
+    const client = this.#client
+    await client.patch(apps.deployment, webKey, { spec: { replicas: replicas.web } })
+    await client.patch(apps.statefulSet, storeKey, { spec: { replicas: replicas.store } })
+    const failures = await untilEmpty(() => this.#notConverged(), convergedMs)
+    if (failures.length > 0) return failures
+    await this.#createBuyer(2 * ordersOfBuyer)
+    const late = await untilEmpty(() => this.#unfinishedBuyers(), convergedMs)
+    if (late.length > 0) return late
+    const problems = [...(await this.#closeAccounts()), ...(await this.#lostOrders())]
+    if (problems.length > 0) return problems
+    return untilEmpty(() => this.#leaks(counts), goneMs)
+  }
+
+  async #notConverged(): Promise<readonly string[]> {
+    const client = this.#client
+    const [deployment, statefulSet, pods] = await Promise.all([
+      client.get(apps.deployment, webKey),
+      client.get(apps.statefulSet, storeKey),
+      client.list(podType, { namespace }),
+    ])
+    const { status = {} } = deployment
+    const isRolled =
+      status.observedGeneration === deployment.metadata.generation &&
+      [status.replicas, status.updatedReplicas, status.readyReplicas].every((count) => count === replicas.web)
+    const { status: stores } = statefulSet
+    const hasStores = [stores?.replicas, stores?.readyReplicas].every((count) => count === replicas.store)
+    return [
+      ...(isRolled ? [] : [`the Deployment has the status ${JSON.stringify(status)}`]),
+      ...(hasStores ? [] : [`the StatefulSet has the status ${JSON.stringify(stores)}`]),
+      ...pods.items.flatMap(({ metadata: { name, deletionTimestamp }, status: found }) => {
+        if (deletionTimestamp !== undefined) return [`the Pod ${name} is still being deleted`]
+        const waiting = found?.containerStatuses?.filter(({ state }) => state?.waiting !== undefined) ?? []
+        return waiting.map((container) => `the Pod ${name} waits: ${JSON.stringify(container)}`)
+      }),
+      ...(await this.#unfinishedBuyers()),
+    ]
+  }
+
+  async #unfinishedBuyers(): Promise<readonly string[]> {
+    const { items } = await this.#client.list(batch.job, { namespace })
+    return items
+      .filter(({ status }) => status?.succeeded !== 1)
+      .map(({ metadata, status }) => `the Job ${metadata.name} has the status ${JSON.stringify(status)}`)
+  }
+
+  /** Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. The last one must have met the latest version only. */
+  async #closeAccounts(): Promise<readonly string[]> {
+    const client = this.#client
+    const { items } = await client.list(podType, {
+      namespace,
+      labelSelector: { matchExpressions: [{ key: 'job-name', operator: 'Exists' }] },
+    })
+    const versions = new Set<string | undefined>()
+    for (const { metadata } of items) {
+      const { name } = metadata
+      for await (const line of client.logs({ namespace, name })) {
+        const [word, id, version] = line.split(' ')
+        if (word !== 'acknowledged' || id === undefined) continue
+        this.#acknowledged.add(id)
+        if (id.startsWith(`buyer-${this.#buyers}-`)) versions.add(version)
+      }
+    }
+    await client.deleteCollection(batch.job, { namespace, propagationPolicy: 'Background' })
+    const expected = `v${this.#disturbances.version}`
+    return versions.size === 1 && versions.has(expected) ? [] : [`the versions ${[...versions].join(', ')} have answered, not ${expected}`]
+  }
+
+  /** The folders are those of the Pods; the other numbers are as before the disturbances. */
+  async #leaks(before?: ShopCounts): Promise<readonly string[]> {
+    const pods = await this.#client.list(podType, { namespace })
+    const claims = await this.#client.list(core.persistentVolumeClaim, { namespace })
+    const now = shopCounts(this.#dev)
+    const expected = {
+      pods: replicas.web + replicas.store,
+      'folders in pods': pods.items.length,
+      'folders in logs': pods.items.length,
+      'folders in persistent-volumes': claims.items.length,
+    }
+    return countDifferences({ ...(before ?? now), ...expected }, { ...now, pods: pods.items.length })
+  }
+
+  async #lostOrders(): Promise<readonly string[]> {
+    const claims = await this.#client.list(core.persistentVolumeClaim, { namespace })
+    const stored = new Set(
+      claims.items.flatMap(({ spec }) =>
+        readFileSync(join(this.#dev.podsFolder, 'persistent-volumes', spec?.volumeName ?? '', 'orders'), 'utf8').split('\n'),
+      ),
+    )
+    return [...this.#acknowledged].filter((id) => !stored.has(id)).map((id) => `the order ${id} was acknowledged, and is in no claim`)
+  }
+}
