@@ -1,4 +1,5 @@
 /** `until`: waits until the API server or a controller has reached the state that a test expects. */
+import { messageOf } from '../api/errors.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 
@@ -9,7 +10,8 @@ const pollMs = 25
  * Calls `probe` every 25 ms until `probe` returns a value other than `undefined` and `false`. Resolves to this value. If `probe` throws, it
  * is called again.
  *
- * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause`.
+ * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause`, and
+ * its message is at the end of the message.
  *
  * @example
  * const object = await until('it says so', async () => {
@@ -32,7 +34,10 @@ export async function until<T>(
     } catch (error) {
       last = error
     }
-    if (systemClock.monotonicNow() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last })
+    if (systemClock.monotonicNow() > deadline) {
+      const why = last === undefined ? '' : `: ${messageOf(last)}`
+      throw new Error(`${what}: not within ${timeoutMs} ms${why}`, { cause: last })
+    }
     await sleep(systemClock, pollMs)
   }
 }

@@ -15,11 +15,11 @@ t.test('a probe that throws is retried', async (t) => {
   t.strictSame(answers, [])
 })
 
-t.test('at the timeout, the last error of the probe is the cause', async (t) => {
+t.test('at the timeout, the last error of the probe is the cause, and its message is shown', async (t) => {
   const cause = new Error('not there')
   await t.rejects(
     until('it is there', () => Promise.reject(cause), 0),
-    { message: 'it is there: not within 0 ms', cause },
+    { message: 'it is there: not within 0 ms: not there', cause },
   )
   const silent = await until('it is there', () => false, 0).catch((error: unknown) => error)
   t.equal((silent as Error).cause, undefined)

@@ -177,7 +177,9 @@ export function untilConverged(
     async () => {
       await pass()
       const found = await client.get(kind.type, key)
-      return isConverged(kind, found) && found
+      if (!isConverged(kind, found))
+        throw new Error(`its generation is ${found.metadata.generation}, its status ${JSON.stringify(found.status)}`)
+      return found
     },
     timeoutMs,
   )
