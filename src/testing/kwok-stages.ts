@@ -1,10 +1,18 @@
-/** kwok's configuration for the control plane of a test: Nodes become ready, Pods become running, and the Pods of Jobs succeed. */
+/**
+ * kwok's configuration for the control plane of a test: Nodes become ready, Pods become running, and the Pods of Jobs succeed. A Pod that
+ * became not ready together with its node is ready again.
+ */
 
-const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object): object => ({
+const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object, delayMs = 0): object => ({
   apiVersion: 'kwok.x-k8s.io/v1alpha1',
   kind: 'Stage',
   metadata: { name },
-  spec: { resourceRef: { apiGroup: 'v1', kind }, selector: { matchExpressions }, next },
+  spec: {
+    resourceRef: { apiGroup: 'v1', kind },
+    selector: { matchExpressions },
+    ...(delayMs > 0 && { delay: { durationMilliseconds: delayMs } }),
+    next,
+  },
 })
 
 const absent = (key: string): object => ({ key, operator: 'DoesNotExist' })
@@ -13,7 +21,8 @@ const notWithin = (key: string, ...values: string[]): object => ({ key, operator
 
 const isDeleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
-const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+const statusOf = (condition: string): string => `.status.conditions.[] | select( .type == "${condition}" ) | .status`
+const ready = statusOf('Ready')
 
 /**
  * The template of the status with which kwok makes a Node ready. A new Node is not ready, because it has no kubelet. A Node is also not
@@ -40,6 +49,19 @@ allocatable: { cpu: "8", memory: 32Gi, pods: "110" }
 capacity: { cpu: "8", memory: 32Gi, pods: "110" }
 {{ end }}
 `
+
+/** The change of the condition Ready of a Node, whose other fields are preserved. */
+const heartbeat = `
+conditions:
+- type: Ready
+  lastHeartbeatTime: {{ Now | Quote }}
+`
+
+/**
+ * Interval in milliseconds between two heartbeats of a Node. kube-controller-manager takes a Node for gone, and its Pods for not ready,
+ * after 50 s without a heartbeat.
+ */
+const heartbeatMs = 10_000
 
 const podRunning = `
 {{ $now := Now }}
@@ -83,6 +105,13 @@ phase: Running
 startTime: {{ $now | Quote }}
 `
 
+const podReady = `
+conditions:
+- type: Ready
+  status: "True"
+  lastTransitionTime: {{ Now | Quote }}
+`
+
 const podSucceeded = `
 {{ $now := Now }}
 containerStatuses:
@@ -99,7 +128,17 @@ phase: Succeeded
 
 const stages = [
   stage('node-ready', 'Node', [notWithin(ready, 'True')], { statusTemplate: nodeStatus }),
+  stage('node-heartbeat', 'Node', [within(ready, 'True')], { statusTemplate: heartbeat }, heartbeatMs),
   stage('pod-running', 'Pod', [absent(isDeleted), within(phase, 'Pending'), notWithin(ready, 'True')], { statusTemplate: podRunning }),
+  // kube-controller-manager sets only Ready to False when the node is gone. A kubelet that is back sets it to True.
+  stage(
+    'pod-ready-again',
+    'Pod',
+    [absent(isDeleted), within(phase, 'Running'), within(statusOf('ContainersReady'), 'True'), within(ready, 'False')],
+    {
+      statusTemplate: podReady,
+    },
+  ),
   stage('pod-succeeded', 'Pod', [absent(isDeleted), within(phase, 'Running'), within('.metadata.ownerReferences.[].kind', 'Job')], {
     statusTemplate: podSucceeded,
   }),

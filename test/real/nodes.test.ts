@@ -1,6 +1,7 @@
 /** Tests of the simulated nodes in a real control plane. kube-controller-manager expects regular heartbeats from nodes. */
 import t from 'tap'
-import { node as nodeType } from '../../src/api/builtin.ts'
+import { node as nodeType, pod as podType } from '../../src/api/builtin.ts'
+import { findCondition } from '../../src/api/conditions.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { until } from '../../src/testing/until.ts'
 
@@ -26,4 +27,38 @@ t.test('a node whose status became Unknown is ready again with its address and i
     return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
   })
   t.strictSame(await keptOf(), kept)
+})
+
+t.test('a node has regular heartbeats, which change nothing else', async (t) => {
+  const { client, stop } = await startControlPlane({ backend: 'binaries', nodes: [{ name }] })
+  t.teardown(stop)
+  const readyOf = async () => findCondition((await client.get(nodeType, { name })).status?.conditions, 'Ready')!
+  const { lastHeartbeatTime: first, ...kept } = await readyOf()
+  for (let heartbeat = first, count = 0; count < 2; count += 1) {
+    // kube-controller-manager takes a node for gone after 50 s without a heartbeat.
+    const { lastHeartbeatTime, ...rest } = await until(
+      'there is a heartbeat',
+      async () => {
+        const ready = await readyOf()
+        return ready.lastHeartbeatTime !== heartbeat && ready
+      },
+      40_000,
+    )
+    t.strictSame(rest, kept)
+    heartbeat = lastHeartbeatTime
+  }
+})
+
+t.test('a running Pod that became not ready with its node is ready again', async (t) => {
+  const { client, stop } = await startControlPlane({ backend: 'binaries', nodes: [{ name }], namespaces: ['test'] })
+  t.teardown(stop)
+  const key = { namespace: 'test', name: 'running' }
+  const conditionsOf = async () => (await client.get(podType, key)).status?.conditions ?? []
+  const isReady = async () => findCondition(await conditionsOf(), 'Ready')?.status === 'True'
+  await client.create(podType, { metadata: key, spec: { containers: [{ name: 'main', image: 'example.com/app:1' }] } })
+  await until('it is ready', isReady)
+  // kube-controller-manager changes no other condition of the Pods when a node is gone.
+  const conditions = (await conditionsOf()).map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False' } : condition))
+  await client.patchStatus(podType, key, { status: { conditions } })
+  await until('it is ready again', isReady)
 })

@@ -4,13 +4,19 @@ import { kwokConfiguration } from '../../src/testing/kwok-stages.ts'
 
 interface Stage {
   readonly metadata: { readonly name: string }
-  readonly spec: { readonly resourceRef: object; readonly selector: object; readonly next: { readonly statusTemplate?: string } }
+  readonly spec: {
+    readonly resourceRef: object
+    readonly selector: object
+    readonly next: { readonly statusTemplate?: string }
+    readonly delay?: object
+  }
 }
 
 const stages = parseAllDocuments(kwokConfiguration).map((document) => document.toJS() as Stage)
 
-t.test('nodes become ready, Pods run, Pods of Jobs complete, and deleted Pods are removed', (t) => {
-  const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+t.test('nodes become and stay ready, Pods run, Pods of Jobs complete, and deleted Pods are removed', (t) => {
+  const statusOf = (condition: string): string => `.status.conditions.[] | select( .type == "${condition}" ) | .status`
+  const ready = statusOf('Ready')
   const alive = { key: '.metadata.deletionTimestamp', operator: 'DoesNotExist' }
   const notReady = { key: ready, operator: 'NotIn', values: ['True'] }
   const inPhase = (phase: string): object => ({ key: '.status.phase', operator: 'In', values: [phase] })
@@ -21,10 +27,19 @@ t.test('nodes become ready, Pods run, Pods of Jobs complete, and deleted Pods ar
     spec: { resourceRef: { apiGroup: 'v1', kind }, selector: { matchExpressions } },
   })
   t.strictSame(
-    stages.map(({ spec: { next: _, ...spec }, ...rest }) => ({ ...rest, spec })),
+    stages.map(({ spec: { next: _, delay: __, ...spec }, ...rest }) => ({ ...rest, spec })),
     [
       stage('node-ready', 'Node', notReady),
+      stage('node-heartbeat', 'Node', { key: ready, operator: 'In', values: ['True'] }),
       stage('pod-running', 'Pod', alive, inPhase('Pending'), notReady),
+      stage(
+        'pod-ready-again',
+        'Pod',
+        alive,
+        inPhase('Running'),
+        { key: statusOf('ContainersReady'), operator: 'In', values: ['True'] },
+        { key: ready, operator: 'In', values: ['False'] },
+      ),
       stage('pod-succeeded', 'Pod', alive, inPhase('Running'), {
         key: '.metadata.ownerReferences.[].kind',
         operator: 'In',
@@ -33,18 +48,23 @@ t.test('nodes become ready, Pods run, Pods of Jobs complete, and deleted Pods ar
       stage('pod-deleted', 'Pod', { key: '.metadata.deletionTimestamp', operator: 'Exists' }),
     ],
   )
+  // Only a heartbeat waits.
+  t.strictSame(
+    stages.map(({ spec }) => spec.delay),
+    [undefined, { durationMilliseconds: 10_000 }, undefined, undefined, undefined, undefined],
+  )
   const templates = stages.map(({ spec }) => spec.next.statusTemplate)
-  t.strictSame(stages[3]!.spec.next, { delete: true })
+  t.strictSame(stages[5]!.spec.next, { delete: true })
   const fieldsAt = (index: number): string[] =>
     templates[index]!.split('\n').filter((line) => /^(phase|allocatable|capacity|startTime): /.test(line))
   t.strictSame(fieldsAt(0), ['allocatable: { cpu: "8", memory: 32Gi, pods: "110" }', 'capacity: { cpu: "8", memory: 32Gi, pods: "110" }'])
-  t.strictSame(fieldsAt(1), ['phase: Running', 'startTime: {{ $now | Quote }}'])
-  t.strictSame(fieldsAt(2), ['phase: Succeeded'])
+  t.strictSame(fieldsAt(2), ['phase: Running', 'startTime: {{ $now | Quote }}'])
+  t.strictSame(fieldsAt(4), ['phase: Succeeded'])
   const fieldsOf = (index: number): string[] =>
     templates[index]!.split('\n').filter((line) => /^ {2}(ready|started|restartCount): /.test(line))
-  t.strictSame(new Set(fieldsOf(1)), new Set(['  ready: true', '  started: true', '  restartCount: 0']))
-  t.strictSame(fieldsOf(2), ['  ready: false', '  started: false', '  restartCount: 0'])
-  t.match(templates[1], 'list "Initialized" "Ready" "ContainersReady"')
+  t.strictSame(new Set(fieldsOf(2)), new Set(['  ready: true', '  started: true', '  restartCount: 0']))
+  t.strictSame(fieldsOf(4), ['  ready: false', '  started: false', '  restartCount: 0'])
+  t.match(templates[2], 'list "Initialized" "Ready" "ContainersReady"')
   t.end()
 })
 
@@ -77,7 +97,9 @@ t.test('the statuses are those that a kubelet reports', (t) => {
     'capacity: { cpu: "8", memory: 32Gi, pods: "110" }',
     '{{ end }}',
   ])
-  t.strictSame(linesOf(1), [
+  t.strictSame(linesOf(1), ['conditions:', '- type: Ready', 'lastHeartbeatTime: {{ Now | Quote }}'])
+  t.strictSame(linesOf(3), ['conditions:', '- type: Ready', 'status: "True"', 'lastTransitionTime: {{ Now | Quote }}'])
+  t.strictSame(linesOf(2), [
     '{{ $now := Now }}',
     'conditions:',
     '{{ range $type := list "Initialized" "Ready" "ContainersReady" }}',
@@ -118,7 +140,7 @@ t.test('the statuses are those that a kubelet reports', (t) => {
     'phase: Running',
     `startTime: ${now}`,
   ])
-  t.strictSame(linesOf(2), [
+  t.strictSame(linesOf(4), [
     '{{ $now := Now }}',
     'containerStatuses:',
     '{{ range .spec.containers }}',
