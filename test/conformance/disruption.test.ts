@@ -196,7 +196,8 @@ t.test('a Pod that is not ready is evicted if the others suffice, or always by t
   const names = (await createReplicas(namespace, 3)) as [string, string, string]
   const setUnready = async (name: string): Promise<void> => {
     const { conditions = [] } = (await client.get(core.pod, { namespace, name })).status!
-    const changed = conditions.map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False' } : condition))
+    const failing = ['Ready', 'ContainersReady']
+    const changed = conditions.map((condition) => (failing.includes(condition.type) ? { ...condition, status: 'False' } : condition))
     await client.patchStatus(core.pod, { namespace, name }, { status: { conditions: changed } })
   }
   await createBudget(namespace, { minAvailable: 2 })

@@ -12,10 +12,10 @@ import { untilReconciled, writesIn } from '../support/operators/settled.ts'
 import { createShipped, shippedKinds, untilConverged } from '../support/operators/shipped.ts'
 import type { ShippedKind } from '../support/operators/shipped.ts'
 
-t.setTimeout(900_000)
+t.setTimeout(600_000)
 
 const perKind = 200
-const convergedMs = 600_000
+const convergedMs = 300_000
 const namespaceOf = ({ name }: ShippedKind): string => `many-${name}`
 const names = Array.from({ length: perKind }, (_, index) => `object-${index}`)
 

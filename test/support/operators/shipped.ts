@@ -156,8 +156,7 @@ export async function createShipped(
   return firstStatus === undefined ? created : client.patchStatus(type, metadata, { status: firstStatus })
 }
 
-/** On a busy machine, kube-controller-manager may take a node for gone. Its Pods are then not ready for about a minute. */
-const convergedMs = 240_000
+const convergedMs = 120_000
 
 export interface Wait {
   readonly timeoutMs?: number
