@@ -321,7 +321,7 @@ export class Container {
 
   /**
    * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the run before the stopped run. The
-   * restart is therefore delayed only if the stopped run was short, or not at all if the container had no earlier run
+   * restart is therefore delayed only if there was an earlier run and the stopped run was short
    * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {

@@ -24,7 +24,7 @@ export class NodeMachines {
     return this.#byName.size
   }
 
-  /** Returns the machine of a node. Before a new machine is added, the machines of all nodes for which `exists` returns false are removed. */
+  /** Returns the machine of a node. If the machine is new, the machines of all nodes for which `exists` returns false are removed. */
   of({ metadata: { name, uid } }: ReadonlyNode, exists: (node: string) => boolean): NodeMachine {
     const known = this.#byName.get(name)
     if (known !== undefined && known.uid === uid) return known.machine
