@@ -1,11 +1,11 @@
 /**
- * Measures the time from the creation of a Pod with two containers until its first HTTP answer, in `proreus dev --pods=process`. The results
- * are compared with those of the same two processes when they are started directly.
+ * Measures the time from the creation of a Pod with two containers until its first HTTP answer, in `proreus dev --pods=process`. Also
+ * measures the same time for the two processes of the containers, when they are started without a Pod.
  *
  * `npm run bench -- pods [--rounds 11]`
  *
- * One process writes a file, and the other one, a Node.js server, answers with its content. In the Pod, the file is in a volume that both
- * containers share, and the request goes through a port-forward of the API server.
+ * One process writes a file. The other process is an HTTP server that answers with the content of the file. In the Pod, the file is in a
+ * volume that both containers mount, and the request goes through a port-forward of the API server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,15 +25,18 @@ import { median, table } from './table.ts'
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '11' } } })
 const rounds = Number(values.rounds)
 
-/** The interval in milliseconds between two requests until the first answer. */
+/** The pause in milliseconds before the next request, after a request without the expected answer. */
 const pollMs = 5
-/** Time limit in milliseconds until the first answer. */
+/** The longest time in milliseconds to wait for the first answer. */
 const limitMs = 60_000
 const port = 8080
 
-/** Writes a file into the folder of the first argument, and does not end. */
+/** A shell script that writes the file `answer` into the folder that the first argument names, and does not end. */
 const writer = 'echo "the first answer" >"$0/answer" && exec sleep 1000'
-/** Answers with the file in the folder of the first argument, at the port of the second one. Prints the port. */
+/**
+ * A Node.js program that serves the file `answer` from the folder that the first argument names. It listens on the port in the second
+ * argument, or on any free port if the argument is 0, and prints the number of the port.
+ */
 const server = `const { readFileSync } = require('node:fs')
 const { createServer } = require('node:http')
 const [folder, port] = process.argv.slice(1)
@@ -80,7 +83,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Starts the processes, and returns the time in milliseconds until the first answer. */
+/** Starts the two processes without a Pod, and resolves with the time in milliseconds until the first answer. */
 async function direct(): Promise<number> {
   const shared = mkdtempSync(join(folder, 'shared-'))
   const startedAt = performance.now()
@@ -98,7 +101,7 @@ async function direct(): Promise<number> {
   }
 }
 
-/** Creates the Pod, and returns the time in milliseconds until the first answer. */
+/** Creates the Pod, and resolves with the time in milliseconds until the first answer. Then deletes the Pod. */
 async function inPod(client: Client, connection: Connection, name: string): Promise<number> {
   const key = { namespace: 'default', name }
   const volumeMounts = [{ name: 'shared', mountPath: '/shared' }]
@@ -122,7 +125,7 @@ async function inPod(client: Client, connection: Connection, name: string): Prom
   return ms
 }
 
-/** Sends requests until one is answered. */
+/** Sends requests until an answer has the content of the file. Rejects when this takes longer than `limitMs` since `startedAt`. */
 async function firstAnswer(startedAt: number, request: () => Promise<string>): Promise<void> {
   for (;;) {
     const answer = await request().catch(String)

@@ -1,9 +1,9 @@
-/** `proreus dev --pods=process --check`: shows what this machine can do for Pods that run as processes. */
+/** `proreus dev --pods=process --check`: shows which capabilities this machine has for Pods that run as processes. */
 import type { Capability } from '../devcluster/pods/namespaces/probe-namespaces.ts'
 
 /**
- * Prints a table of the capabilities of this machine. For a missing capability, the table shows the reason and a remedy. Sets the exit code
- * to 1 if a required capability is missing.
+ * Prints a table of the capabilities of this machine. For a missing capability, the table shows the reason and a remedy. If a required
+ * capability is missing, the exit code of this process is set to 1.
  */
 export async function sayCapabilities(): Promise<void> {
   // The module is imported here, because the other commands do not need it.
@@ -13,7 +13,7 @@ export async function sayCapabilities(): Promise<void> {
   if (!canIsolate(capabilities)) process.exitCode = 1
 }
 
-/** Returns the table as text. */
+/** Returns the table of capabilities as text. The last line names the mode in which Pods run on this machine. */
 export function capabilityTable(capabilities: readonly Capability[]): string {
   const width = Math.max(...capabilities.map(({ name }) => name.length))
   const lines = capabilities.flatMap(({ name, works, isRequired, reason, remedy }) => [

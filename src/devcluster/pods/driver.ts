@@ -8,9 +8,12 @@ export interface PodDriver {
   readonly mode: 'namespaces' | 'plain'
   /** The folders of this machine that containers without an image do not see. At these paths, each container has its own folders. */
   readonly ownFolders: readonly string[]
-  /** Creates what the containers of a Pod share: the network, the host name and the IPC namespace. */
+  /**
+   * Creates the sandbox of a Pod: the network, the host name and the IPC namespace that its containers share. With the driver `plain`, the
+   * containers use those of this machine.
+   */
   createSandbox(options: SandboxOptions): Promise<PodSandbox>
-  /** Ends all processes and removes all sandboxes. Resolves when nothing is left. */
+  /** Ends all processes and removes all sandboxes. Resolves when this has been done. */
   close(): Promise<void>
 }
 
@@ -18,20 +21,20 @@ export interface SandboxOptions {
   readonly hostname: string
   /** The IPv4 address of the Pod in the network of the cluster. The driver `plain` has no such network and ignores it. */
   readonly address: string
-  /** True for a Pod with the network of its node. In the driver `namespaces`, this is the network that has the bridge of the cluster. */
+  /** True for a Pod in the network of its node. With the driver `namespaces`, the bridge of the cluster is in the network of the node. */
   readonly hostNetwork: boolean
 }
 
 export interface PodSandbox {
-  /** The address of the processes of the Pod. With the driver `plain`, it is 127.0.0.1. */
+  /** The address at which the processes of the Pod are reached. With the driver `plain`, this address is 127.0.0.1. */
   readonly address: string
   /** Starts a process. @throws {ContainerStartError} when the process could not be started. */
   start(options: ContainerOptions): Promise<ContainerProcess>
   /** Connects to a TCP port within the network of the Pod. `host` is 127.0.0.1 by default. */
   connect(port: number, host?: string): Promise<Duplex>
-  /** Resolves when the sandbox has ended: by `remove`, or by itself. It never rejects. */
+  /** Resolves when the sandbox has ended, by itself or because of `remove`. The promise never rejects. */
   readonly ended: Promise<void>
-  /** Kills the processes that still run, and removes the network. Resolves when nothing is left. */
+  /** Kills the processes that still run, and removes the network. Resolves when this has been done. */
   remove(): Promise<void>
 }
 
@@ -39,12 +42,12 @@ export interface PodSandbox {
 export interface Mount {
   /** An absolute path of this machine. */
   readonly source: string
-  /** An absolute path in the container. The driver creates what is missing there. */
+  /** An absolute path in the container. If the path does not exist there, the driver creates it. */
   readonly target: string
   readonly isReadOnly: boolean
 }
 
-/** The user and the groups of a process. The numbers are those within the container. */
+/** The user and the groups of a process, as ids within the container. */
 export interface ProcessUser {
   readonly uid: number
   readonly gid: number
@@ -58,15 +61,15 @@ export interface ContainerOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Default: `/`; with the driver `plain`, the working directory of Proreus. */
   readonly workingDirectory?: string
-  /** The folder that is the root of the file system. The container changes a copy of it. Default: the root of this machine. */
+  /** The folder that the container sees as its root. The folder itself does not change. Default: the root of this machine. */
   readonly image?: string
   readonly isRootReadOnly: boolean
   readonly mounts: readonly Mount[]
-  /** Default: the user who runs Proreus. In a namespace, this user has the uid 0. */
+  /** Default: the user who runs Proreus. With the driver `namespaces`, this user has the uid 0 within the container. */
   readonly user?: ProcessUser
-  /** True for a terminal: stdout and stderr are then one stream. */
+  /** True when the process gets a terminal. stdout and stderr are then one stream. */
   readonly tty: boolean
-  /** True when stdin stays open. Otherwise the process reads the end of the file at once. */
+  /** True when the process gets an open stdin. Otherwise, stdin of the process is empty. */
   readonly stdin: boolean
   /** Aborts the start. A process that has already started continues to run. The driver `plain` ignores the signal. */
   readonly signal?: AbortSignal
@@ -84,7 +87,7 @@ export interface ProcessStreams {
   readonly stdout: Readable
   /** Absent for a process with a terminal. */
   readonly stderr?: Readable
-  /** Sets the size of the terminal. Does nothing for a process without one. */
+  /** Sets the size of the terminal. Does nothing for a process without a terminal. */
   resize(size: TerminalSize): void
   /** Resolves with the exit code. For a process that a signal has ended, the code is 128 plus the number of the signal. Never rejects. */
   readonly exited: Promise<number>
@@ -111,5 +114,8 @@ export interface ExecProcess extends ProcessStreams {
   kill(): void
 }
 
-/** A container could not be started. The message is like that of a container runtime, e.g. `exec: "foo": executable file not found`. */
+/**
+ * The error when a container, or another process in it, could not be started. The message is like that of a container runtime, e.g.
+ * `exec: "foo": executable file not found`.
+ */
 export class ContainerStartError extends Error {}

@@ -1,11 +1,11 @@
 /** `BackOff`: the delays between the attempts of the kubelet to restart a container, or to pull an image. */
 
-/** The delays of the kubelet (k8s.io/kubernetes/pkg/kubelet: initialCrashLoopBackOff, MaxCrashLoopBackOff, MaxImageBackOff). */
+/** The first and the longest delay (k8s.io/kubernetes/pkg/kubelet: initialCrashLoopBackOff, MaxCrashLoopBackOff, MaxImageBackOff). */
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * The delay expires this long after the latest call of `next`. If a failure follows after the delay has expired, the next attempt is not
- * delayed, and the delay is set to 10 s.
+ * The time from the latest call of `next` until the delay expires. If the container or the pull fails after this time, the next attempt is
+ * not delayed, and the delay is set to 10 s again.
  */
 const expiresMs = 600_000
 
@@ -14,7 +14,7 @@ export class BackOff {
   #delayMs = 0
   #updatedAt = Number.NEGATIVE_INFINITY
 
-  /** The current delay in milliseconds; 0 before the first attempt. */
+  /** The current delay in milliseconds; 0 before the first call of `next`. */
   get delayMs(): number {
     return this.#delayMs
   }
@@ -25,8 +25,8 @@ export class BackOff {
   }
 
   /**
-   * Records an attempt at `now` after a failure at `failedAt`. If this is the first attempt, or if the delay has expired, sets the delay to
-   * 10 s. Otherwise doubles the delay, up to 300 s.
+   * Called at `now`, when a container that ended at `failedAt` is restarted, or when a pull has failed. The first call, and a call for a
+   * failure after the delay has expired, set the delay to 10 s. Each other call doubles the delay, up to 300 s.
    */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)

@@ -1,7 +1,9 @@
 /**
- * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. It corresponds to the Container Runtime Interface of a
- * real kubelet. The kubelet decides when a container starts, restarts and stops. The runtime reports when each step ends. A simulation
- * knows this time in advance. A runtime of processes knows this time only when the step has ended.
+ * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. This interface corresponds to the Container Runtime
+ * Interface (CRI) of Kubernetes. The kubelet decides when a container starts, restarts and stops. The runtime reports when each step, such
+ * as a pull or a start, ends. A simulation knows this time in advance. A runtime of processes knows it only when the step has ended.
+ *
+ * All times are in milliseconds since 1970.
  */
 import type { ResourceType } from '../../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../../api/object.ts'
@@ -19,7 +21,7 @@ export type ProbeSpec = NonNullable<ContainerSpec['readinessProbe']>
 export interface ContainerRuntime {
   /** The scheme of the ids of containers, e.g. `simulated` for `simulated://9f86d0…`. */
   readonly scheme: string
-  /** The address of all Pods, when they have no network of their own. Default: each Pod gets an address of its own. */
+  /** The IP address of all Pods, if the Pods of this runtime have no network of their own. Default: each Pod gets its own address. */
   readonly sharedAddress?: string | undefined
   /** The types whose objects the runtime reads besides Pods. Default: none. */
   readonly watches?: readonly RuntimeWatch[]
@@ -39,13 +41,16 @@ export interface PodRuntimeOptions {
   readonly allocatable: Readonly<Record<string, string>>
   readonly podIP: string
   readonly now: number
-  /** Makes the kubelet reconcile the Pod. The runtime calls `wake` when a time is known that was Infinity before. */
+  /**
+   * Makes the kubelet reconcile the Pod. The runtime calls `wake` when a time that was Infinity becomes known, when it has new Events, and
+   * when `sandboxAttempt` has changed.
+   */
   wake(): void
 }
 
-/** A pull or a start. All times are in milliseconds since 1970. */
+/** The pull of an image, or the start of a container. */
 export interface Operation {
-  /** The time at which the container began to run. This time is before `endsAt` if a postStart hook followed. Default: `endsAt`. */
+  /** The time at which the started container began to run. With a postStart hook, `endsAt` is later: it is the end of the hook. */
   readonly startedAt?: number
   /** The time at which the operation ends. Infinity until this time is known. */
   readonly endsAt: number
@@ -55,8 +60,8 @@ export interface Operation {
 
 export interface RuntimeError {
   /**
-   * The reason in the waiting state of the container, e.g. CreateContainerConfigError. The kubelet ignores the reason of a pull. If the
-   * reason is PostStartHookError, the container has already run and ended.
+   * The reason in the waiting state of the container, e.g. CreateContainerConfigError. The kubelet ignores the reason of a failed pull. If
+   * the reason is PostStartHookError, the container has already run and ended.
    */
   readonly reason: string
   readonly message: string
@@ -66,18 +71,19 @@ export interface RuntimeError {
 
 /** The containers of one Pod. */
 export interface PodRuntime {
-  /** The time at which the network and the volumes of the Pod exist. Infinity until it is known. No container begins earlier. */
+  /** The time at which the network and the volumes of the Pod exist. Infinity until this time is known. No container begins before it. */
   readonly readyAt: number
   /**
-   * The number of earlier sandboxes of the Pod, as in the Container Runtime Interface. When a sandbox has ended by itself, the runtime
-   * creates a new sandbox. The containers then begin anew in the new sandbox.
+   * The number of sandboxes that the Pod had before the current one (CRI: PodSandboxMetadata.attempt). A sandbox is the network and the
+   * namespaces that the containers of the Pod share. When a sandbox has ended by itself, the runtime creates a new one, and the kubelet
+   * starts the containers again.
    */
   readonly sandboxAttempt: number
   /** The time at which the kubelet evicts the Pod because its node lacks resources. Infinity for never. */
   readonly evictionAt: number
-  /** The errors in the annotations for the runtime. Annotations with errors have no effect. */
+  /** The errors in the annotations of the Pod that configure the runtime. Annotations with errors have no effect. */
   readonly problems: readonly string[]
-  /** Events about the Pod since the previous call, e.g. FailedMount. */
+  /** Returns the Events about the Pod since the previous call, e.g. FailedMount. */
   takeEvents(): readonly RuntimeEvent[]
   /** Applies a change of the Pod. */
   update(pod: ReadonlyPod, now: number): void
@@ -89,9 +95,10 @@ export interface PodRuntime {
   /** The time at which the network has been removed. Infinity until this time is known. */
   readonly removedAt: number
   /**
-   * Removes everything that the Pod has on this machine, because the object of the Pod is gone. The kubelet has already stopped the
-   * containers with a grace period of 0. Returns undefined if the network is removed at once. Otherwise returns a promise that resolves
-   * when the network has been removed. The promise never rejects.
+   * Removes everything that the Pod has on this machine. The kubelet calls `destroy` when the Pod object has been deleted, or when another
+   * client has set the phase of the Pod to Succeeded or Failed. Before that, the kubelet stops the containers with a grace period of 0.
+   * Returns undefined if the network is removed at once. Otherwise returns a promise that resolves when the network has been removed. The
+   * promise never rejects.
    */
   destroy(): Promise<void> | undefined
 }
@@ -112,13 +119,13 @@ export interface ContainerHost {
 export interface ContainerTask {
   /** Replaces the spec. The next pull and the next start use the new spec. */
   respec(spec: ContainerSpec): void
-  /** Returns true when a start needs no pull. */
+  /** Returns true when the node has the image of the container. */
   hasImage(): boolean
   pull(at: number): Operation
-  /** Starts the container. `restarts` is the number of runs before this one. */
+  /** Starts the container. `restarts` is the number of earlier runs of the container. */
   start(at: number, restarts: number): ContainerRun
   /**
-   * Continues a run that began before the embedded cluster was stopped. Returns undefined when this run ended together with the cluster.
+   * Continues a run that began before the embedded cluster was stopped. Returns undefined if the container ended when the cluster stopped.
    */
   resume(startedAt: number, restarts: number, now: number): ContainerRun | undefined
 }
@@ -128,9 +135,9 @@ export interface ContainerRun {
   readonly start: Operation
   /** The end of the run. */
   readonly exit: Exit
-  /** Begins the probes. If the container already ran when the kubelet began, `known` is the state of the container. */
+  /** Begins the probes of the container. */
   probe(options: ProbesOptions): Probes
-  /** Begins the preStop hook, and aborts the hook after `graceMs`. The container keeps running. The kubelet calls `stop` later. */
+  /** Begins the preStop hook, and aborts the hook after `graceMs`. The container keeps running until the kubelet calls `stop`. */
   prepareToStop(at: number, graceMs: number): void
   /**
    * Stops the container. First the preStop hook runs, unless `graceMs` is 0. Then the container gets the stop signal. When the grace period
@@ -140,7 +147,7 @@ export interface ContainerRun {
 }
 
 export interface Exit {
-  /** Infinity until this time is known. */
+  /** The time of the end. Infinity until this time is known. */
   readonly at: number
   readonly exitCode: number
   /** Default: Completed for exit code 0, Error for other exit codes. */
@@ -152,19 +159,23 @@ export interface Exit {
 export interface ProbesOptions {
   readonly startedAt: number
   readonly now: number
+  /** For a run that began before the embedded cluster was stopped: the results of the probes in the status of the Pod. */
   readonly known?: { readonly isStarted: boolean; readonly isReady: boolean }
-  /** Is called for each probe that fails. */
+  /** Called each time a probe fails. */
   onFailure(kind: ProbeKind, output: string): void
 }
 
 /** The probes of one run of a container. */
 export interface Probes {
-  /** True when the startup probe has succeeded, or when there is none. */
+  /** True when the startup probe has succeeded, or when the container has no startup probe. */
   readonly isStarted: boolean
   readonly isReady: boolean
-  /** The time at which `step` has something to do. Infinity until this time is known. */
+  /** The time at which the kubelet must call `step`. Infinity until this time is known. */
   readonly due: number
-  /** Takes the steps that are due at `at`. If a failed probe requires that the container is stopped, returns the kind of this probe. */
+  /**
+   * Handles the probes that are due at `at`. If the startup or the liveness probe has failed so often that the container must be stopped,
+   * returns the kind of this probe.
+   */
   step(at: number): ProbeKind | undefined
   /** Ends the startup and liveness probes, because the container is being stopped. */
   stopKilling(): void

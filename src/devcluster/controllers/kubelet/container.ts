@@ -19,14 +19,14 @@ import type { ContainerState, Ended } from './container-state.ts'
  * (`pull-failed`, `pull-back-off`), the start failed (`start-failed`), or the container ended (`ended`, `crash-back-off`).
  */
 type Activity =
-  /** No work: the container waits for earlier containers, runs, or has ended and will not be restarted. */
+  /** No work: the container waits for the sandbox or for init containers, runs, or has ended and will not be restarted. */
   | { readonly kind: 'none' }
   | { readonly kind: 'pulling'; readonly since: number; readonly pull: Operation }
   /** The pull of the image has failed. At its next sync, the kubelet reports ImagePullBackOff. */
   | { readonly kind: 'pull-failed'; readonly since: number }
   | { readonly kind: 'pull-back-off'; readonly since: number }
   | { readonly kind: 'starting' }
-  /** The container could not be created. The kubelet tries again. */
+  /** The container could not be created. The kubelet tries again after `createAgainMs`. */
   | { readonly kind: 'start-failed'; readonly since: number }
   /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
@@ -38,7 +38,7 @@ type Activity =
 export interface ContainerHost {
   /** The name of the Pod in messages of the kubelet: name_namespace(uid) (k8s.io/kubernetes/pkg/kubelet/util/format: Pod). */
   readonly pod: string
-  /** The time that containers of the Pod get to stop. */
+  /** The grace period in seconds that a container gets when the kubelet stops it. */
   readonly graceSeconds: number
   /** Returns true when the kubelet restarts a container that has ended with `exitCode`. */
   restarts(container: ContainerSpec, exitCode: number): boolean
@@ -62,7 +62,7 @@ const startErrorCode = 128
 /** The reason of a start whose postStart hook has failed (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrPostStartHook). */
 const postStartError = 'PostStartHookError'
 
-/** The state of a container that the kubelet reads from the status of its Pod, for example after a restart of the cluster. */
+/** The state of a container that the kubelet reads from the status of the Pod, for example after a restart of the embedded cluster. */
 export interface KnownContainer {
   readonly restartCount: number
   readonly isStarted: boolean
@@ -76,13 +76,13 @@ export class Container {
   last: Ended | undefined
   restartCount = 0
   #activity: Activity = { kind: 'none' }
-  /** The current run: the container is being started, runs, or is being stopped. */
+  /** The current run, while the container is being started, runs, or is being stopped. Otherwise undefined. */
   #run: ContainerRun | undefined
   /** Undefined when the container does not run. */
   #probes: Probes | undefined
   readonly #task: ContainerTask
   readonly #host: ContainerHost
-  /** True for an init container, also for a sidecar. */
+  /** True for an init container, including a sidecar. */
   readonly #isInit: boolean
   #crashBackOff = new BackOff()
   #pullBackOff = new BackOff()
@@ -124,7 +124,7 @@ export class Container {
     return this.state.kind === 'terminated' && this.#activity.kind === 'none'
   }
 
-  /** Continues with the state that the status of the Pod shows, for example after a restart of the cluster. */
+  /** Continues from the state that the status of the Pod shows, for example after a restart of the embedded cluster. */
   resume(known: KnownContainer, now: number): void {
     this.restartCount = known.restartCount
     this.last = known.last
@@ -219,8 +219,9 @@ export class Container {
   }
 
   /**
-   * Begins to stop a sidecar, because its Pod ends: the preStop hooks of the sidecar and of the other containers run at the same time. The
-   * caller calls `stop` after the other containers have ended (k8s.io/kubernetes/pkg/kubelet/kuberuntime: killContainer).
+   * Begins the preStop hook of a sidecar when its Pod ends, so that the preStop hooks of all containers run at the same time. The sidecar
+   * itself stops later: the caller calls `stop` when all containers that stop before the sidecar have ended
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: killContainer).
    */
   prepareToStop(at: number, graceMs: number): void {
     if (this.#run === undefined) return this.#cancel()
@@ -228,7 +229,7 @@ export class Container {
     this.#run.prepareToStop(at, graceMs)
   }
 
-  /** Sets the state to terminated, for a container that has never run and whose Pod has ended. */
+  /** Sets the state of a container that has never run to terminated, because its Pod has ended. */
   markUnknown(): void {
     const message = 'The container could not be located when the pod was terminated'
     this.state = { kind: 'terminated', exitCode: 137, reason: 'ContainerStatusUnknown', message }
@@ -266,7 +267,7 @@ export class Container {
     return this.#activity.kind === 'stopping' && this.#activity.next === 'nothing'
   }
 
-  /** Cancels a pull, a start or a restart. If there was a run before, the status shows how it ended. */
+  /** Cancels a pull, a start or a restart. If the container has run before, its state becomes the end of its latest run. */
   #cancel(): void {
     this.#activity = { kind: 'none' }
     if (this.state.kind !== 'waiting' || this.last === undefined) return
@@ -319,9 +320,9 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the previous run, not at the end of
-   * the stopped run. The restart is therefore delayed only if the stopped run was short (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
-   * doBackOff).
+   * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the run before the stopped run. The
+   * restart is therefore delayed only if there was an earlier run and the stopped run was short
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return
@@ -329,7 +330,7 @@ export class Container {
     else this.#restart(at, { endedAt: at, backOffSince })
   }
 
-  /** Restarts the container, or reports CrashLoopBackOff if the back-off since `backOffSince` is not over. */
+  /** Restarts the container. If the back-off that began at `backOffSince` is not over yet, reports CrashLoopBackOff instead. */
   #restart(at: number, { endedAt, backOffSince }: { readonly endedAt: number; readonly backOffSince: number }): void {
     if (this.#crashBackOff.until(backOffSince) <= at) {
       this.#crashBackOff.next(backOffSince, at)
@@ -343,7 +344,7 @@ export class Container {
     this.#activity = { kind: 'crash-back-off', since: endedAt }
   }
 
-  /** Handles the end of a start. */
+  /** Handles the end of a start that has succeeded or failed. */
   #started(at: number): void {
     const error = this.#run?.start.error
     if (error?.reason === 'CreateContainerConfigError' || error?.reason === 'CreateContainerError') {
@@ -378,7 +379,7 @@ export class Container {
     if (this.#activity.kind === 'ended') this.#wait(postStartError, message)
   }
 
-  /** Stores the end of the previous run in `last`, and counts the restart. */
+  /** If the container has run before, stores the end of the previous run in `last`, and counts the restart. */
   #recordLast(): void {
     const { state } = this
     if (state.kind === 'terminated') {
@@ -444,7 +445,7 @@ export class Container {
   }
 }
 
-/** The names of the probes in the messages of Events `Unhealthy` (k8s.io/kubernetes/pkg/kubelet/prober: prober.probe). */
+/** The names of the probes in the messages of Events with the reason Unhealthy (k8s.io/kubernetes/pkg/kubelet/prober: prober.probe). */
 const probeTitles: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' }
 
 function pulledMessage(image: string, ms: number): string {

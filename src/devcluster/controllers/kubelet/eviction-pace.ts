@@ -6,7 +6,7 @@
  */
 const periodMs = 10_000
 
-/** Limits the evictions on one node. */
+/** The pace of the evictions on one node. */
 export class EvictionPace {
   #earliest = Number.NEGATIVE_INFINITY
 

@@ -1,6 +1,6 @@
 /**
- * The kubelets of all nodes. A kubelet uses a container runtime to run the containers of each Pod that is bound to its node. It also writes
- * the status of the Pod.
+ * `kubelet`: a controller that acts as the kubelets of all nodes. For each Pod that is bound to a node, the kubelet of this node runs the
+ * containers with a container runtime, and writes the status of the Pod.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -46,7 +46,7 @@ interface Entry {
   wasAway: boolean
 }
 
-/** The time after which the kubelet tries again to start a Pod (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+/** The time until the next attempt to start a Pod for which no address was free (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const retryMs = 10_000
 /** The message about a Pod for which no address is free (k8s.io/kubernetes/pkg/kubelet/kuberuntime: SyncPod). */
 const noAddress =
@@ -67,12 +67,12 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
     const { worker } = entry
     const { events, removed } = worker.destroy()
     recordEvents(entry, worker.pod, events)
-    // Until the network is removed, no other Pod may have the address.
+    // Until the network of the Pod is removed, no other Pod may get its address.
     if (removed === undefined) addresses.release(worker.uid)
     else void removed.then(() => addresses.release(worker.uid))
   }
   const addressOfPod = ({ metadata, status }: ReadonlyPod): string | undefined => addresses.addressOf(metadata.uid, status?.podIP)
-  /** Reserves the addresses of the Pods that ran before a restart of the cluster, so that no new Pod gets one of them. */
+  /** Reserves the addresses of the Pods that ran before a restart of the embedded cluster, so that new Pods get other addresses. */
   const reserveAddresses = (cache: CacheReader): void => {
     if (areAddressesReserved) return
     areAddressesReserved = true
@@ -127,7 +127,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
       }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
-      // With a fake clock, much time may pass during a write. The loop then takes the steps that have become due.
+      // Steps may become due while the status is written, above all with a fake clock. The loop takes these steps, too.
       do {
         recordEvents(entry, current, worker.advance(current, context.clock.now()))
         reportProblems(current, entry, machine.events)
@@ -165,7 +165,7 @@ function isTerminal({ status }: ReadonlyPod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-/** Records one Event about all errors in the annotations of a Pod. Records another one only when the errors have changed. */
+/** Records one Event about all errors in the annotations of a Pod. Records another Event only when the errors have changed. */
 function reportProblems(pod: ReadonlyPod, entry: Entry, events: EventRecorder): void {
   const text = entry.worker.problems.join('; ')
   if (text !== '' && text !== entry.problems) events.event(pod, 'Warning', 'InvalidSimulation', text)
@@ -189,8 +189,8 @@ async function writeStatus(pod: ReadonlyPod, status: object, { client }: Reconci
 }
 
 /**
- * Completes the deletion of a terminating Pod whose containers have stopped: deletes it with grace period 0. Finalizers may still keep the
- * object.
+ * Completes the deletion of a Pod whose containers have stopped: deletes the Pod with a grace period of 0. Finalizers may still keep the
+ * object. Does nothing for a Pod that is not being deleted.
  */
 async function removeStopped({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<undefined> {
   if (metadata.deletionTimestamp === undefined || metadata.deletionGracePeriodSeconds === 0) return

@@ -1,4 +1,4 @@
-/** `NodeMachines`: the state of each kubelet, except its Pods. */
+/** `NodeMachines`: the state that the kubelet of each node keeps in addition to its Pods, such as the images that it has pulled. */
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
 import type { ReadonlyNode } from '../api-types.ts'
 import { EvictionPace } from './eviction-pace.ts'
@@ -11,7 +11,7 @@ export interface NodeMachine {
   readonly events: EventRecorder
 }
 
-/** The machines of the nodes. If a node is created again with the same name, the node gets a new machine. */
+/** The machines of the nodes, keyed by name. If a node is deleted and created again with the same name, the node gets a new machine. */
 export class NodeMachines {
   readonly #byName = new Map<string, { readonly uid: string; readonly machine: NodeMachine }>()
   readonly #eventsOf: (node: string) => EventRecorder

@@ -1,6 +1,6 @@
 /** Allocates IP addresses for Pods: each Pod gets the lowest free address in 10.244.0.0/16. */
 
-/** The first address is 10.244.0.2. In a real cluster, 10.244.0.1 belongs to the node. */
+/** The first and the last address, as offsets in 10.244.0.0/16. The address 10.244.0.1 belongs to the bridge of the node. */
 const first = 2
 const last = 0xfffe
 /** The range of Pod addresses as text, for the message that no address is free. */
@@ -15,7 +15,7 @@ export class PodAddresses {
    * Returns the address of the Pod with the uid `pod`. Until `release` is called, all calls for the Pod return the same address. Returns
    * undefined when no address is free.
    *
-   * @param known the address in the Pod's status. The Pod keeps this address, unless another Pod has it.
+   * @param known the address in the Pod's status. The Pod keeps this address, unless it is outside the range or another Pod has it.
    */
   addressOf(pod: string, known?: string): string | undefined {
     const before = this.#byOwner.get(pod)

@@ -44,7 +44,10 @@ function initStatus(pod: ReadonlyPod, container: Container, scheme: string): obj
   return { ...containerStatus(pod, container, scheme), ready: isSidecar(container.spec) ? container.isReady : succeeded(container.state) }
 }
 
-/** Returns the status of an ephemeral container, which is never ready or started (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). */
+/**
+ * Returns the status of an ephemeral container: never ready, and without the field `started`, because the kubelet sets both fields only for
+ * other containers (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus).
+ */
 function ephemeralStatus(pod: ReadonlyPod, container: Container, scheme: string): object {
   const { started: _started, ...status } = containerStatus(pod, container, scheme)
   return { ...status, ready: false }

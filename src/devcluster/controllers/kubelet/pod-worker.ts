@@ -1,4 +1,4 @@
-/** `PodWorker`: the containers of one Pod on its node, from the start of the first init container to the end of the last container. */
+/** `PodWorker`: runs the containers of one Pod, from the start of the first init container to the end of the last container. */
 import type { ReadonlyPod } from '../api-types.ts'
 import { Container } from './container.ts'
 import type { ContainerHost } from './container.ts'
@@ -24,7 +24,7 @@ const deadlineExceeded = {
   reason: 'DeadlineExceeded',
   message: 'Pod was active on the node longer than the specified deadline',
 }
-/** The default of the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
+/** The default grace period of a Pod (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
 const defaultGraceSeconds = 30
 
 /** The state of a Pod whose containers are being stopped for good. */
@@ -32,7 +32,7 @@ interface Stopping {
   readonly end: PodEnd
   /** True if all init containers had succeeded and all sidecars had started when the kubelet began to stop the containers. */
   readonly wasInitialized: boolean
-  /** The time at which all containers are killed. */
+  /** The time at which the containers that still run are killed. */
   killAt: number
 }
 
@@ -56,7 +56,7 @@ export class PodWorker {
   /** True when the network and the volumes of the Pod exist. */
   #isReady = false
   #wasReady = false
-  /** The number of sandboxes that have ended by themselves. */
+  /** The latest `sandboxAttempt` of the runtime that `#changeSandbox` has handled. */
   #sandboxAttempt = 0
   /** True from the end of a sandbox until all containers of the sandbox have stopped. */
   #isLeavingSandbox = false
@@ -91,7 +91,8 @@ export class PodWorker {
       list?.find((one) => one.name === name)
     this.init = (spec?.initContainers ?? []).map((one) => make(one, of(status?.initContainerStatuses, one.name)))
     this.regular = (spec?.containers ?? []).map((one) => make(one, of(status?.containerStatuses, one.name)))
-    // An ephemeral container that has run is never started again. The others begin with the first `advance`.
+    // An ephemeral container that has begun to run before is kept, so that it is never started again. The first call of `advance` adds the
+    // other ephemeral containers, and starts them.
     this.ephemeral = (spec?.ephemeralContainers ?? []).flatMap((one) => {
       const known = of(status?.ephemeralContainerStatuses, one.name)
       return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
@@ -105,9 +106,9 @@ export class PodWorker {
   }
 
   /**
-   * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if the deadline of the Pod has passed, `outcome`
-   * is set when the containers begin to stop. Otherwise `outcome` is set when all containers have stopped (k8s.io/kubernetes/pkg/kubelet:
-   * Kubelet.generateAPIPodStatus).
+   * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if `activeDeadlineSeconds` is over, `outcome` is
+   * set as soon as the kubelet begins to stop the containers. Otherwise `outcome` is set when all containers have stopped
+   * (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
    */
   get outcome(): PodEnd | undefined {
     const ending = this.#stopping?.end
@@ -129,7 +130,7 @@ export class PodWorker {
     return this.end !== undefined && this.#runtime.removedAt <= now
   }
 
-  /** The errors in the annotations for the runtime. */
+  /** The errors in the annotations of the Pod that configure the runtime. */
   get problems(): readonly string[] {
     return this.#runtime.problems
   }
@@ -144,8 +145,8 @@ export class PodWorker {
   }
 
   /**
-   * Applies a change of the Pod. Then takes all steps that are due by `now`, each at the time at which it is due. Returns the Events since
-   * the previous call.
+   * Applies the changes of the Pod since the previous call. Then takes all steps that are due by `now`, in the order of time. Each step
+   * counts as taken at the time at which it was due. Returns the Events since the previous call.
    */
   advance(pod: ReadonlyPod, now: number): readonly PodEvent[] {
     this.#update(pod, now)
@@ -156,8 +157,9 @@ export class PodWorker {
   }
 
   /**
-   * Stops the containers, because the object of the Pod is gone. `events` are the Events about the stop. `removed` resolves when the
-   * network has been removed. `removed` is undefined if the network was removed at once.
+   * Stops the containers at once and removes the network. The kubelet calls `destroy` when the Pod object has been deleted, or when another
+   * client has set the phase of the Pod to Succeeded or Failed. `events` are the Events since the latest call of `advance`. `removed`
+   * resolves when the network has been removed, and is undefined if the network was removed at once.
    */
   destroy(): { readonly events: readonly PodEvent[]; readonly removed: Promise<void> | undefined } {
     for (const container of this.#active) container.stop(this.changedAt, 0)
@@ -165,7 +167,7 @@ export class PodWorker {
     return { events: this.#takeEvents(), removed }
   }
 
-  /** The Pod as it was at the latest change. */
+  /** The Pod of the latest call of `advance`. */
   get pod(): ReadonlyPod {
     return this.#pod
   }
@@ -238,8 +240,9 @@ export class PodWorker {
   }
 
   /**
-   * Begins the init containers one after the other, then all regular containers. Ends the Pod when an init container has failed for good,
-   * or when all regular containers have ended for good.
+   * Begins the containers that can begin at `at`: the ephemeral containers, the init containers one after the other, and then all regular
+   * containers. Ends the Pod when an init container has failed and will not be restarted, or when all regular containers have ended and
+   * will not be restarted.
    */
   #proceed(at: number): void {
     if (this.#stopping !== undefined) return this.#continueToStop(at)
@@ -255,8 +258,8 @@ export class PodWorker {
       }
       if (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) return this.#stop(at, {}, this.#host.graceSeconds * 1000)
-      // An unfinished init container blocks the containers after it. But once a regular container has begun, an unfinished init container
-      // can only be a sidecar that restarts. Such a sidecar blocks no container.
+      // Until an init container has succeeded, or a sidecar has started, the next containers in the spec do not begin. The exception is a
+      // sidecar that restarts after a regular container has begun: the other containers do not wait for this sidecar.
       if (!this.regular.some((one) => one.hasBegun)) return
     }
     for (const container of this.regular) {
@@ -268,8 +271,8 @@ export class PodWorker {
   }
 
   /**
-   * Begins to replace a sandbox that has ended. The Pod gets no new sandbox if the restart policy is Never, or if all regular containers
-   * have succeeded and are not restarted (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
+   * Stops all containers after their sandbox has ended, so that they begin again in the new sandbox. Does nothing if the restart policy is
+   * Never, or if it is OnFailure and all regular containers have succeeded (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
    */
   #changeSandbox(at: number): void {
     this.#sandboxAttempt = this.#runtime.sandboxAttempt
@@ -284,8 +287,8 @@ export class PodWorker {
   }
 
   /**
-   * Returns false while a container of the ended sandbox is still active. Otherwise returns true, and sets the state of all containers that
-   * begin again to waiting.
+   * Returns false while a container of the ended sandbox is still active. Otherwise, sets the state of all containers that begin again to
+   * waiting, and returns true.
    */
   #leaveSandbox(): boolean {
     if (this.#active.length > 0) return false
@@ -315,8 +318,8 @@ export class PodWorker {
   }
 
   /**
-   * Begins to stop all containers for good (k8s.io/kubernetes/pkg/kubelet/status: manager.TerminatePod). A later call can only shorten the
-   * time that the containers get.
+   * Begins to stop all containers of a Pod that ends (k8s.io/kubernetes/pkg/kubelet/status: manager.TerminatePod). A later call can only
+   * shorten the grace period.
    */
   #stop(at: number, end: PodEnd, graceMs: number): void {
     const killAt = at + graceMs
@@ -327,9 +330,9 @@ export class PodWorker {
   }
 
   /**
-   * Stops the regular containers at the same time. Then stops the sidecars one after the other, in the reverse order of the spec. The
-   * preStop hooks of all containers begin at the same time. The Pod has ended when all containers have stopped
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
+   * Called again after each step, until all containers have stopped. First stops all containers except sidecars, at the same time. Then
+   * stops the sidecars one after the other, in the reverse order of the spec, or all at once when the grace period is over. The preStop
+   * hooks of all containers begin at the same time (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!
@@ -358,9 +361,12 @@ export class PodWorker {
   }
 }
 
-/** Returns the remaining grace period of a Pod that is being deleted. A part of it may have passed while the cluster was stopped. */
+/**
+ * Returns the remaining grace period in milliseconds of a Pod that is being deleted. A part of the grace period may have passed while the
+ * embedded cluster was stopped.
+ */
 function graceMsOf({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ReadonlyPod['metadata'], now: number): number {
-  // The timestamp has no fraction of a second, so the grace period may end up to 1 s after the timestamp.
+  // The timestamp has no fraction of a second. The grace period may therefore end up to 1 s after the timestamp.
   const left = (timeOf(deletionTimestamp) ?? now) + 1000 - now
   return Math.max(0, Math.min(deletionGracePeriodSeconds * 1000, left))
 }
@@ -369,7 +375,7 @@ export function succeeded(state: ContainerState): boolean {
   return state.kind === 'terminated' && state.exitCode === 0
 }
 
-/** Parses a time in the status, to milliseconds. Returns undefined when the field is absent or not a valid time. */
+/** Converts a timestamp of the API to milliseconds since 1970. Returns undefined when the field is absent or not a valid time. */
 function timeOf(text: unknown): number | undefined {
   const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms

@@ -13,20 +13,20 @@ export function restartsContainer(container: ContainerSpec, { spec }: ReadonlyPo
     return matches || restarts(restartPolicy, exitCode)
   }
   if ((spec?.ephemeralContainers ?? []).some((one) => one.name === name)) return false
-  // An init container that has succeeded is never started again.
+  // An init container that has succeeded is not restarted, even if the restart policy of the Pod is Always.
   if (exitCode === 0 && (spec?.initContainers ?? []).some((one) => one.name === name)) return false
   return restarts(spec?.restartPolicy ?? 'Always', exitCode)
 }
 
 /**
- * Returns true when the kubelet restarts a container that it stops because of a failed probe. The exit code plays no role
+ * Returns true when the kubelet restarts a container that it stops because of a failed probe. The exit code of the container is ignored
  * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
  */
 export function restartsAfterProbe(container: ContainerSpec, { spec }: ReadonlyPod): boolean {
   return (container.restartPolicy ?? spec?.restartPolicy) !== 'Never'
 }
 
-/** Returns true when an init container is a sidecar, which keeps running while the other containers run. */
+/** Returns true when an init container is a sidecar: it keeps running while the other containers run, and is restarted after each end. */
 export function isSidecar({ restartPolicy }: ContainerSpec): boolean {
   return restartPolicy === 'Always'
 }

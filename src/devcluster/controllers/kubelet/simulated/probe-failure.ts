@@ -1,8 +1,9 @@
-/** The outputs of simulated probes that fail. */
+/** `simulatedOutput`: the output of a simulated probe that fails. */
 import type { ContainerSpec, ProbeSpec } from '../container-runtime.ts'
 
 /**
- * Returns an output that a failed probe of this type may have (k8s.io/kubernetes/pkg/probe: http.DoHTTPProbe, tcp.DoTCPProbe, grpc.Probe).
+ * Returns the output that a failed probe with this handler could have in a real cluster (k8s.io/kubernetes/pkg/probe: http.DoHTTPProbe,
+ * tcp.DoTCPProbe, grpc.Probe).
  */
 export function simulatedOutput({ httpGet, tcpSocket, grpc }: ProbeSpec, { ports = [] }: ContainerSpec, podIP: string): string {
   if (httpGet !== undefined) return 'HTTP probe failed with statuscode: 503'
@@ -12,6 +13,6 @@ export function simulatedOutput({ httpGet, tcpSocket, grpc }: ProbeSpec, { ports
     return `dial tcp ${host.includes(':') ? `[${host}]` : host}:${number}: connect: connection refused`
   }
   if (grpc !== undefined) return 'service unhealthy (responded with "NOT_SERVING")'
-  // The output of a command may be any text.
+  // The handler is `exec`. The output of a command can be any text.
   return 'simulated'
 }

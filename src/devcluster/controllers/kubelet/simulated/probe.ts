@@ -1,7 +1,7 @@
 /** `Probe`: one simulated probe of one run of a container, and the result that its thresholds have confirmed. */
 import type { ProbeSpec } from '../container-runtime.ts'
 
-/** The time in which a probe fails: `from` is included, `until` is not. */
+/** The period in which a probe fails, in milliseconds since 1970: from `from` (inclusive) until `until` (exclusive). */
 export interface Failing {
   readonly from: number
   readonly until: number
@@ -10,30 +10,30 @@ export interface Failing {
 export interface ProbeOptions {
   readonly startedAt: number
   readonly now: number
-  /** The initial result. It is valid until a threshold is reached. */
+  /** The initial result of the probe, until a threshold is reached. */
   readonly isSuccess: boolean
   readonly failing: Failing
   /**
-   * The end of a delay. The probe fails before this time. The probe runs at this time even if the spec declares another time. One success
-   * is then enough, even if the spec declares a higher success threshold.
+   * The earliest time at which the container can be ready, for example because of the annotation `ready-delay`. Before this time, the probe
+   * fails. At this time, the probe runs even if its period is not over, and one success is enough even if its success threshold is higher.
    */
   readonly readyAt?: number | undefined
 }
 
-/** The defaults of the API, for a Pod to which no defaults were applied (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_Probe). */
+/** The defaults for fields that a probe does not declare (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_Probe). */
 const [defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] = [10, 3, 1]
 
-/** The times and thresholds of a probe (k8s.io/kubernetes/pkg/kubelet/prober: worker.doProbe). */
+/** A probe, which decides when it runs next and when its result changes (k8s.io/kubernetes/pkg/kubelet/prober: worker.doProbe). */
 export class Probe {
-  /** The latest result that a threshold has confirmed, at first the initial result. */
+  /** The latest outcome that has reached its threshold; before that, the initial result. */
   isSuccess: boolean
-  /** The time of the next probe that fails or may change the result. Infinity when there is no such probe. */
+  /** The time of the next run that fails or may change the result. Infinity when there is no such run. */
   nextAt: number
   readonly #spec: ProbeSpec
   readonly #firstAt: number
   #failing: Failing
   #readyAt: number | undefined
-  /** The number of equal outcomes in a row. */
+  /** The number of consecutive runs with the same outcome, up to the latest run. */
   #streak = 0
   #succeeded = false
 
@@ -46,20 +46,20 @@ export class Probe {
     this.nextAt = this.#notBefore(now)
   }
 
-  /** Replaces the time in which the probe fails. The next probe runs at `at`, but not before the time of the first probe. */
+  /** Replaces the period in which the probe fails. The next run is at `at`, or at the time of the first run if that time is later. */
   setFailing(failing: Failing, at: number): void {
     this.#failing = failing
     this.nextAt = this.#notBefore(at)
   }
 
-  /** Replaces the end of the delay. If there is a new delay, the result at `at` depends only on whether the probe succeeds at `at`. */
+  /** Replaces `readyAt`. If the new value is a time, the result becomes the outcome that a run at `at` would have. */
   setReadyAt(readyAt: number | undefined, at: number): void {
     this.#readyAt = readyAt
     if (readyAt !== undefined) this.isSuccess = readyAt <= at && !this.#failsAt(at)
     this.nextAt = this.#notBefore(at)
   }
 
-  /** Probes the container. `isConfirmed` is true if the outcome has reached its threshold. */
+  /** Runs the probe at `at`. `isConfirmed` is true if the outcome has reached its threshold. */
   run(at: number): { readonly succeeds: boolean; readonly isConfirmed: boolean } {
     const succeeds = !this.#failsAt(at)
     this.#streak = succeeds === this.#succeeded ? this.#streak + 1 : 1
@@ -71,7 +71,7 @@ export class Probe {
     return { succeeds, isConfirmed }
   }
 
-  /** Returns the time of the first probe, or `at` if that time has passed. */
+  /** Returns the time of the first run, or `at` if that time is earlier than `at`. */
   #notBefore(at: number): number {
     return Math.max(at, Math.min(this.#firstAt, this.#readyAt ?? Number.POSITIVE_INFINITY))
   }
@@ -80,7 +80,7 @@ export class Probe {
     return at < (this.#readyAt ?? at) || (at >= this.#failing.from && at < this.#failing.until)
   }
 
-  /** Returns the time of the next probe. Probes that only repeat a success are skipped, because they have no effect. */
+  /** Returns the time of the next run. Runs that only repeat a confirmed success are skipped, because they have no effect. */
   #next(at: number, isSettled: boolean): number {
     const periodMs = Math.max(1, this.#spec.periodSeconds ?? defaultPeriodSeconds) * 1000
     const next = at + periodMs

@@ -1,4 +1,4 @@
-/** `ReferenceChecks`: finds out whether the ConfigMaps and Secrets that a simulated Pod refers to exist. */
+/** `ReferenceChecks`: checks that the ConfigMaps and Secrets exist to which a simulated Pod refers. */
 import type { ReadonlyPod } from '../../api-types.ts'
 import type { ContainerSpec, RuntimeError } from '../container-runtime.ts'
 

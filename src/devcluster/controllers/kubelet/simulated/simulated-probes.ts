@@ -11,7 +11,7 @@ export interface SimulatedProbesOptions extends ProbesOptions {
 }
 
 export class SimulatedProbes implements Probes {
-  /** True when the startup probe has succeeded, or when there is none. */
+  /** True when the startup probe has succeeded, or when the container has no startup probe. */
   isStarted: boolean
   #spec: ContainerSpec
   #plan: ContainerPlan
@@ -38,12 +38,12 @@ export class SimulatedProbes implements Probes {
     return this.isStarted && this.#probes.get('readiness')?.isSuccess === true
   }
 
-  /** The time of the next probe that has an effect. Infinity when there is none. */
+  /** The time of the next run of a probe that has an effect. Infinity when there is no such run. */
   get due(): number {
     return Math.min(...this.#active.map((kind) => this.#probes.get(kind)?.nextAt ?? Number.POSITIVE_INFINITY))
   }
 
-  /** Runs the probes that are due at `at`. If a failed probe requires that the container is stopped, returns the kind of this probe. */
+  /** Runs the probes that are due at `at`. If the container must be stopped because of a failed probe, returns the kind of this probe. */
   step(at: number): ProbeKind | undefined {
     for (const kind of this.#active) {
       const probe = this.#probes.get(kind)
@@ -66,10 +66,13 @@ export class SimulatedProbes implements Probes {
   }
 
   end(): void {
-    // No probe is running.
+    // Simulated probes run only in `step`, so that no probe has to be aborted.
   }
 
-  /** Replaces the plan. If the times of a probe have changed, this probe is due at `at`. */
+  /**
+   * Replaces the plan. If the failing period of a probe has changed, the probe runs at `at`, but not before its initial delay. If the new
+   * period should have begun before `at`, it begins at `at` and keeps its length.
+   */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan
     this.#plan = plan
@@ -95,8 +98,8 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Returns the end of the ready delay. Without a planned delay, a container that declares no readiness probe is ready at its start.
-   * Returns undefined when the declared readiness probe decides, and for other kinds of probes.
+   * Returns the earliest time at which the container can be ready. If the plan has no delay, this is the start of a container that declares
+   * no readiness probe. Returns undefined when the declared readiness probe decides, and for other kinds of probes.
    */
   #readyAt(kind: ProbeKind): number | undefined {
     if (kind !== 'readiness') return undefined
@@ -105,7 +108,10 @@ export class SimulatedProbes implements Probes {
   }
 }
 
-/** Returns the spec of a probe. Each container has a readiness probe, because annotations can make any container unready. */
+/**
+ * Returns the spec of a probe. If the container declares no readiness probe, returns an empty spec for it, because annotations can make any
+ * container unready.
+ */
 export function specOf(spec: ContainerSpec, kind: ProbeKind): ProbeSpec | undefined {
   switch (kind) {
     case 'startup':

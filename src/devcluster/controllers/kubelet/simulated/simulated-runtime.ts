@@ -1,4 +1,4 @@
-/** `simulatedRuntime`: a runtime that runs no processes. The times of all steps are known in advance, from options and annotations. */
+/** `simulatedRuntime`: a runtime that runs no processes. Options and annotations determine the times of all steps in advance. */
 import type { Clock } from '../../../../runtime/clock.ts'
 import { systemClock } from '../../../../runtime/clock.ts'
 import type { ReadonlyPod } from '../../api-types.ts'
@@ -23,14 +23,14 @@ import { SimulatedVolumes } from './simulated-volumes.ts'
 import type { ContainerPlan, ContainerRole, PodPlan, SimulationOptions } from './simulation.ts'
 import { healthyProbes, planOf } from './simulation.ts'
 
-/** The exit codes of a process that SIGTERM or SIGKILL has ended. */
+/** The exit codes of a process that was ended by SIGTERM and by SIGKILL. */
 const [terminated, killed] = [143, 137]
 
 export interface SimulatedRuntimeOptions {
   readonly simulation?: SimulationOptions
   /** Checks the objects that simulated Pods refer to. Default: these objects need not exist. */
   readonly checks?: ReferenceChecks
-  /** The clock by which a Pod waits for objects. Default: the clock of the system. */
+  /** The clock for the delays between two checks. Default: the clock of the system. */
   readonly clock?: Clock
 }
 
@@ -121,7 +121,7 @@ interface SimulatedContainerOptions {
   readonly machine: NodeMachine
   readonly podIP: string
   readonly now: number
-  /** Checks the objects that the variables of the container refer to. Returns undefined when there are none. */
+  /** Checks the objects to which the variables of the container refer. Returns undefined when the variables refer to no object. */
   check(container: ContainerSpec): Promise<RuntimeError | undefined> | undefined
   readonly clock: Clock
   wake(): void
@@ -273,13 +273,13 @@ class SimulatedRun implements ContainerRun {
     return this.#restarts < this.#container.plan.failures
   }
 
-  /** The plan of this run. After the first `failures` runs, all probes succeed. */
+  /** The plan of this run. In each run after the first `failures` runs, all probes succeed. */
   get #plan(): ContainerPlan {
     const { plan } = this.#container
     return this.#isFailing ? plan : { ...plan, probes: healthyProbes }
   }
 
-  /** The end of the container if nothing stops it. */
+  /** The end that the plan sets for this run, if the kubelet does not stop the container before. */
   get #ownExit(): Exit {
     const { plan, plannedAt } = this.#container
     const runMs = this.#isFailing ? plan.runMs : plan.healthyRunMs

@@ -1,4 +1,4 @@
-/** `SimulatedVolumes`: the volumes of a simulated Pod. They are ready when the objects that they refer to exist. */
+/** `SimulatedVolumes`: the volumes of a simulated Pod. The volumes are ready when the ConfigMaps and Secrets to which they refer exist. */
 import type { Clock, Timer } from '../../../../runtime/clock.ts'
 import type { ReadonlyPod } from '../../api-types.ts'
 import type { RuntimeEvent } from '../container-runtime.ts'
@@ -13,7 +13,7 @@ export interface SimulatedVolumesOptions {
   wake(): void
 }
 
-/** The delays between tries (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
+/** The first and the longest delay between two checks. The delay doubles (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
 const [firstDelayMs, maxDelayMs] = [500, 122_000]
 
 export class SimulatedVolumes {
@@ -44,7 +44,7 @@ export class SimulatedVolumes {
 
   async #finish(checking: Promise<readonly string[]>): Promise<void> {
     const { clock, checks, pod, wake } = this.#options
-    // The check can only fail when the API server does not answer. The volumes are then tried again.
+    // When the check itself fails, for example because the API server does not answer, the error is recorded and the check is repeated.
     const messages = await checking.catch((error: unknown) => [String(error)])
     if (this.#hasEnded) return
     if (messages.length === 0) this.readyAt = clock.now()

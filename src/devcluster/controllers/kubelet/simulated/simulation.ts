@@ -15,7 +15,10 @@ export interface SimulationOptions {
   readonly pullMs?: number
   /** Time from the pull of the image until the container runs. Default 0. */
   readonly startMs?: number
-  /** Time from the start of a container until it is ready. By default, its readiness probe decides; without one, the container is ready at once. */
+  /**
+   * Time from the start of a container until it is ready. By default, the readiness probe of the container decides, and a container without
+   * a readiness probe is ready at once.
+   */
   readonly readyMs?: number
   /** Time that a container takes to stop, at most the grace period of its Pod. Default 100. */
   readonly stopMs?: number
@@ -29,7 +32,7 @@ export const simulationPrefix = 'simulate.proreus.dev'
 /** The role of a container in its Pod. A sidecar is an init container that keeps running. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral'
 
-/** The time in which a probe fails: it begins `afterMs` after the start of the container and lasts for `forMs`. */
+/** The period in which a probe fails. The period begins `afterMs` after the start of the container and lasts for `forMs`. */
 export interface FailingTimes {
   readonly afterMs: number
   readonly forMs: number
@@ -58,7 +61,7 @@ export interface ContainerPlan {
 
 export interface PodPlan {
   readonly scheduleMs: number
-  /** The time after the start of the Pod at which the kubelet evicts it; undefined for never. */
+  /** The time in milliseconds from the start of the Pod until the kubelet evicts it. Undefined when the Pod is not evicted. */
   readonly evictMs: number | undefined
   /** Returns the behaviour of a container. Annotations that name no container apply to regular containers only. */
   of(container: string, role: ContainerRole): ContainerPlan
@@ -67,7 +70,7 @@ export interface PodPlan {
 }
 
 const defaultStopMs = 100
-/** The default duration of a run of the containers of a Job's Pod. */
+/** The default duration of a run of a regular container whose Pod belongs to a Job. */
 const jobRunMs = 100
 /** The default duration of a run that the annotation `exit-code` or `oom-killed` ends. */
 const failingRunMs = 1000
@@ -171,8 +174,8 @@ function failingTimes(numbers: Values['numbers'], kind: ProbeKind): FailingTimes
 }
 
 /**
- * If the annotation `name` makes a startup or liveness probe fail, and no container declares this probe, returns the field of the probe.
- * A readiness probe is never missing, because any container can be unready.
+ * If the annotation `name` makes a startup or liveness probe fail, and none of `containers` declares this probe, returns the name of the
+ * field for the probe. A readiness probe is never missing, because any container can be unready.
  */
 function missingProbe(name: string, containers: readonly Probed[]): keyof Probed | undefined {
   const kind = (['startup', 'liveness'] as const).find((one) => name === failsAfter(one) || name === failsFor(one))
