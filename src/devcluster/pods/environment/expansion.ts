@@ -2,11 +2,11 @@
 import { ContainerConfigError } from './container-config-error.ts'
 
 /**
- * The maximum length of an argument or a variable of a process, in bytes (Linux: MAX_ARG_STRLEN, without the final NUL). References can make
- * a text much longer. Without this limit, a small Pod could fill the memory of Proreus.
+ * The maximum length of an argument or a variable of a process, in bytes (Linux: MAX_ARG_STRLEN, without the final NUL). References can
+ * make a text much longer. Without this limit, a small Pod could fill the memory of Proreus.
  */
 export const maxArgumentBytes = 131_071
-/** The maximum length of all arguments and variables together, in bytes. A larger stack limit does not raise it (Linux: 3/4 of _STK_LIM). */
+/** The maximum length of all arguments and variables in bytes. A larger stack limit does not raise it (Linux: 3/4 of _STK_LIM). */
 export const maxTotalBytes = 6 * 1024 * 1024
 
 /**
@@ -42,7 +42,7 @@ export function expand(text: string, mapping: (name: string) => string): string 
   return parts.join('')
 }
 
-/** Returns a function that looks a name up in the maps, in their order. For an unknown name, the function returns the reference `$(NAME)`. */
+/** Returns a function that looks a name up in the maps, in their order. The result for an unknown name is the reference `$(NAME)`. */
 export function mappingOf(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string {
   return (name) => {
     for (const map of maps) {

@@ -14,8 +14,8 @@ export interface ResourceSelector {
 }
 
 /**
- * If a container has no limit for one of these resources, a variable shows the limit of the Pod or the allocatable amount of the node. A file
- * shows the allocatable amount of the node.
+ * If a container has no limit for one of these resources, a variable shows the limit of the Pod or the allocatable amount of the node. A
+ * file shows the allocatable amount of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */
@@ -52,8 +52,8 @@ export function resourceText(pod: ReadonlyPod, selector: ResourceSelector, alloc
 }
 
 /**
- * Returns the allocatable resources of the node. If the Pod as a whole has a limit for a resource, this limit replaces the amount of the node
- * (k8s.io/kubernetes/pkg/kubelet: defaultPodLimitsForDownwardAPI).
+ * Returns the allocatable resources of the node. If the Pod as a whole has a limit for a resource, this limit replaces the amount of the
+ * node (k8s.io/kubernetes/pkg/kubelet: defaultPodLimitsForDownwardAPI).
  */
 function limitsOfPod({ spec }: ReadonlyPod, allocatable: ResourceList): ResourceList {
   const own = Object.entries(spec?.resources?.limits ?? {}).filter(
