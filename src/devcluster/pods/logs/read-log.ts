@@ -14,8 +14,8 @@ const newline = 0x0a
 
 /**
  * Returns the text of a log as a stream. Without `follow`, the stream ends at the current end of the log. With `follow`, the stream ends
- * when the run ends. The log is read only as fast as the client reads the stream. Unlike the kubelet, which reads only the latest file, this
- * function reads all files that have not been removed. When the signal aborts, the stream is destroyed without an error.
+ * when the run ends. The log is read only as fast as the client reads the stream. Unlike the kubelet, which reads only the latest file,
+ * this function reads all files that have not been removed. When the signal aborts, the stream is destroyed without an error.
  */
 export function readLog(log: ContainerLog, options: ReadLogOptions, signal: AbortSignal): Readable {
   const controller = new AbortController()
