@@ -22,7 +22,7 @@ interface Selector {
  * bytes of a Secret that are not valid UTF-8 are replaced.
  *
  * @param place the values for `fieldRef` and `resourceFieldRef` that the kubelet knows. Default: the addresses in the status of the Pod.
- * @throws {ContainerConfigError} when a value cannot be read. The message is that of the kubelet, e.g. `configmap "x" not found`.
+ * @throws {ContainerConfigError} when a value is missing or invalid. The message is that of the kubelet, e.g. `configmap "x" not found`.
  */
 export async function containerEnvironment(
   pod: ReadonlyPod,
@@ -52,8 +52,8 @@ export async function containerEnvironment(
 }
 
 /**
- * The variables that have been set until now. The total length of all values, including replaced ones, is limited: a small Pod can refer to
- * a large Secret or to a long variable thousands of times.
+ * The variables that have been set until now. The total length of names and values, including replaced values, is limited: a small Pod can
+ * refer to a large Secret or to a long variable thousands of times.
  */
 class Variables {
   readonly values = new Map<string, string>()

@@ -12,7 +12,7 @@ export const maxTotalBytes = 6 * 1024 * 1024
 /**
  * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text is kept.
  *
- * @throws {ContainerConfigError} when the result is longer than `maxArgumentBytes`.
+ * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` characters.
  */
 export function expand(text: string, mapping: (name: string) => string): string {
   const parts: string[] = []

@@ -58,8 +58,8 @@ export async function tailPosition(log: ContainerLog, lines: number, end: LogPos
 
 /**
  * Counts the line breaks in the first `size` bytes of a file, from the last one to the first one, until there are `wanted` line breaks.
- * `offset` is the place after the last line break that was counted. It is absent if there are fewer line breaks.
- * `count` is the number of line breaks that were counted.
+ * `offset` is the place after the last line break that was counted. It is absent if there are fewer line breaks. `count` is the
+ * number of line breaks that were counted.
  */
 async function findBackwards(
   handle: FileHandle,

@@ -36,8 +36,8 @@ exec unshare --pid --fork --kill-child -- sh -c "$2"`
 
 /**
  * Runs as the first process in the PID namespace of the Pod. Reads signals and process ids from the pipe of Proreus, and sends the signals
- * to the processes. `kill` is built into the shell, so it works even when no new process can start. When Proreus closes the pipe or dies, this
- * first process ends, and the kernel kills all other processes of the Pod.
+ * to the processes. `kill` is built into the shell, so it works even when no new process can start. When Proreus closes the pipe or dies,
+ * the first process ends, and the kernel kills all other processes of the Pod.
  */
 const firstProcess = `
 read -r pid rest </proc/self/stat
