@@ -40,8 +40,9 @@ export interface CommandOptions {
 /** The default of `PATH` (github.com/containerd/containerd: oci.WithDefaultPathEnv). */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /**
- * The variable of a process with a terminal. A container may replace it (github.com/containerd/containerd: oci.WithTTY). For another process
- * in a container, it replaces that of the container (internal/cri/server: execInternal).
+ * The variable `TERM` of a process with a terminal. For the first process of a container, a variable of the image or of the container
+ * replaces this value (github.com/containerd/containerd: oci.WithTTY). For a process that `kubectl exec` starts, this value replaces the
+ * variable of the container (internal/cri/server: execInternal).
  */
 export const terminalVariables = { TERM: 'xterm' }
 
@@ -81,7 +82,7 @@ export function commandOf(container: ReadonlyContainer, { variables, hostname, i
   }
 }
 
-/** Throws when no process can have this command or these variables. The messages are those of runc and of execve. */
+/** Throws when no process can have this command or these variables. The messages are similar to those of runc and of execve(2). */
 function checkProcess(command: readonly string[], environment: Readonly<Record<string, string>>): void {
   let total = 0
   const count = (text: string): void => {

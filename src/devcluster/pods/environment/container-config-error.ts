@@ -1,4 +1,4 @@
-/** `ContainerConfigError`: a container that cannot be started because of its spec, or of an object that its spec refers to. */
+/** `ContainerConfigError`: the error of a container that cannot start because of its spec or of an object to which the spec refers. */
 
 /**
  * The reasons of a waiting container (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrCreateContainerConfig, ErrCreateContainer;
@@ -6,7 +6,7 @@
  */
 export type ContainerConfigReason = 'CreateContainerConfigError' | 'CreateContainerError' | 'RunContainerError'
 
-/** The message has the words of the kubelet or the container runtime. It becomes the message of the waiting container. */
+/** The message is similar to that of the kubelet or the container runtime. The status of the waiting container shows this message. */
 export class ContainerConfigError extends Error {
   override readonly name = 'ContainerConfigError'
   readonly reason: ContainerConfigReason

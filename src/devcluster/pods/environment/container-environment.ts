@@ -18,11 +18,11 @@ interface Selector {
 }
 
 /**
- * Resolves with the environment variables of a container, keyed by name. They come from `env`, `envFrom` and the Services. `place` has the
- * addresses and resources that the kubelet knows. Its default is the addresses in the status of the Pod. Values are text: bytes of a Secret
- * that are not UTF-8 are replaced.
+ * Resolves with the environment variables of a container, keyed by name. They come from `env`, `envFrom` and the Services. Values are text:
+ * bytes of a Secret that are not valid UTF-8 are replaced.
  *
- * @throws {ContainerConfigError} with the words of the kubelet, e.g. `configmap "x" not found`.
+ * @param place the values for `fieldRef` and `resourceFieldRef` that the kubelet knows. Default: the addresses in the status of the Pod.
+ * @throws {ContainerConfigError} when a value is missing or invalid. The message is that of the kubelet, e.g. `configmap "x" not found`.
  */
 export async function containerEnvironment(
   pod: ReadonlyPod,
@@ -52,8 +52,8 @@ export async function containerEnvironment(
 }
 
 /**
- * The variables so far. Their total length is limited, because a small Pod can name a large Secret thousands of times, or expand a variable
- * thousands of times.
+ * The variables that have been set until now. The total length of names and values, including replaced values, is limited: a small Pod can
+ * refer to a large Secret or to a long variable thousands of times.
  */
 class Variables {
   readonly values = new Map<string, string>()

@@ -2,17 +2,17 @@
 import { ContainerConfigError } from './container-config-error.ts'
 
 /**
- * The longest argument or variable of a process, in bytes (Linux: MAX_ARG_STRLEN, without the final NUL). References multiply the length of
- * a text, so a small Pod could fill the memory without this limit.
+ * The maximum length of an argument or a variable of a process, in bytes (Linux: MAX_ARG_STRLEN, without the final NUL). References can
+ * make a text much longer. Without this limit, a small Pod could fill the memory of Proreus.
  */
 export const maxArgumentBytes = 131_071
-/** The limit of all arguments and variables of a process, in bytes. A greater stack does not raise it (Linux: 3/4 of _STK_LIM). */
+/** The maximum length of all arguments and variables in bytes. A larger stack limit does not raise it (Linux: 3/4 of _STK_LIM). */
 export const maxTotalBytes = 6 * 1024 * 1024
 
 /**
  * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text is kept.
  *
- * @throws {ContainerConfigError} when the result is longer than an argument of a process can be.
+ * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` characters.
  */
 export function expand(text: string, mapping: (name: string) => string): string {
   const parts: string[] = []
@@ -23,7 +23,8 @@ export function expand(text: string, mapping: (name: string) => string): string 
     parts.push(part)
   }
   let copied = 0
-  // A `$(` without a later `)` is no reference. This check keeps the time linear for a text with many `$(`.
+  // A `$(` without a later `)` is not a reference. If each `$(` searched for its `)` in vain, the time would grow with the square of the
+  // length of the text.
   const lastCloser = text.lastIndexOf(')')
   for (let at = text.indexOf('$'); at !== -1; at = text.indexOf('$', at)) {
     if (text[at + 1] === '$') {
@@ -41,7 +42,7 @@ export function expand(text: string, mapping: (name: string) => string): string 
   return parts.join('')
 }
 
-/** Returns a function that looks a name up in the maps, in their order. For an unknown name, it returns the reference `$(NAME)` itself. */
+/** Returns a function that looks a name up in the maps, in their order. The result for an unknown name is the reference `$(NAME)`. */
 export function mappingOf(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string {
   return (name) => {
     for (const map of maps) {

@@ -32,11 +32,11 @@ const variableFields: ReadonlySet<string> = new Set([
 /**
  * Returns the value of a variable that shows a field of the Pod (k8s.io/kubernetes/pkg/kubelet: podFieldSelectorRuntimeValue).
  *
- * @throws {Error} with the words of the kubelet for a field that no variable can show.
+ * @throws {Error} when no variable can show the field. The message is that of the kubelet.
  */
 export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPath }: FieldSelector, place: PodPlace): string {
   if (apiVersion !== 'v1') throw new Error(`unsupported pod version: ${apiVersion}`)
-  // `spec.host` is the name of `spec.nodeName` in old clients.
+  // Old clients send `spec.host` for `spec.nodeName`.
   const path = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
   const subscripted = splitSubscript(path)
   if (subscripted === undefined && !variableFields.has(path)) throw new Error(`field label not supported: ${path}`)
@@ -62,10 +62,10 @@ export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPat
 }
 
 /**
- * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). Files can show only these
- * fields.
+ * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). The files of a downward API
+ * volume can show only fields of the metadata.
  *
- * @throws {Error} with the words of the kubelet for any other field.
+ * @throws {Error} when the field is another one. The message is that of the kubelet.
  */
 export function podFieldText({ metadata }: ReadonlyPod, fieldPath: string): string {
   const subscripted = splitSubscript(fieldPath)

@@ -13,7 +13,10 @@ export interface ResourceSelector {
   readonly divisor?: string
 }
 
-/** If a container has no limit for one of these resources, the limit of the Pod or the node is shown. */
+/**
+ * If a container has no limit for one of these resources, a variable shows the limit of the Pod or the allocatable amount of the node. A
+ * file shows the allocatable amount of the node.
+ */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */
 const podLevel: ReadonlySet<string> = new Set(['cpu', 'memory'])
@@ -21,9 +24,9 @@ const maxInt64 = 9_223_372_036_854_775_807n
 
 /**
  * Returns the value of a variable that shows a resource (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). `containerName` can
- * name a regular container or an init container. If a named init container has no limit, the result for the limit is 0.
+ * name a regular container or an init container. If it names an init container that has no limit, the value of the limit is 0.
  *
- * @throws {Error} with the words of the kubelet for an unknown container or resource.
+ * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.
  */
 export function resourceVariable(
   pod: ReadonlyPod,
@@ -42,15 +45,15 @@ export function resourceVariable(
  * Returns the content of a file that shows a resource (k8s.io/kubernetes/pkg/api/v1/resource:
  * ExtractResourceValueByContainerNameAndNodeAllocatable).
  *
- * @throws {Error} with the words of the kubelet for an unknown container or resource.
+ * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.
  */
 export function resourceText(pod: ReadonlyPod, selector: ResourceSelector, allocatable: ResourceList = {}): string {
   return resourceValue(findContainer(pod, selector.containerName ?? ''), selector, allocatable)
 }
 
 /**
- * Returns the allocatable resources of the node. A limit of the Pod replaces the amount of its resource (k8s.io/kubernetes/pkg/kubelet:
- * defaultPodLimitsForDownwardAPI).
+ * Returns the allocatable resources of the node. If the Pod as a whole has a limit for a resource, this limit replaces the amount of the
+ * node (k8s.io/kubernetes/pkg/kubelet: defaultPodLimitsForDownwardAPI).
  */
 function limitsOfPod({ spec }: ReadonlyPod, allocatable: ResourceList): ResourceList {
   const own = Object.entries(spec?.resources?.limits ?? {}).filter(
@@ -71,7 +74,7 @@ function resourceValue({ resources }: ReadonlyContainer, { resource, divisor = '
   let amount = amountOf(entryOf(list === 'limits' ? resources?.limits : resources?.requests, name))
   if (amount === 0 && list === 'limits' && defaulted.has(name)) amount = amountOf(entryOf(defaults, name))
   const unit = amountOf(divisor) || 1
-  // Before the division, CPUs are rounded up to thousandths, and other resources to whole units.
+  // Before the division, amount and divisor are rounded up: CPUs to thousandths, and all other resources to integers.
   const scale = name === 'cpu' ? 1000 : 1
   return integerText(Math.ceil(roundedUp(amount * scale) / roundedUp(unit * scale)))
 }
@@ -80,7 +83,7 @@ function amountOf(quantity: string | undefined): number {
   return parseQuantity(quantity) ?? 0
 }
 
-/** Removes floating-point errors, and then rounds up: 9 * 0.001 * 1000 is 9.000000000000002, and the result is 9. */
+/** Removes floating-point errors, and then rounds up. For example, 9 * 0.001 * 1000 is 9.000000000000002, for which 9 is returned. */
 function roundedUp(value: number): number {
   return Math.ceil(Number(value.toPrecision(15)))
 }

@@ -2,12 +2,12 @@
 import type { ReadonlyService } from '../../controllers/api-types.ts'
 import type { EnvironmentSources } from './sources.ts'
 
-/** The Service of the API server. Each container gets its variables. */
+/** The Service of the API server. Each container gets the variables of this Service, in every namespace. */
 const [masterNamespace, masterName] = ['default', 'kubernetes']
 
 /**
- * Resolves with the variables of the API server. If `areLinksEnabled` is true, adds the variables of the Services in a namespace
- * (k8s.io/kubernetes/pkg/kubelet: getServiceEnvVarMap).
+ * Resolves with the variables of the Service of the API server. If `areLinksEnabled` is true, adds the variables of the Services in
+ * `namespace` (k8s.io/kubernetes/pkg/kubelet: getServiceEnvVarMap).
  */
 export async function serviceVariables(
   sources: Pick<EnvironmentSources, 'services'>,
@@ -18,7 +18,8 @@ export async function serviceVariables(
   const master = (await sources.services(masterNamespace)).find(({ metadata }) => metadata.name === masterName)
   if (master !== undefined) services.set(masterName, master)
   if (areLinksEnabled) for (const service of await sources.services(namespace)) services.set(service.metadata.name, service)
-  // Two Services can have a variable of the same name. The Services are sorted, so the same one always wins. The kubelet does not sort.
+  // Variables of two Services can have the same name. The Services are sorted by name, so that the variable of the last one is always used.
+  // The kubelet does not sort them.
   return new Map([...services.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(variablesOf))
 }
 

@@ -1,4 +1,4 @@
-/** The objects that the environment variables and the volumes of a Pod refer to, and how they are read. */
+/** The objects to which the environment variables and the volumes of a Pod refer, and the functions that read these objects. */
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import type { ReadonlyPod, ReadonlyService } from '../../controllers/api-types.ts'
@@ -11,7 +11,7 @@ export type ResourceList = Readonly<Record<string, string>>
 
 /**
  * Reads ConfigMaps and Secrets. The methods resolve with undefined if the object does not exist. They reject if the object could not be
- * read. The message of the error then becomes the message of the container or the volume.
+ * read. The message of that error is then shown as the reason why the container waits or the volume cannot be mounted.
  */
 export interface ConfigSources {
   configMap(namespace: string, name: string): Promise<ReadonlyConfigMap | undefined>
@@ -19,15 +19,15 @@ export interface ConfigSources {
 }
 
 export interface EnvironmentSources extends ConfigSources {
-  /** Resolves with the Services of a namespace. It is also called for `default`, for the variables of the API server. */
+  /** Resolves with the Services of a namespace. The namespace `default` is always read, because it has the Service of the API server. */
   services(namespace: string): Promise<readonly ReadonlyService[]>
 }
 
-/** The addresses and resources that the kubelet knows before the status of the Pod shows them. */
+/** The addresses of a Pod and its node, before the status of the Pod shows them, and the resources of the node. */
 export interface PodPlace {
   readonly hostIPs: readonly string[]
   readonly podIPs: readonly string[]
-  /** The resources of the node. If neither the container nor the Pod has a limit, `resourceFieldRef` shows these. Default: none. */
+  /** The allocatable resources of the node. `resourceFieldRef` shows them as limits when no limit is set. Default: none. */
   readonly allocatable?: ResourceList
 }
 

@@ -12,15 +12,15 @@ import { CriEncoder } from './cri-format.ts'
 const defaultMaxBytes = 10 * 1024 * 1024
 const defaultMaxFiles = 5
 /**
- * Entries are collected until they have this size, and then written together. Two streams need the memory of two batches and of two chunks
- * of their pipes.
+ * The entries of a chunk of output are written in batches of about this size, in bytes. Each stream needs memory for one chunk and one
+ * batch.
  */
 const batchBytes = 64 * 1024
 
 export interface LogLimits {
-  /** The size from which a new file begins, in bytes. Default: 10 MiB. */
+  /** If a batch would make a file larger than this number of bytes, the batch begins a new file. Default: 10 MiB. */
   readonly maxBytes?: number
-  /** The number of files that are kept. Default: 5. */
+  /** The maximum number of files that are kept for a run. Default: 5. */
   readonly maxFiles?: number
 }
 
@@ -32,8 +32,8 @@ export interface ContainerLogOptions extends LogLimits {
   /** The numbers of the files of a run that has ended. Default: a new run without files. */
   readonly files?: { readonly first: number; readonly last: number }
   /**
-   * Is called when output could not be written. When several writes fail in a row, it is called only for the first one. The output is lost,
-   * and the container goes on.
+   * Is called when output could not be read or written, or a file could not be closed. When several writes fail in a row, the function is
+   * called only for the first of them. Output that could not be written is lost, and the container continues to run.
    */
   readonly onProblem?: (error: Error) => void
   readonly clock?: Clock
@@ -44,11 +44,11 @@ export interface LogState {
   /** The numbers of the oldest and of the newest file. */
   readonly first: number
   readonly last: number
-  /** The size of the newest file, in bytes; undefined for a run that ended before this process began. */
+  /** The size of the newest file, in bytes; undefined for a run that ended before Proreus started. */
   readonly size: number | undefined
   /** True when nothing will be added. */
   readonly isEnded: boolean
-  /** Changes with each change of the log. */
+  /** A number that increases with each change of the log. */
   readonly version: number
 }
 
@@ -75,7 +75,7 @@ export class ContainerLog {
   #version = 0
   #isFailing = false
   #handle: FileHandle | undefined
-  /** The latest write. Each write waits for the one before. */
+  /** The latest write. Each write waits for the previous write. */
   #writes: Promise<void> = Promise.resolve()
   readonly #waiting = new Set<() => void>()
 
@@ -105,8 +105,8 @@ export class ContainerLog {
   }
 
   /**
-   * Writes the output of a container. Reads the streams only as fast as the disk can write. Call it once. When both streams have ended and
-   * everything is written, the log ends and the promise resolves. Never rejects: output that cannot be written is lost.
+   * Writes the output of a container. Reads the streams only as fast as the disk can write. Must be called once. When the streams have
+   * ended and all output is written, the log ends and the promise resolves. Never rejects: output that cannot be written is lost.
    */
   async capture(stdout: Readable, stderr?: Readable): Promise<void> {
     const streams = stderr === undefined ? [this.#read('stdout', stdout)] : [this.#read('stdout', stdout), this.#read('stderr', stderr)]
@@ -139,7 +139,7 @@ export class ContainerLog {
         for (const batch of encoder.encode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) await this.#write(batch)
       }
     } catch (error) {
-      // A destroyed pipe ends with this error. It is a normal end of the output.
+      // Reading a destroyed pipe fails with this error. That is a normal end of the output.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') this.#report(`the ${name} of the container broke`, error)
     }
     await this.#write(encoder.end())
@@ -163,7 +163,7 @@ export class ContainerLog {
     } catch (error) {
       if (!this.#isFailing) this.#report(`cannot write ${this.path(this.#last)}`, error)
       this.#isFailing = true
-      // A part of the batch may have been written. It is removed, so that the next entry begins at the start of a line.
+      // If a part of the batch was written, this part is removed, so that the next entry begins at the start of a line.
       await this.#handle?.truncate(this.#size ?? 0).catch(() => {})
     }
   }

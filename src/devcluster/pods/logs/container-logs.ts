@@ -11,12 +11,15 @@ export interface ContainerLogsOptions extends LogLimits {
   readonly stateFolder: string
   readonly podUid: string
   readonly container: string
-  /** Is called when output could not be written. Default: ignored. */
+  /** Is called when a log is incomplete (`ContainerLogOptions`). By default, such errors are ignored. */
   readonly onProblem?: (error: Error) => void
   readonly clock?: Clock
 }
 
-/** The kubelet keeps one ended container beside the running one (k8s.io/kubernetes/pkg/kubelet/container: GCPolicy.MaxPerPodContainer). */
+/**
+ * The number of runs whose logs are kept. The kubelet keeps one ended container in addition to the running one
+ * (k8s.io/kubernetes/pkg/kubelet/container: GCPolicy.MaxPerPodContainer).
+ */
 const keptRuns = 2
 
 export class ContainerLogs {
@@ -30,7 +33,7 @@ export class ContainerLogs {
     this.#options = options
   }
 
-  /** Finds the logs of a container, also those of runs that ended before this process began. */
+  /** Finds the existing logs of a container, which are those of runs that ended before Proreus started. */
   static async open(options: ContainerLogsOptions): Promise<ContainerLogs> {
     const folder = join(podLogFolder(options.stateFolder, options.podUid), pathComponent(options.container))
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -56,7 +59,7 @@ export class ContainerLogs {
     return this.#runs.at(-2)
   }
 
-  /** Begins the log of a new run. Keeps the log of the latest run with a lower number, and removes all other logs. */
+  /** Begins the log of a new run. Of the earlier logs, keeps only that of the latest run whose number is lower than `run`. */
   async start(run: number): Promise<ContainerLog> {
     const earlier = this.#runs.filter((log) => log.run < run)
     const kept = earlier.slice(1 - keptRuns)

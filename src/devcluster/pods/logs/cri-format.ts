@@ -1,6 +1,6 @@
 /**
- * The format of container logs: each line is a time, a stream, a tag and text (k8s.io/cri-client/pkg/logs: parseCRILog). The tag is F for a
- * line that ends here, and P for a part of a line that continues in the next entry of its stream.
+ * The format of container logs (k8s.io/cri-client/pkg/logs: parseCRILog). Each line of a file is an entry: a time, a stream, a tag and
+ * text. The tag is F when the entry ends a line of output, and P when the line of output continues in the next entry of the same stream.
  */
 import type { Clock } from '../../../runtime/clock.ts'
 
@@ -8,7 +8,7 @@ export type LogStreamName = 'stdout' | 'stderr'
 
 /** The longest text of an entry, in bytes (github.com/containerd/containerd: defaultMaxContainerLogLineSize). A longer line is divided. */
 export const maxEntryBytes = 16 * 1024
-/** An upper limit for the time, the stream, the tag, three spaces and the line break together, in bytes. */
+/** An upper limit for the total length of the time, the stream, the tag, three spaces and the line break, in bytes. */
 const maxFrameBytes = 64
 const newline = 0x0a
 const space = 0x20
@@ -19,14 +19,14 @@ const tagSeparator = 0x3a
 export class CriEncoder {
   readonly #stream: LogStreamName
   readonly #clock: Clock
-  /** The beginning of a line whose end has not been written yet. */
+  /** The beginning of a line whose end the container has not written yet. */
   #rest: Buffer = Buffer.alloc(0)
   readonly #output: Buffer
   #length = 0
   #now = Number.NaN
   #prefix = ''
 
-  /** `encode` yields a batch when its entries have at least `batchBytes` bytes. */
+  /** `encode` yields a batch when its entries have at least `batchBytes` bytes, and when the chunk ends. */
   constructor(stream: LogStreamName, clock: Clock, batchBytes: number) {
     this.#stream = stream
     this.#clock = clock
@@ -34,8 +34,8 @@ export class CriEncoder {
   }
 
   /**
-   * Yields batches of entries: one for each line that ends in `chunk`, and one for each part of a line that is too long for a single entry.
-   * Each batch is overwritten by the next one.
+   * Yields batches of entries. Each line that ends in `chunk` becomes an entry, and so does each part of a line that is too long for a
+   * single entry. The next batch overwrites the memory of the previous batch.
    */
   *encode(chunk: Buffer): Generator<Buffer> {
     let from = 0
@@ -59,8 +59,8 @@ export class CriEncoder {
   }
 
   /**
-   * Call it when the stream has ended. If the last line has no line break, returns its entry, with the tag P as in containerd. Otherwise
-   * returns an empty buffer.
+   * Must be called when the stream has ended. If the last line has no line break, returns the entry of this line, with the tag P as in
+   * containerd. Otherwise returns an empty buffer.
    */
   end(): Buffer {
     if (this.#rest.length > 0) this.#add('P', Buffer.alloc(0))
@@ -94,14 +94,14 @@ export class CriEncoder {
 
 /** An entry of a log. */
 export interface LogEntry {
-  /** The time as it is written. */
+  /** The time as it is written in the file. */
   readonly time: string
   readonly stream: LogStreamName
-  /** The text, with a line break unless the entry is a part of a line. */
+  /** The text, with a line break if the entry ends a line of output. */
   readonly text: Buffer
 }
 
-/** Parses a line of a log, with its line break. Returns undefined if the line is not an entry. */
+/** Parses a line of a log file. `line` includes the line break. Returns undefined if the line is not an entry. */
 export function parseEntry(line: Buffer): LogEntry | undefined {
   const timeEnd = line.indexOf(space)
   const streamEnd = line.indexOf(space, timeEnd + 1)
@@ -109,7 +109,7 @@ export function parseEntry(line: Buffer): LogEntry | undefined {
   if (timeEnd === -1 || streamEnd === -1 || tagEnd === -1) return undefined
   const stream = line.toString('latin1', timeEnd + 1, streamEnd)
   if (stream !== 'stdout' && stream !== 'stderr') return undefined
-  // Further tags may follow after a colon.
+  // A colon and further tags may follow the first tag.
   const isPartial = line[streamEnd + 1] === partial && (tagEnd === streamEnd + 2 || line[streamEnd + 2] === tagSeparator)
   return { time: line.toString('latin1', 0, timeEnd), stream, text: line.subarray(tagEnd + 1, isPartial ? line.length - 1 : line.length) }
 }

@@ -26,15 +26,15 @@ export async function openIfExists(path: string): Promise<FileHandle | undefined
   }
 }
 
-/** Resolves with the end of a log as it is now. */
+/** Resolves with the current end of a log. */
 export async function endPosition(log: ContainerLog): Promise<LogPosition> {
   const { last, size } = log.state
   return { file: last, offset: size ?? (await sizeOf(log, last)) }
 }
 
 /**
- * Resolves with the place at which the last `lines` entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). Each
- * part of a long line is an entry. Unlike the kubelet, the search goes on in the older files.
+ * Resolves with the place at which the last `lines` entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). A long
+ * line of output has several entries. Unlike the kubelet, this function also searches the older files.
  */
 export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
   if (lines <= 0) return end
@@ -57,8 +57,9 @@ export async function tailPosition(log: ContainerLog, lines: number, end: LogPos
 }
 
 /**
- * Counts line breaks from `size` to the start of the file. `offset` is the place after the line break with the number `wanted`. It is
- * absent if the file has fewer line breaks. `count` is the number of line breaks that were found.
+ * Counts the line breaks in the first `size` bytes of a file, from the last one to the first one, until there are `wanted` line breaks.
+ * `offset` is the place after the last line break that was counted. It is absent if there are fewer line breaks. `count` is the
+ * number of line breaks that were counted.
  */
 async function findBackwards(
   handle: FileHandle,

@@ -1,10 +1,10 @@
 /**
- * `ClusterSandbox`: the namespaces in which all processes of the embedded cluster live. They have ids, a mount table, a network with a
- * bridge, and process ids of their own.
+ * `ClusterSandbox`: the namespaces in which the Pods of the embedded cluster run. They are a mount, a network and a PID namespace, and a
+ * user namespace unless Proreus runs as root of the machine. The network has a bridge.
  *
- * The first process in the PID namespace reads a pipe from Proreus. It ends when Proreus closes the pipe or dies, even by SIGKILL. The
- * kernel then kills all other processes of the namespace, whatever they have done to escape: forked twice, started a session, changed
- * their uid or ignored signals. The mounts and the network end with the processes.
+ * The first process in the PID namespace reads a pipe from Proreus. This process ends when Proreus closes the pipe or dies, even by
+ * SIGKILL. The kernel then kills all other processes of the namespace, even processes that have forked twice, started a session, changed
+ * their uid or ignored signals. The mounts and the network disappear with the processes.
  */
 import { mkdtemp, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,14 +17,14 @@ import { runProgram } from './programs.ts'
 export const bridge = 'pods0'
 
 /**
- * The hardware address of the bridge. Without one, the bridge takes an address of its links, and changes it when a Pod comes or goes. The
- * other Pods would then reach neither DNS nor Services until they forget the old address, which can take a minute.
+ * The hardware address of the bridge. A bridge without a fixed address uses the address of one of its links, so its address changes when a
+ * Pod is added or removed. The other Pods could then reach neither DNS nor Services until their ARP entries expire, up to a minute later.
  */
 const bridgeHardwareAddress = '0a:58:00:00:00:01'
 
 /**
- * Starts the namespaces. Removes the folder after the namespaces have ended. Arguments: the folder, at which setupScript mounts the file
- * system of the sandbox; initScript; setupScript; the address of the bridge; options of unshare(1).
+ * Starts initScript in new namespaces, and waits until it has ended. Then removes the folder. Arguments: the folder, at which setupScript
+ * mounts the file system of the sandbox; initScript; setupScript; the address of the bridge; options of unshare(1).
  */
 const outerScript = `
 directory=$1 init=$2 setup=$3 address=$4
@@ -46,8 +46,8 @@ read -r mapped || exit
 exec sh -c "$1" sh "$2" "$3"`
 
 /**
- * Mounts a file system in memory for the files of the containers, and sets up the bridge. Then reads the pipe from Proreus until the pipe
- * ends.
+ * Mounts a file system in memory for the files of the containers, and sets up the bridge. Then reads the pipe from Proreus until Proreus
+ * closes the pipe or dies. Arguments: the folder and the address of the bridge.
  *
  * The network has no route to any other network, but it forwards packets. When a program connects to an address outside of the cluster, the
  * kernel then refuses the connection. Without forwarding, the kernel would drop the packets, and the program would wait for minutes.
@@ -71,13 +71,16 @@ export interface ClusterSandboxOptions {
   readonly ids: IdMapping
   /** The address of the bridge and the length of its prefix, e.g. 10.244.0.1/16. */
   readonly bridgeAddress: string
-  /** The folder in which the sandbox creates an empty folder. The sandbox mounts its own files there, and removes the folder at its end. */
+  /**
+   * The folder in which the sandbox creates an empty folder. The sandbox mounts its own files at the empty folder, and removes this folder
+   * when the sandbox ends.
+   */
   readonly temporaryDirectory: string
 }
 
 export class ClusterSandbox {
   readonly ids: IdMapping
-  /** The path of the sandbox' own files in the mount table of the cluster. The files are in a file system in memory. */
+  /** The path of the sandbox' own files in the mount namespace of the cluster. The files are in a file system in memory. */
   readonly directory: string
   /** The process id that the first process has outside of the namespaces. */
   readonly pid: number
@@ -91,7 +94,7 @@ export class ClusterSandbox {
     this.#program = program
   }
 
-  /** @throws {Error} when this machine does not permit a step. A `ProgramError` has the words of the program that has failed. */
+  /** @throws {Error} when this machine does not permit a step. The message of a `ProgramError` is the stderr of the program that failed. */
   static async open({ ids, bridgeAddress, temporaryDirectory }: ClusterSandboxOptions): Promise<ClusterSandbox> {
     const directory = await mkdtemp(join(await realpath(temporaryDirectory), 'proreus-pods-'))
     const options = ids.kind === 'machine' ? [] : ['--user']
@@ -106,40 +109,40 @@ export class ClusterSandbox {
       return new ClusterSandbox(ids, directory, pid, program)
     } catch (error) {
       await program?.close()
-      // The shell has removed the folder, unless it could not be started.
+      // If the shell was started, it has already removed the folder, and this call fails.
       await rmdir(directory).catch(() => undefined)
       throw error
     }
   }
 
-  /** The path by which Proreus reaches the folder `directory`. */
+  /** The path of `directory` for Proreus, which is outside of the mount namespace. */
   get files(): string {
     return `/proc/${this.pid}/root${this.directory}`
   }
 
   /**
-   * Returns a prefix for a command. With the prefix, the command runs in namespaces of a process, as root in the user namespace of the
-   * cluster. The default process is the first process of the cluster.
+   * Returns a prefix for a command. With the prefix, the command runs in these namespaces of the process `pid`, as root in the user
+   * namespace of the cluster. The default of `pid` is the first process of the cluster.
    */
   enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
-    // In the user namespace, the uid of Proreus is the uid of root. nsenter must keep this uid.
+    // The user who runs Proreus is root in the user namespace. nsenter must therefore keep its uid.
     const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }
 
-  /** Runs a command in namespaces of the cluster, and resolves with its stdout. @throws {ProgramError} when it fails. */
+  /** Runs a command in namespaces of the cluster, and resolves with its stdout. @throws {ProgramError} when the command fails. */
   run(namespaces: readonly EnteredNamespace[], command: readonly string[]): Promise<string> {
     return runProgram([...this.enter(namespaces), ...command])
   }
 
-  /** Deletes folders in `directory`. Only root of the cluster may delete the files of other users in them. */
+  /** Deletes folders in `directory`. Only root of the cluster may delete the files of other users in these folders. */
   async remove(names: readonly string[]): Promise<void> {
-    // The files have disappeared with the mount table.
+    // The files have disappeared with the mount namespace.
     if (this.#isClosed) return
     await this.run(['mount'], ['rm', '-rf', '--one-file-system', '--', ...names.map((name) => join(this.directory, name))])
   }
 
-  /** Kills all processes of the cluster. Resolves when nothing is left. */
+  /** Kills all processes of the cluster. Resolves when they have ended and the folder has been removed. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#program.close()

@@ -1,4 +1,4 @@
-/** `ConnectorChild`: the child process of a connector. */
+/** `ConnectorChild`: the process through which a `Connector` connects. It runs `connector-process.ts` in a network of the cluster. */
 import type { ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -27,7 +27,7 @@ export class ConnectorChild {
     child.on('message', (message, handle) => this.#receive(message, handle))
     this.ended = new Promise((resolve) => {
       child.on('exit', () => {
-        // `child` is nsenter. The process in the network is a child of nsenter, and ends when the channel ends.
+        // `child` is nsenter. The process in the network is a child of nsenter, and may still run. It ends when the IPC channel closes.
         if (child.connected) child.disconnect()
         resolve()
         void errors.then((words) => this.#fail(new Error(words.trim() === '' ? 'the network has been removed' : words.trim())))
@@ -40,7 +40,7 @@ export class ConnectorChild {
     const id = this.#requests++
     const pending = Promise.withResolvers<Socket>()
     this.#pending.set(id, pending)
-    // An error of `send` can be ignored: the channel has ended, and the end of the process rejects the request.
+    // `send` fails only when the IPC channel has closed. The error is ignored, because the end of the process rejects the request.
     this.#child.send({ id, port, host } satisfies ConnectRequest, () => undefined)
     return pending.promise
   }

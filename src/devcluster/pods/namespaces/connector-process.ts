@@ -1,6 +1,6 @@
 /**
- * The main module of a process in a network of the cluster. It connects to ports of this network, and hands the sockets over to Proreus,
- * which is in another network. A socket stays in the network in which it was created.
+ * The main module of a process in a network of the cluster. The process connects to ports in this network, and sends the connected sockets
+ * to Proreus, which is in another network. A socket stays in the network in which it was created.
  */
 import { connect } from 'node:net'
 import type { ConnectAnswer, ConnectRequest } from './network-messages.ts'

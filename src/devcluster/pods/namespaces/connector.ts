@@ -1,4 +1,4 @@
-/** `Connector`: connects to ports in a network of the cluster, through a process that lives in this network. */
+/** `Connector`: connects to ports in a network of the cluster, through a process that runs in this network. */
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { ConnectorChild } from './connector-child.ts'
@@ -16,7 +16,7 @@ export class Connector {
     this.#child = this.#start()
   }
 
-  /** Connects to a TCP port. Rejects with the error of the connection, e.g. of code ECONNREFUSED. */
+  /** Connects to a TCP port. Rejects with the error of the connection, e.g. with the code ECONNREFUSED. */
   async connect(port: number, host: string): Promise<Socket> {
     if (this.#isClosed) throw new Error(`cannot connect to ${host}:${port}: the network has been removed`)
     // If the process was killed, for example because the machine was out of memory, another process replaces it.

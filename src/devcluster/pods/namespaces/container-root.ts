@@ -1,6 +1,6 @@
 /**
- * `ContainerRoot`: the folder with everything from which the root of one container is mounted. It contains the new folders, the
- * changes of the container, and the tables of mounts.
+ * `ContainerRoot`: the folder of one container. It contains `root`, at which the file system of the container is mounted, the upper folders
+ * of the overlays, which keep the changes of the container, the files for /dev, and the tables of mounts.
  */
 import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,17 +22,20 @@ const deviceLinks = {
   ptmx: 'pts/ptmx',
 }
 
-/** The files in /proc that change the whole machine (github.com/containerd/containerd/pkg/oci: populateDefaultUnixSpec). */
+/**
+ * The files in /proc with which a process could change the whole machine. Containers see them read-only
+ * (github.com/containerd/containerd/pkg/oci: populateDefaultUnixSpec).
+ */
 const readOnlyProcFiles = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger']
 
-/** The characters that must not be in a path in the options of an overlay, because they separate or quote options. */
+/** The characters that a path in the options of an overlay must not contain, because they separate or quote options. */
 const separators = /[,:\\"\s]/
 
 export interface ContainerRootOptions {
   readonly cluster: ClusterSandbox
-  /** The name of the folder in `cluster.directory`. */
+  /** The path of the container's folder, relative to `cluster.directory`. */
   readonly name: string
-  /** The folder that the containers of the Pod share as /dev/shm, in the mount table of the cluster. */
+  /** The folder that the containers of the Pod share as /dev/shm: its path in the mount namespace of the cluster. */
   readonly sharedMemory: string
   readonly entries: readonly RootEntry[]
   readonly mounts: MountTable
@@ -42,16 +45,16 @@ export interface ContainerRootOptions {
 
 export class ContainerRoot {
   readonly view = new RootView()
-  /** The path of the folder in the mount table of the cluster. */
+  /** The path of the folder in the mount namespace of the cluster. */
   readonly directory: string
-  /** The path by which Proreus reaches the folder. */
+  /** The path of the same folder for Proreus, which is outside of the mount namespace. */
   readonly files: string
   readonly #options: ContainerRootOptions
   readonly #mounts: FstabEntry[] = []
   #overlays = 0
   #aliases = 0
 
-  /** Creates the folder. */
+  /** Creates the folder, with everything except the tables of mounts. */
   constructor(options: ContainerRootOptions) {
     const { cluster, name, entries, isReadOnly } = options
     this.#options = options
@@ -69,12 +72,12 @@ export class ContainerRoot {
     this.#addKernelFiles()
   }
 
-  /** The mounts of the root, without volumes and without /proc. */
+  /** The table of the mounts of the root, without volumes and without /proc. */
   get fstab(): string {
     return fstab(this.#mounts)
   }
 
-  /** The mounts of /proc. The first process in the PID namespace of the container makes them. */
+  /** The table of the mounts of /proc. The first process in the PID namespace of the container makes these mounts. */
   get procFstab(): string {
     const target = this.pathOf('/proc')
     if (!this.#options.support.proc) return fstab([{ source: '/proc', target, options: ['rbind'] }])
@@ -84,7 +87,7 @@ export class ContainerRoot {
     return fstab([{ source: 'proc', target, type: 'proc', options: ['nosuid', 'nodev', 'noexec'] }, ...readOnly])
   }
 
-  /** Returns the path of a file of the container in the mount table of the cluster. */
+  /** Returns the path at which the mount namespace of the cluster has the file that the container sees at `path`. */
   pathOf(path: string): string {
     return join(this.directory, 'root', path)
   }
@@ -120,14 +123,15 @@ export class ContainerRoot {
     if (cluster.ids.kind === 'machine') copyOwner(source, join(this.files, upper))
     const lower = separators.test(source) ? this.#alias(source) : source
     const options = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`]
-    // With this option, the overlay uses attributes that every user may set. Only root of the machine may set the default attributes.
+    // By default, an overlay stores its metadata in extended attributes that only root of the machine may set. With this option, it uses
+    // attributes that every user may set.
     if (cluster.ids.kind !== 'machine') options.push('userxattr')
     if (isReadOnly) options.push('ro')
     this.view.add({ path, sources: [join(this.files, upper), source], kind: 'overlay' })
     this.#mount('overlay', path, { type: 'overlay', options })
   }
 
-  /** Mounts a folder at a path without separators. Returns this path, relative to `directory`. */
+  /** Mounts a folder at a second path, which contains no separators. Returns this path, relative to `directory`. */
   #alias(source: string): string {
     const name = `lower${this.#aliases++}`
     makeFolder(join(this.files, name))
@@ -150,7 +154,8 @@ export class ContainerRoot {
     this.#mount(this.#options.sharedMemory, '/dev/shm', { options: ['bind'] })
     if (this.#options.support.sysfs) this.#mount('sysfs', '/sys', { type: 'sysfs', options: ['ro', 'nosuid', 'nodev', 'noexec'] })
     else this.#mount('/sys', '/sys', { options: ['rbind'] })
-    // script(1) makes the terminals of the container. It runs in the root of this machine, and must find /dev/pts of the container there.
+    // script(1) makes the terminals of the container. The root of script(1) is that of this machine, so /dev/pts of the container is also
+    // mounted there.
     this.#mounts.push({ source: this.pathOf('/dev/pts'), target: '/dev/pts', options: ['bind'] })
     this.#mounts.push({ source: this.pathOf('/dev/pts/ptmx'), target: '/dev/ptmx', options: ['bind'] })
   }

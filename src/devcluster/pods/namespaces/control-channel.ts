@@ -1,21 +1,24 @@
-/** `ControlChannel`: Proreus' end of the channel to a script that starts a process. It sends lists, and receives reports and errors. */
+/**
+ * `ControlChannel`: the channel between Proreus and a script that starts a process. Proreus sends lists to the script, and receives the
+ * report and the errors of the script.
+ */
 import type { Duplex } from 'node:stream'
 import { readLines } from './report-lines.ts'
 
-/** The report of a script about its process. */
+/** The report of a script about the process that it has started. */
 export interface StartReport {
   /**
-   * The id of the process that waits for the first process of a container. It is an id in the PID namespace of Proreus. Absent when the
-   * script did not start the first process of a container.
+   * The id of the outer process, which waits for the first process of the container. It is an id in the PID namespace of Proreus. Absent
+   * when the script has started another process of the container (`kubectl exec`).
    */
   readonly outerPid?: number
   /** The process id in the PID namespace of the Pod. */
   readonly podPid: number
-  /** The path of the terminal. Absent for a process without one. */
+  /** The path of the terminal. Absent for a process without a terminal. */
   readonly terminal?: string
 }
 
-/** When the kept text of errors has this length, later lines are dropped. */
+/** When the text of the errors has this number of characters, further lines are dropped. */
 const maxErrorLength = 4096
 
 export class ControlChannel {
@@ -23,7 +26,7 @@ export class ControlChannel {
   readonly #fields = new Map<string, string>()
   readonly #settled = Promise.withResolvers<StartReport | string>()
   #errors = ''
-  /** Resolves with the report when the process runs. Resolves with the text of errors when the process could not be started. */
+  /** Resolves with the report when the process runs. Resolves with the text of the errors when the process could not be started. */
   readonly started: Promise<StartReport | string>
 
   constructor(stream: Duplex) {
@@ -33,13 +36,13 @@ export class ControlChannel {
     void readLines(stream, (line) => this.#receive(line)).then(() => this.#settled.resolve(this.#errors.trim()))
   }
 
-  /** Sends a list. */
+  /** Sends a list in the format that `readList` of process-scripts.ts reads. */
   send(values: readonly string[]): void {
     const lines = values.map((value) => `+${value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`)
     this.#stream.write(`${lines.join('')}=\n`)
   }
 
-  /** Ends the channel without the rest of the lists. A script that waits for them ends. */
+  /** Closes the channel. A script that still waits for a list ends. */
   close(): void {
     this.#stream.destroy()
     this.#settled.resolve(this.#errors.trim())
@@ -52,7 +55,7 @@ export class ControlChannel {
     else if (this.#errors.length < maxErrorLength) this.#errors += `${line}\n`
   }
 
-  /** @param pids the ids of the process in all PID namespaces. The last id is the container's, and the one before it is the Pod's. */
+  /** @param pids the ids of the process in all PID namespaces. The last one is that of the container, after that of the Pod. */
   #report(pids: readonly number[]): StartReport {
     const [outerPid, terminal] = [this.#fields.get('container'), this.#fields.get('terminal')]
     return {

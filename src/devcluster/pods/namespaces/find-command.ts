@@ -1,16 +1,16 @@
-/** Checks the program of a container before the start. The error of a failed start must name the program. */
+/** Checks the program of a container before the container starts, because the error of a failed start must name the program. */
 import { posix } from 'node:path'
 import { ContainerStartError } from '../driver.ts'
 import type { ProgramOptions } from './program-command.ts'
 import type { Resolved, RootView } from './root-view.ts'
 
-/** The folders in which the C library looks when PATH is not set (exec(3)). */
+/** The folders in which the C library searches for a program when PATH is not set (exec(3)). */
 const defaultPath = '/bin:/usr/bin'
 
 /**
  * Checks that the program of a container can be executed. Does not check a program in a folder that Proreus may not read.
  *
- * @throws {ContainerStartError} when the program does not exist or is not executable. The message is the one of runc
+ * @throws {ContainerStartError} when the program does not exist or is not executable. The message is that of runc
  *   (github.com/opencontainers/runc).
  */
 export async function findCommand(view: RootView, options: Omit<ProgramOptions, 'user'>): Promise<void> {
@@ -26,7 +26,7 @@ export async function findCommand(view: RootView, options: Omit<ProgramOptions, 
   if (program !== '')
     for (const folder of (environment.PATH ?? defaultPath).split(':')) {
       const path = posix.resolve(workingDirectory, folder, program)
-      // A folder that cannot be resolved does not have the program.
+      // If a path cannot be resolved, for example because of a loop of symbolic links, the next folder is searched.
       const found = await view.resolve(path).catch(() => undefined)
       if (found !== undefined && problemOf(found, path) === undefined) return
     }

@@ -10,7 +10,7 @@ export class HeldProgram {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
   readonly #problems: Promise<string>
-  /** Called when a line has arrived, and when stdout has ended. */
+  /** Is called when a line has arrived, and when stdout has ended. */
   #wake = (): void => undefined
   #hasAllLines = false
   /** Resolves when the program has ended. */

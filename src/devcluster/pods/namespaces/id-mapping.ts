@@ -10,10 +10,10 @@ export interface IdMapping {
    * - `single`: id 0 is the user who runs Proreus. No other id exists.
    */
   readonly kind: 'machine' | 'subordinate' | 'single'
-  /** The number of user ids. The largest one is `uids - 1`. */
+  /** The number of user ids in the user namespace. The largest uid is `uids - 1`. */
   readonly uids: number
   readonly gids: number
-  /** Returns true when the owner of a file has ids in the user namespace. `uid` and `gid` are ids of this machine. */
+  /** Returns true when the user namespace has ids for the owner and the group of a file. `uid` and `gid` are their ids on this machine. */
   hasOwner(uid: number, gid: number): boolean
   /** Maps the ids in the new user namespace of a process. */
   apply(pid: number): Promise<void>
@@ -37,7 +37,7 @@ export async function idMappings(files = { uids: '/etc/subuid', gids: '/etc/subg
   ]
 }
 
-/** Returns false in a user namespace, where root is not root of the machine. */
+/** Returns false when Proreus itself runs in a user namespace, in which root is not root of the machine. */
 async function hasAllIds(): Promise<boolean> {
   const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '')
   return map.trim().split(/\s+/).join(' ') === `0 0 ${allIds}`
@@ -89,7 +89,7 @@ function singleId(uid: number, gid: number): IdMapping {
     gids: 1,
     hasOwner: (ownerUid, ownerGid) => ownerUid === uid && ownerGid === gid,
     async apply(pid) {
-      // The kernel requires this before an unprivileged process maps a group id.
+      // An unprivileged process may map a group id only after setgroups(2) has been denied (user_namespaces(7)).
       await writeFile(`/proc/${pid}/setgroups`, 'deny')
       await writeFile(`/proc/${pid}/uid_map`, `0 ${uid} 1`)
       await writeFile(`/proc/${pid}/gid_map`, `0 ${gid} 1`)
@@ -97,7 +97,7 @@ function singleId(uid: number, gid: number): IdMapping {
   }
 }
 
-/** Reads the ranges of a user. A line names the user by login name or by uid. The file of group ids names the user, too. */
+/** Reads the ranges of a user. A line contains the login name or the uid of the user. This is true also of the file of group ids. */
 async function subordinateRanges(file: string, uid: number): Promise<Omit<IdRange, 'inside'>[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const names = [loginName(), String(uid)]

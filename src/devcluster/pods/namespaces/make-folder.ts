@@ -1,4 +1,4 @@
-/** Creates a folder whose mode does not depend on the file mode creation mask of Proreus. */
+/** `makeFolder`: creates a folder whose mode does not depend on the umask of Proreus. */
 import { chmodSync, mkdirSync } from 'node:fs'
 
 /** Creates a folder and the missing folders above it. Sets the mode of the folder, also when the folder existed before. */

@@ -1,4 +1,4 @@
-/** `MountSupport`: the mounts that this machine permits. `tryMounts` finds them: it mounts the file system of a container as a trial. */
+/** `MountSupport`: the mounts that this machine permits. To find them, `tryMounts` mounts the file system of a container as a trial. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterSandbox } from './cluster-sandbox.ts'
@@ -9,13 +9,13 @@ import type { RootEntry } from './root-plan.ts'
 import { planRoot } from './root-plan.ts'
 
 export interface MountSupport {
-  /** False when containers cannot have their own /proc, e.g. because parts of /proc are hidden. They see the /proc of this machine. */
+  /** False when containers cannot have their own /proc, e.g. because mounts hide parts of /proc. They then see that of this machine. */
   readonly proc: boolean
-  /** False when containers cannot have their own /sys. They see the /sys of this machine. */
+  /** False when containers cannot have their own /sys. They then see that of this machine. */
   readonly sysfs: boolean
-  /** False when no overlay can be made at all. */
+  /** False when no overlay can be mounted at all. */
   readonly overlay: boolean
-  /** The folders of this machine of which no overlay can be made. Containers see them as they are, read-only. */
+  /** The folders of this machine that cannot be mounted as overlays. Containers see them as they are, read-only. */
   readonly withoutOverlay: ReadonlySet<string>
   /** The folders and files of this machine that cannot be mounted at all. Containers do not see them. */
   readonly hidden: ReadonlySet<string>
@@ -24,7 +24,7 @@ export interface MountSupport {
 /** The first trial assumes that this machine permits all mounts. */
 const everything: MountSupport = { proc: true, sysfs: true, overlay: true, withoutOverlay: new Set(), hidden: new Set() }
 
-/** Makes all mounts that this machine permits, and prints the table of mounts. Argument: the folder of the container. */
+/** Tries to make each mount of a container, and prints the table of the mounts that succeeded. Argument: the folder of the container. */
 const trialScript = `
 cd -- "$1"
 mount -i -n -a -T root.fstab 2>/dev/null
@@ -33,7 +33,7 @@ cat /proc/self/mountinfo`
 
 export async function tryMounts(cluster: ClusterSandbox): Promise<MountSupport> {
   const first = await trial(cluster, everything, 'trial1')
-  // If the overlay of a folder has failed, the second trial mounts the folder as it is.
+  // If the overlay of a folder has failed in the first trial, the second trial mounts this folder without an overlay.
   return first === everything ? everything : trial(cluster, first, 'trial2')
 }
 

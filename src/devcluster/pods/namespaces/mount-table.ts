@@ -7,10 +7,10 @@ interface MountPoint {
   readonly options: readonly string[]
 }
 
-/** The types of mounts that container runtimes and package managers make for themselves. There can be hundreds of them. */
+/** The types of mounts that container runtimes and package managers make for their own use. There can be hundreds of such mounts. */
 const internalTypes = new Set(['overlay', 'nsfs', 'squashfs'])
 
-/** The options that a user namespace inherits with a mount. The kernel refuses a remount without these options. */
+/** If a user namespace inherits a mount with one of these options, the kernel refuses a remount without it (mount_namespaces(7)). */
 const lockedOptions = new Set(['nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime'])
 
 export class MountTable {
@@ -22,7 +22,7 @@ export class MountTable {
       .filter((line) => line !== '')
       .map((line) => {
         const [, , , , path = '', options = '', ...rest] = line.split(' ')
-        // A hyphen ends the optional fields.
+        // A hyphen ends the optional fields, and the type of the mount follows.
         return { path: unescape(path), type: rest[rest.indexOf('-') + 1] ?? '', options: options.split(',') }
       })
   }
@@ -41,9 +41,9 @@ export class MountTable {
     return this.#mounts.some((mount) => mount.path === path)
   }
 
-  /** Returns the options that a read-only bind mount of `path` must keep. `path` contains no symbolic link. */
+  /** Returns the options that a read-only bind mount of `path` must keep. `path` must not contain a symbolic link. */
   optionsToKeep(path: string): readonly string[] {
-    // The later of two mounts at the same place is visible.
+    // If two mounts have the same path, the later one covers the earlier one.
     const mount = this.#mounts.reduce<MountPoint | undefined>((best, one) => {
       return isWithin(path, one.path) && one.path.length >= (best?.path.length ?? 0) ? one : best
     }, undefined)

@@ -24,7 +24,7 @@ export interface ContainerPlace {
   readonly support: MountSupport
   /** The path of the program `unshare`. */
   readonly unshare: string
-  /** The name of the container's folder in the files of the cluster. */
+  /** The path of the container's folder, relative to `cluster.directory`. */
   readonly folder: string
   /** The folder that the containers of the Pod share as /dev/shm. */
   readonly sharedMemory: string
@@ -105,8 +105,8 @@ export class NamespacesContainer implements ContainerProcess {
     const words = programCommand(program, cluster.ids, unshare)
     await findCommand(this.#view, program)
     const process = await startProcess({
-      // `--wd` enters the current folder of the outer process, which is the root of the container. The root of the first process cannot be
-      // used: the first process may not have changed its root yet.
+      // With `--wd`, the command starts in the current folder of the outer process, which is the root of the container. The root of the
+      // first process cannot be used, because the first process may not have changed its root yet.
       enter: this.#enter(['--net', '--ipc', '--uts', `--pid=${this.#pidNamespace}`, '--wd']),
       script: execScript({ tty }),
       lists: [words],
@@ -126,23 +126,23 @@ export class NamespacesContainer implements ContainerProcess {
   async #clean(): Promise<void> {
     await this.exited
     this.#hasExited = true
-    // If the cluster ends at the same time, the files disappear with it.
+    // If the cluster ends at the same time, this call fails, and the files disappear with the cluster.
     await this.#place.cluster.remove([this.#place.folder]).catch(() => undefined)
   }
 
-  /** The id of the outer process, which waits for the first process. It has the mounts of the container and the root of this machine. */
+  /** The id of the process that waits for the first process. This outer process has the container's mounts and the root of this machine. */
   get #outerPid(): number {
     return this.#report.outerPid ?? 0
   }
 
-  /** The path of the container's PID namespace. The path exists as long as the first process. */
+  /** The path of the container's PID namespace. The path exists as long as the first process runs. */
   get #pidNamespace(): string {
     return `/proc/${this.#outerPid}/ns/pid_for_children`
   }
 
   /** Returns a prefix for a command. With the prefix, the command has the mounts of the container and the root of this machine. */
   #enter(options: readonly string[]): readonly string[] {
-    // The first nsenter becomes root of the cluster. Only this root may look at the root of a process with another uid.
+    // The first nsenter becomes root of the cluster. Only root of the cluster may open the root folder of a process with another uid.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']
     return [...this.#place.namespaces.enter([]), ...namespaces]
   }
@@ -158,7 +158,7 @@ function startError(error: unknown): ContainerStartError {
   return error instanceof ContainerStartError ? error : new ContainerStartError('the process could not be started', { cause: error })
 }
 
-/** Returns the process for the caller. When the process has ended, its methods do nothing. */
+/** Returns the process for the caller. When the process has ended, `kill` and `resize` do nothing. */
 function execProcess(process: StartedProcess, { kill, resize }: Pick<ExecProcess, 'kill' | 'resize'>): ExecProcess {
   const { stdin, stdout, stderr, exited } = process
   let hasExited = false

@@ -1,6 +1,6 @@
 /**
- * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. It needs no root and no daemon, only programs of
- * util-linux, iproute2 and uidmap.
+ * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. The driver needs neither root nor a daemon. It
+ * needs the packages util-linux, iproute2 and hostname. Unless Proreus runs as root, several users in a container also require uidmap.
  */
 import { isIPv4 } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,16 +21,16 @@ export interface NamespacesOptions {
   /** The address of the bridge and the length of its prefix. Pods have addresses with the same prefix. Default: 10.244.0.1/16. */
   readonly bridgeAddress?: string
   /**
-   * The folder in which the driver creates an empty folder. The driver mounts its own files there, and removes the folder when it is
-   * closed. Default: the temporary folder of this machine.
+   * The folder in which the driver creates an empty folder. The driver mounts its own files at the empty folder, and removes this folder
+   * when the driver is closed. Default: the temporary folder of this machine.
    */
   readonly temporaryDirectory?: string
 }
 
-/** The driver `namespaces`, which also has the network of the cluster. */
+/** The driver `namespaces`. Other programs of the cluster, such as its DNS server, can run in the network of this driver. */
 export interface NamespacesDriver extends PodDriver {
   readonly mode: 'namespaces'
-  /** The ids that the users of containers can have. With `single`, all processes of a container have one user, whose uid can be any. */
+  /** The ids that users of containers can have. With `single`, all processes of a container have one user, which can have any uid. */
   readonly ids: IdMapping['kind']
   /**
    * Returns a prefix for a command. With the prefix, the command runs in the network of the cluster, as root of the cluster. The command
@@ -49,8 +49,8 @@ export const defaultBridgeAddress = '10.244.0.1/16'
 /**
  * Creates the namespaces of the cluster.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when this machine does not permit namespaces, or has no program `unshare`. The message has the
- *   words of the programs that have failed.
+ * @throws {ProreusError} `PRO_PERMISSION` when this machine does not permit namespaces, or has no program `unshare`. The message contains
+ *   the errors of the programs that have failed.
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the bridge is invalid.
  */
 export async function createNamespacesDriver(options: NamespacesOptions = {}): Promise<NamespacesDriver> {
@@ -106,7 +106,7 @@ class Driver implements NamespacesDriver {
   }
 
   enterNetwork(): readonly string[] {
-    // nsenter stays outside of the PID namespace, and its child is inside. setpriv lets the kernel kill the child when nsenter dies.
+    // nsenter stays outside of the PID namespace, and its child is inside. With setpriv, the kernel kills the child when nsenter dies.
     return [...this.#options.cluster.enter(['net', 'pid']), 'setpriv', '--pdeathsig', 'KILL', '--']
   }
 
@@ -126,7 +126,8 @@ class Driver implements NamespacesDriver {
       this.#pods.add(pod)
       return pod
     } catch (error) {
-      // The file system in memory may be full. The namespaces must end, because the next sandbox of the Pod has the same address.
+      // `NamespacesPod` throws, for example, when the file system in memory is full. The namespaces must then end, because the next sandbox
+      // of the Pod has the same address.
       await namespaces.close()
       throw error
     }

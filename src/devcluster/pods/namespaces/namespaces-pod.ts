@@ -13,7 +13,7 @@ export interface NamespacesPodOptions extends Omit<ContainerPlace, 'sharedMemory
   readonly connector: Connector
   readonly address: string
   readonly hostNetwork: boolean
-  /** Called when nothing of the Pod is left. */
+  /** Is called when the processes, the network and the files of the Pod have been removed. */
   onRemoved(): void
 }
 
@@ -21,12 +21,12 @@ export class NamespacesPod implements PodSandbox {
   readonly address: string
   readonly #options: NamespacesPodOptions
   readonly #containers = new Set<Promise<NamespacesContainer>>()
-  /** Connects within the network of the Pod. The first connection to a loopback address starts it. */
+  /** Connects within the network of the Pod. This connector is started at the first connection to a loopback address. */
   #ownConnector: Connector | undefined
   #started = 0
   #removal: Promise<void> | undefined
 
-  /** Creates the Pod's folder. @param options.folder the name of the folder in the files of the cluster */
+  /** Creates the Pod's folder. @param options.folder the name of the folder in `cluster.directory` */
   constructor(options: NamespacesPodOptions) {
     this.#options = options
     this.address = options.address
@@ -78,7 +78,7 @@ export class NamespacesPod implements PodSandbox {
       ),
     )
     await this.#ownConnector?.close()
-    // If the cluster ends at the same time, the files disappear with it.
+    // If the cluster ends at the same time, this call fails, and the files disappear with the cluster.
     await cluster.remove([folder]).catch(() => undefined)
     onRemoved()
   }

@@ -10,7 +10,7 @@ export interface ConnectRequest {
 /** The answer to a request. When the connection was made, the socket is the handle of the message. */
 export interface ConnectAnswer {
   readonly id: number
-  /** The error of a connection that could not be made, e.g. of code ECONNREFUSED. */
+  /** The error of a connection that could not be made, e.g. with the code ECONNREFUSED. */
   readonly failure?: { readonly message: string; readonly code?: string }
 }
 

@@ -4,7 +4,7 @@ import type { IdMapping } from './id-mapping.ts'
 import { idMappings } from './id-mapping.ts'
 
 export interface OpenedCluster {
-  /** Absent when this machine permits no namespaces. */
+  /** Absent when the namespaces could not be created with any mapping. */
   readonly cluster?: ClusterSandbox
   /** The mappings that failed, with their errors. The cluster has the first mapping that did not fail. */
   readonly failures: readonly { readonly kind: IdMapping['kind']; readonly error: Error }[]

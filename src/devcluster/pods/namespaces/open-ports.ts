@@ -1,7 +1,7 @@
 /** The shell command that opens the ports below 1024 of a network. */
 
 /**
- * Permits processes with any uid to listen on all ports, as container runtimes do (github.com/containerd/containerd: EnableUnprivilegedPorts).
- * If this machine does not permit the command, Pods still run.
+ * Permits processes with any uid to listen on all ports, as container runtimes do (github.com/containerd/containerd:
+ * EnableUnprivilegedPorts). If the machine does not permit this, the command succeeds without effect, and Pods still run.
  */
 export const openPorts = '{ echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || :'

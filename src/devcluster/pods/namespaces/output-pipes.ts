@@ -43,7 +43,10 @@ export class OutputPipes {
     for (const stream of [this.stdout, this.stderr]) stream.on('error', () => undefined)
   }
 
-  /** Closes the copies that Proreus has of `fds`. With them, the output would never end. Called once, after the start of the process. */
+  /**
+   * Closes Proreus' own copies of `fds`. While they are open, the output cannot end. Must be called exactly once, after the process has
+   * started or has failed to start.
+   */
   closeTheirs(): void {
     for (const fd of this.fds) closeSync(fd)
   }

@@ -7,7 +7,7 @@ import { HeldProgram } from './held-program.ts'
 import { openPorts } from './open-ports.ts'
 import { ProgramError } from './programs.ts'
 
-/** Starts a script in new namespaces. File descriptor 9 is the network of the cluster. Arguments: the script and its arguments. */
+/** Starts a script in new namespaces. File descriptor 9 is the cluster's network namespace. Arguments: the script and its arguments. */
 const unshareWithNetwork = `
 exec 9</proc/self/ns/net
 exec unshare --net --ipc --uts -- sh -c "$@"`
@@ -35,9 +35,9 @@ hostname -- "$1"
 exec unshare --pid --fork --kill-child -- sh -c "$2"`
 
 /**
- * Runs as the first process of the Pod. Reads signals from the pipe, and sends them. `kill` is a part of the shell: a container can be
- * killed even while no more processes can be started. When Proreus closes the pipe or dies, the first process ends. The kernel then kills
- * all other processes of the Pod.
+ * Runs as the first process in the PID namespace of the Pod. Reads signals and process ids from the pipe of Proreus, and sends the signals
+ * to the processes. `kill` is built into the shell, so it works even when no new process can start. When Proreus closes the pipe or dies,
+ * the first process ends, and the kernel kills all other processes of the Pod.
  */
 const firstProcess = `
 read -r pid rest </proc/self/stat
@@ -61,7 +61,7 @@ export interface PodNamespacesOptions {
 }
 
 export class PodNamespaces {
-  /** The process id of the first process. */
+  /** The id of the first process, in the PID namespace of Proreus. */
   readonly pid: number
   readonly #cluster: ClusterSandbox
   readonly #program: HeldProgram
@@ -74,7 +74,7 @@ export class PodNamespaces {
     this.#link = link
   }
 
-  /** @throws {ProgramError} with the words of the program that has failed. */
+  /** @throws {ProgramError} when a program fails. The message is the stderr of this program. */
   static async open(cluster: ClusterSandbox, { hostname, link, network }: PodNamespacesOptions): Promise<PodNamespaces> {
     const script = ['set -e', ...(network === undefined ? [] : [setUpNetwork]), setUpPod].join('\n')
     const parameters = [...(network === undefined ? [] : networkParameters(link, network)), hostname, firstProcess]
@@ -104,10 +104,10 @@ export class PodNamespaces {
     this.#program.writeLine(`${constants.signals[name]} ${pid}`)
   }
 
-  /** Kills all processes of the Pod, and removes its network. Resolves when nothing is left. */
+  /** Kills all processes of the Pod, and removes its network. Resolves when this is done. */
   async close(): Promise<void> {
     await this.#program.close()
-    // The kernel deletes the link some time after the last process has ended. A new Pod may get the address before that.
+    // The kernel deletes the link only some time after the last process has ended. A new Pod may get the same address before that time.
     if (this.#link !== undefined) await this.#cluster.run(['net'], ['ip', 'link', 'delete', this.#link]).catch(() => undefined)
   }
 }
@@ -118,8 +118,8 @@ function networkParameters(link: string, { address, prefixLength, gateway }: Pod
 }
 
 /**
- * Derives the hardware address from the IP address (github.com/containernetworking/plugins: GenerateHardwareAddr4). When a Pod gets the IP
- * address of an earlier Pod, it therefore has the same hardware address. Its neighbors may still know that hardware address.
+ * Derives the hardware address from the IP address (github.com/containernetworking/plugins: GenerateHardwareAddr4). If a Pod gets the IP
+ * address of an earlier Pod, it thus has the same hardware address, and the ARP entries of other Pods remain valid.
  */
 function hardwareAddressOf(address: string): string {
   const bytes = [0x0a, 0x58, ...address.split('.').map(Number)]

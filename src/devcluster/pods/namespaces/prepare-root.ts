@@ -13,7 +13,7 @@ import { ReadOnlyFolderError, placeFolder, placeMounts } from './volume-mounts.t
 export interface PrepareOptions {
   readonly cluster: ClusterSandbox
   readonly support: MountSupport
-  /** The name of the container's folder in the files of the cluster. */
+  /** The path of the container's folder, relative to `cluster.directory`. */
   readonly name: string
   /** The folder that the containers of the Pod share as /dev/shm. */
   readonly sharedMemory: string
@@ -27,7 +27,7 @@ export interface PreparedRoot {
   readonly missing: readonly MissingPath[]
 }
 
-/** @throws {ContainerStartError} when a volume cannot be mounted. */
+/** @throws {ContainerStartError} when a volume cannot be mounted or the working directory cannot be created. */
 export async function prepareRoot(options: PrepareOptions): Promise<PreparedRoot> {
   const mounts = await MountTable.of(options.cluster.pid)
   const mountPoints = [...mounts.mountPoints]
@@ -36,7 +36,7 @@ export async function prepareRoot(options: PrepareOptions): Promise<PreparedRoot
       return await prepare(options, mounts, mountPoints)
     } catch (error) {
       if (!(error instanceof ReadOnlyFolderError) || mountPoints.includes(error.path)) throw error
-      // In the next plan, the folders above this path are new folders, in which the path can be created.
+      // In the next plan, the folders above this path are new folders instead of read-only ones, so the path can be created.
       mountPoints.push(error.path)
       await options.cluster.remove([options.name])
     }
