@@ -27,7 +27,7 @@ export interface DialOptions {
  * Connects to a TCP port. The caller has to destroy the socket.
  *
  * @throws {ConnectionError} when the port could not be reached, or when `signal` aborts with a `DeadlineExceeded` during the call.
- * @throws the reason of `signal` when `signal` has aborted before the call, or aborts with another reason.
+ * @throws the reason of `signal` when `signal` has already aborted, or aborts with another reason.
  */
 export async function dial(target: ProbeTarget, { port, host, signal }: DialOptions): Promise<Connection> {
   const address = `${urlHost(host ?? target.address)}:${port}`
