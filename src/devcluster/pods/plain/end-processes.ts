@@ -1,19 +1,22 @@
-/** `membersOf` finds the processes of a container, also those that have left its process group. `endProcesses` kills them. */
+/**
+ * `membersOf` finds the processes of a container, including processes that have left the process group of the container. `endProcesses`
+ * kills processes.
+ */
 import type { Clock } from '../../../runtime/clock.ts'
 import { sleep } from '../../../runtime/waiting.ts'
 import type { ProcessInfo } from './process-list.ts'
 
-/** The processes that are known to belong to a container. Their descendants belong to it, too. */
+/** The processes that are known to belong to a container. The descendants of these processes belong to the container, too. */
 export interface KnownProcesses {
-  /** The times of the start, keyed by pid. */
+  /** The start times of the processes, keyed by pid. */
   readonly started: ReadonlyMap<number, string>
   /** Returns true when a process with this value of `markerVariable` belongs to the container. */
   hasMarker(marker: string): boolean
 }
 
 /**
- * Returns the known processes, their descendants and the members of their process groups. When a known process has ended and another
- * process has its pid, the other process is ignored.
+ * Returns the known processes, all descendants, and the members of each process group that one of these processes leads. If a known process
+ * has ended and another process now has the same pid, the other process is ignored.
  */
 export function membersOf(processes: readonly ProcessInfo[], known: KnownProcesses): readonly ProcessInfo[] {
   const isKnown = ({ pid, startTime, marker }: ProcessInfo): boolean =>
@@ -27,13 +30,13 @@ export function membersOf(processes: readonly ProcessInfo[], known: KnownProcess
   return candidates.filter(({ pid }) => members.has(pid))
 }
 
-/** The time in milliseconds to wait for the end of killed processes. A process that waits for a broken disk needs longer. */
+/** The longest time in milliseconds to wait for the end of killed processes. A process that waits for a broken disk can end later. */
 export const endsWithinMs = 2_000
 const pollMs = 5
 
 /**
- * Kills the processes that `find` returns, until it returns none. Resolves after about 2 seconds even when some processes still run.
- * Processes of other users, such as those of sudo, are not killed.
+ * Kills the processes that `find` returns, until `find` returns none. Resolves after about 2 seconds even if some processes still run.
+ * Processes of other users, such as a program that was started with sudo, cannot be killed and are ignored.
  */
 export async function endProcesses(clock: Clock, find: () => readonly ProcessInfo[]): Promise<void> {
   const deadline = clock.monotonicNow() + endsWithinMs

@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ContainerStartError } from '../driver.ts'
 
-/** The folders in which the C library looks when PATH is not set (exec(3)). */
+/** The folders in which the C library looks for a program when PATH is not set (exec(3)). */
 const defaultPath = '/bin:/usr/bin'
 
 /**

@@ -1,4 +1,4 @@
-/** The messages between the driver and its supervisor, which starts the processes. */
+/** The messages between the driver and its supervisor. The supervisor is the process that starts the processes of containers. */
 import type { TerminalSize } from '../driver.ts'
 
 /** A program, as execve(2) needs it. */
@@ -6,15 +6,15 @@ export interface Program {
   readonly file: string
   /** The arguments; the first one is the name of the program. */
   readonly args: readonly string[]
-  /** The environment variables. A list, because a name can be `__proto__`. */
+  /** The environment variables. They are a list and not an object, because a variable can have the name `__proto__`. */
   readonly environment: readonly (readonly [name: string, value: string])[]
 }
 
-/** The paths of named pipes. */
+/** The paths of the named pipes for the standard streams of a process. */
 export interface PipePaths {
   readonly stdin?: string
   readonly stdout: string
-  /** Absent for a terminal. */
+  /** Absent for a process with a terminal. */
   readonly stderr?: string
 }
 
@@ -35,17 +35,17 @@ export interface StartMessage {
 export type DriverMessage =
   | StartMessage
   | { readonly type: 'signal'; readonly id: number; readonly name: NodeJS.Signals }
-  /** Kills a process and its descendants. For the first process of a container, all processes of the container. */
+  /** Kills a process and its descendants. If the process is the first one of a container, kills all processes of the container. */
   | { readonly type: 'kill'; readonly id: number }
   | { readonly type: 'resize'; readonly id: number; readonly size: TerminalSize }
 
 /** The messages of the supervisor. */
 export type SupervisorMessage =
-  /** The processes of an earlier driver have ended. */
+  /** The supervisor can start processes. The processes of an earlier driver have ended. */
   | { readonly type: 'ready' }
-  /** The supervisor cannot work. */
+  /** The supervisor ends because of an error. */
   | { readonly type: 'refused'; readonly message: string }
   | { readonly type: 'started'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly message: string; readonly code?: string }
-  /** The process has ended. After the first process of a container, all processes of the container have ended. */
+  /** The process has ended. If the process was the first one of a container, all processes of the container have been killed. */
   | { readonly type: 'exited'; readonly id: number; readonly exitCode: number }

@@ -1,6 +1,6 @@
 /**
- * `NamedPipes`: the standard streams of a process. Node's own pipes are sockets, and a program cannot open a socket by a path such as
- * /dev/stdout.
+ * `NamedPipes`: named pipes for the standard streams of a process. The pipes that Node.js creates are sockets, and a program cannot open a
+ * socket by a path such as /dev/stdout.
  */
 import { execFile } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync } from 'node:fs'
@@ -11,19 +11,19 @@ import type { PipePaths } from './messages.ts'
 
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants
 
-/** The pipes of a process. The streams are the ends that the driver uses. */
+/** The pipes of a process. The streams `stdin`, `stdout` and `stderr` are the ends that the driver uses. */
 export class NamedPipes {
   readonly paths: PipePaths
   readonly stdin: Writable | undefined
   readonly stdout: Readable
   readonly stderr: Readable | undefined
-  /** The descriptors of the ends for the process. While they are open in the driver, no stream ends. */
+  /** The file descriptors of the ends that the process uses. While these descriptors are open in the driver, no stream ends. */
   readonly #others: readonly number[]
 
   /**
    * Creates the pipes. While a pipe is full, a process that writes to it waits.
    *
-   * @param path the path of the pipes, to which the names of the streams are appended
+   * @param path the beginning of the path of each pipe; the name of the stream is appended, e.g. `.stdout`
    */
   static async open(path: string, { stdin, stderr }: { readonly stdin: boolean; readonly stderr: boolean }): Promise<NamedPipes> {
     const paths: PipePaths = {
@@ -33,7 +33,7 @@ export class NamedPipes {
     }
     const opened = new Set<number>()
     try {
-      // With the mode 666, a process can open its streams by their paths even after it has changed its uid.
+      // With the mode 666, a process can open a path such as /dev/stdout even after the process has changed its uid.
       await promisify(execFile)('mkfifo', ['-m', '666', ...Object.values(paths)])
       return new NamedPipes(paths, opened)
     } catch (error) {
@@ -56,7 +56,10 @@ export class NamedPipes {
     for (const stream of this.#streams) stream.on('error', () => undefined)
   }
 
-  /** Closes the ends for the process in the driver. Called once, when the process has started or could not be started. */
+  /**
+   * Closes the ends that the process uses in the driver, and removes the files of the pipes. Called once, when the process has started or
+   * could not be started.
+   */
   closeOthers(): void {
     for (const fd of this.#others) closeSync(fd)
     removeFiles(this.paths)
@@ -86,13 +89,13 @@ function removeFiles(paths: PipePaths): void {
 }
 
 /**
- * Opens the end of a pipe for a process. The end is a blocking one, because most programs cannot use a nonblocking one.
+ * Opens the end of a pipe that a process uses. The end is in blocking mode, because most programs cannot use a nonblocking descriptor.
  *
  * @returns the file descriptor, or `ignore` when `file` is undefined
  */
 export function openEndOfProcess(file: string | undefined, mode: 'read' | 'write'): number | 'ignore' {
   if (file === undefined) return 'ignore'
-  // This descriptor is both ends of the pipe. Without it, the next open would wait for ever if the driver had been killed.
+  // This descriptor is both ends of the pipe. Without it, the next `openSync` would wait for ever if the driver had been killed.
   const both = openSync(file, O_RDWR | O_NONBLOCK)
   try {
     return openSync(file, mode === 'read' ? O_RDONLY : O_WRONLY)

@@ -1,4 +1,7 @@
-/** `createPlainDriver`: runs the containers of Pods as plain processes of the user who runs Proreus, on machines without namespaces. */
+/**
+ * `createPlainDriver` creates the driver for machines on which Proreus cannot create namespaces. The driver runs the containers of Pods as
+ * plain processes of the user who runs Proreus.
+ */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ProreusError, messageOf } from '../../../api/errors.ts'
@@ -16,11 +19,11 @@ export interface PlainDriverOptions {
 }
 
 /**
- * Creates the driver and starts its supervisor, a process that starts the containers and kills them when this process ends for any reason.
- * A container has its own process group. It has the network, the host name and the files of this machine. A container that needs more is
- * refused when it is started (`unsupported`).
+ * Creates the driver and starts its supervisor. The supervisor is a process that starts the containers, and kills the containers when the
+ * process of the driver ends for any reason. Each container has its own process group, and the network, the host name and the files of this
+ * machine. If a container needs more, its start fails (`unsupported`).
  *
- * On macOS, a process that has left its process group and has lost its parent is not found when its container ends.
+ * On macOS, when a container ends, a process is not found if the process has left its process group and its parent has ended.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the folder cannot be used
  */
@@ -34,7 +37,7 @@ class PlainDriver implements PodDriver {
   readonly mode = 'plain'
   readonly ownFolders = []
   readonly #stateFolder: string
-  /** Undefined when the supervisor has ended or could not be started. The next container starts another one. */
+  /** Undefined when the supervisor has ended or could not be started. The next container then starts another supervisor. */
   #supervisor: Promise<Supervisor> | undefined
   #pipes = 0
   #isClosed = false
@@ -70,7 +73,7 @@ class PlainDriver implements PodDriver {
     const forget = (): void => {
       if (this.#supervisor === starting) this.#supervisor = undefined
     }
-    // When the supervisor was killed, its processes may still run. Another supervisor ends them.
+    // If the supervisor was killed, the processes that it had started may still run. The next supervisor first ends these processes.
     starting
       .then(async ({ ended }) => {
         await ended

@@ -18,12 +18,12 @@ export class PlainPod implements PodSandbox {
   readonly #containers = new Set<Promise<ContainerProcess>>()
   #removal: Promise<void> | undefined
 
-  /** @param place resolves with the place where processes can be started now */
+  /** @param place resolves with a running supervisor and a source of paths for pipes */
   constructor(place: () => Promise<PlainPlace>) {
     this.#place = place
   }
 
-  /** Resolves at the end of `remove`. A Pod without its own network has nothing that could end by itself. */
+  /** Resolves at the end of `remove`. A Pod without a network of its own does not end by itself. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -61,7 +61,7 @@ export class PlainPod implements PodSandbox {
       if (result.status === 'fulfilled') result.value.kill()
     }
     await Promise.allSettled([...this.#containers].map(async (starting) => (await starting).exited))
-    // If the supervisor was killed, its processes may still run. `#place` then starts another supervisor, which first ends them.
+    // If the supervisor was killed, the processes that it had started may still run. `#place` starts a supervisor, which first ends them.
     await this.#place().catch(() => undefined)
     this.#ended.resolve()
   }

@@ -10,10 +10,10 @@ import { containerEnded } from './supervisor.ts'
 import { terminalProblem } from './terminal.ts'
 import { unsupported } from './unsupported.ts'
 
-/** The supervisor that starts processes, and the folder for their pipes. */
+/** The supervisor that starts processes, and a source of paths for their pipes. */
 export interface PlainPlace {
   readonly supervisor: Supervisor
-  /** Returns a new path for the pipes of a process. */
+  /** Returns an unused path for the pipes of a process (`NamedPipes.open`). */
   newPipes(): string
 }
 
@@ -24,7 +24,11 @@ interface ProcessOptions extends ExecOptions {
   readonly container?: number
 }
 
-/** @throws {ContainerStartError} when a plain process cannot do what the container needs, or could not be started. */
+/**
+ * Starts the first process of a container.
+ *
+ * @throws {ContainerStartError} when the container needs more than a plain process has, or when the process could not be started.
+ */
 export async function startPlainContainer(place: PlainPlace, options: ContainerOptions): Promise<ContainerProcess> {
   const problems = unsupported(options)
   if (problems.length > 0)
@@ -61,7 +65,7 @@ async function startProcess(
   const problem = tty ? await terminalProblem() : undefined
   if (problem !== undefined) throw new ContainerStartError(problem)
   const pipes = await NamedPipes.open(newPipes(), { stdin, stderr: !tty }).catch((cause: unknown) => {
-    // The next supervisor removes the folder of the pipes.
+    // When a supervisor has ended, the driver removes the folder of the pipes before it uses the next supervisor.
     throw new ContainerStartError(supervisor.hasEnded ? containerEnded : 'the pipes of the process could not be created', { cause })
   })
   try {

@@ -1,6 +1,6 @@
 /**
- * The main module of the supervisor, the process that starts the processes of containers. The system closes the channel to the driver when
- * the driver's process ends for any reason, also by SIGKILL. The supervisor then ends all processes of the containers.
+ * The main module of the supervisor, the process that starts the processes of containers. When the process of the driver ends for any
+ * reason, even by SIGKILL, the operating system closes the channel to the driver. The supervisor then ends all processes of the containers.
  */
 import { once } from 'node:events'
 import { messageOf } from '../../../api/errors.ts'
@@ -9,7 +9,7 @@ import { Supervision } from './supervision.ts'
 
 const [stateFolder = ''] = process.argv.slice(2)
 
-/** Resolves when the message has left the process, or the driver has ended. */
+/** Sends a message to the driver. Resolves when the message has been sent, or when the driver has ended. */
 function send(message: SupervisorMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected && process.send !== undefined) process.send(message, undefined, undefined, () => resolve())
@@ -17,9 +17,9 @@ function send(message: SupervisorMessage): Promise<void> {
   })
 }
 
-// These signals may be sent to all processes of a service. The supervisor ends after the driver, not before it.
+// A service manager may send these signals to all processes of a service. The supervisor must not end before the driver.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
-// Node.js adds this variable to the environment of each process that it starts, even when the environment is given.
+// Otherwise Node.js would add this variable to the environment of each container: `spawn` copies the variable even if `env` is given.
 delete process.env['NODE_V8_COVERAGE']
 
 const disconnected = once(process, 'disconnect')

@@ -1,10 +1,10 @@
-/** `listProcesses` lists the processes of this machine with what is needed to find the processes of a container. */
+/** `listProcesses` lists the processes of this machine, with the properties by which `membersOf` finds the processes of a container. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
 /**
- * The environment variable by which processes of a container are found after they have left their process group. All processes inherit it.
- * It is read on Linux only.
+ * The environment variable that marks the processes of a container. Child processes inherit the variable, so they are found even after they
+ * have left the process group. The variable is read on Linux only.
  */
 export const markerVariable = 'PROREUS_CONTAINER'
 
@@ -12,21 +12,21 @@ export interface ProcessInfo {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** The time of the start, as text. When the system uses a pid again, the new process has another time. */
+  /** The start time as text. When the operating system uses a pid again, the new process has another start time. */
   readonly startTime: string
-  /** The value of `markerVariable`. */
+  /** The value of `markerVariable`. Absent if the process does not have the variable, or if the variable cannot be read. */
   readonly marker?: string
 }
 
 /** True on Linux, where /proc has a folder for each process. */
 const hasFiles = existsSync('/proc/self/stat')
 
-/** Returns all processes that this user can see. A process that has ended is not listed, even when its parent has not noticed the end. */
+/** Returns all processes that this user can see. A zombie, which is a process that has ended, is not listed. */
 export function listProcesses(): readonly ProcessInfo[] {
   return hasFiles ? listByFiles() : listByProgram(['-ax'])
 }
 
-/** Returns the time of the start of a process. Returns undefined when the process has ended. */
+/** Returns the start time of a process. Returns undefined when the process has ended. */
 export function startTimeOf(pid: number): string | undefined {
   const info = hasFiles ? readProcess(pid, bootId()) : listByProgram(['-p', String(pid)])[0]
   return info?.startTime
@@ -42,12 +42,15 @@ function listByFiles(): readonly ProcessInfo[] {
   })
 }
 
-/** Reads the line of a process (proc_pid_stat(5)). The name of the program is in parentheses and may contain any character. */
+/**
+ * Reads the file stat of a process (proc_pid_stat(5)). The name of the program is in parentheses and may itself contain parentheses, so the
+ * other fields begin after the last one.
+ */
 function readProcess(pid: number, boot: string): ProcessInfo | undefined {
   const line = readText(`/proc/${pid}/stat`)
   const [state = '', parent, group, ...rest] = line.slice(line.lastIndexOf(')') + 2).split(' ')
   if (state === '' || hasEnded(state)) return undefined
-  // The field 22 is the start in ticks since the boot of the machine.
+  // Field 22 is the start time in clock ticks since the machine booted.
   return { pid, parent: Number(parent), group: Number(group), startTime: `${boot} ${rest[16]}` }
 }
 
@@ -61,7 +64,7 @@ function bootId(): string {
   return readText('/proc/sys/kernel/random/boot_id').trim()
 }
 
-/** Returns an empty text when the process has ended, or belongs to another user. */
+/** Returns an empty string if the file cannot be read, because the process has ended or belongs to another user. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1')

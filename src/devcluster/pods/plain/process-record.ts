@@ -1,4 +1,4 @@
-/** `ProcessRecord`: the file that lists the running processes of a driver. After a crash of the driver, the next one reads the file. */
+/** `ProcessRecord`: the file that lists the running processes of a driver. After a crash, the supervisor of the next driver reads it. */
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../../api/json.ts'
@@ -10,7 +10,7 @@ export interface ProcessIdentity {
 }
 
 export interface RecordedProcesses {
-  /** The process that uses the driver. */
+  /** The process of the driver. */
   readonly owner: ProcessIdentity
   readonly supervisor: ProcessIdentity
   /** The processes from which all processes of the containers are found (`SupervisedContainer.identities`). */
@@ -19,7 +19,7 @@ export interface RecordedProcesses {
 
 export class ProcessRecord {
   readonly #file: string
-  /** The first part of the value of `markerVariable` in all processes of this folder. It differs from that of other folders. */
+  /** Identifies the folder. The value of `markerVariable` in each process of a driver begins with the id of the folder of this driver. */
   readonly folderId: string
 
   /** @param folder an existing folder */
@@ -45,7 +45,7 @@ export class ProcessRecord {
   write(content: RecordedProcesses): void {
     const temporary = `${this.#file}.new`
     rmSync(temporary, { force: true })
-    // With the flag `wx`, the write fails when another user has created a link here after the removal.
+    // With the flag `wx`, the write fails if another user has created a link at this path after the removal.
     writeFileSync(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' })
     renameSync(temporary, this.#file)
   }
@@ -54,7 +54,7 @@ export class ProcessRecord {
     rmSync(this.#file, { force: true })
   }
 
-  /** Another user must not choose the processes that this user kills. */
+  /** Throws when the file belongs to another user: another user must not choose the processes that this user kills. */
   #readOwnFile(): string {
     const fd = openSync(this.#file, 'r')
     try {

@@ -8,7 +8,7 @@ export interface SupervisedContainerOptions {
   readonly clock: Clock
   /** The value of `markerVariable` in all processes of the container. */
   readonly marker: string
-  /** Called when the identities have changed. */
+  /** Called when `identities` has changed. */
   onChange(): void
 }
 
@@ -16,7 +16,7 @@ export class SupervisedContainer {
   readonly marker: string
   readonly #clock: Clock
   readonly #onChange: () => void
-  /** The times of the start, keyed by pid. */
+  /** The start times of the processes in `identities`, keyed by pid. */
   readonly #started = new Map<number, string>()
   #end: Promise<void> | undefined
 
@@ -43,20 +43,23 @@ export class SupervisedContainer {
     this.#onChange()
   }
 
-  /** Called when a process that the supervisor had started has ended. The other members of its process group are kept in its place. */
+  /**
+   * Called when a process that the supervisor had started has ended. In `identities`, the processes that are left in its process group
+   * replace the ended process.
+   */
   replace(pids: readonly number[]): void {
     for (const { pid, group, startTime } of listProcesses()) if (pids.includes(group)) this.#started.set(pid, startTime)
     for (const pid of pids) this.#started.delete(pid)
     this.#onChange()
   }
 
-  /** Kills some processes, their descendants and their process groups. Resolves like `endProcesses`. */
+  /** Kills the processes with these pids, their descendants and their process groups. Resolves like `endProcesses`. */
   kill(pids: readonly number[]): Promise<void> {
     const started = new Map([...this.#started].filter(([pid]) => pids.includes(pid)))
     return endProcesses(this.#clock, () => membersOf(listProcesses(), { started, hasMarker: () => false }))
   }
 
-  /** Kills all processes. Resolves like `endProcesses`. */
+  /** Kills all processes of the container. Resolves like `endProcesses`. */
   end(): Promise<void> {
     this.#end ??= endProcesses(this.#clock, () =>
       membersOf(listProcesses(), { started: this.#started, hasMarker: (marker) => marker === this.marker }),

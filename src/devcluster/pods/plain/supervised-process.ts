@@ -16,9 +16,9 @@ import type { TerminalReport } from './terminal.ts'
 import { controlDescriptor, resizeTerminal, terminalCommand } from './terminal.ts'
 
 export interface StartOptions extends Pick<StartMessage, 'program' | 'folder' | 'pipes' | 'tty'> {
-  /** The value of `markerVariable`. */
+  /** The value of `markerVariable` in the environment of the process. */
   readonly marker: string
-  /** Called as soon as a process exists, for the first process of the group and for the process that has the terminal. */
+  /** Called for the first process of the group and for the process that has the terminal, as soon as each of them exists. */
   onProcess(pid: number): void
 }
 
@@ -44,7 +44,7 @@ export class SupervisedProcess {
     this.#terminal = terminal && { ...terminal, startTime: startTimeOf(terminal.pid) }
   }
 
-  /** The first process of the group, and the process that has the terminal. */
+  /** The pids of the first process of the group and of the process that has the terminal. */
   get pids(): readonly number[] {
     const { pid } = this.#child
     return [pid, this.#terminal?.pid].filter((one) => one !== undefined)
@@ -59,7 +59,7 @@ export class SupervisedProcess {
     if (pid !== undefined) sendSignal(pid, name)
   }
 
-  /** Sets the size of the terminal. Calls during a change are combined: only the last size is set after it. */
+  /** Sets the size of the terminal. If `resize` is called while a size is being set, only the size of the last call is set afterwards. */
   resize(size: TerminalSize): void {
     if (this.#terminal === undefined) return
     this.#nextSize = size
@@ -94,7 +94,7 @@ async function startWithTerminal({ program, folder, pipes, marker, onProcess }: 
   return new SupervisedProcess(child, exited, report)
 }
 
-/** Sends the program and resolves with the report of the process. Resolves with undefined when the process ends without a report. */
+/** Sends the program to `terminal-program.ts`. Resolves with its report, or with undefined if the process ends without a report. */
 async function exchange(control: Duplex, program: Program): Promise<TerminalReport | undefined> {
   control.on('error', () => undefined)
   control.end(JSON.stringify(program))
@@ -109,7 +109,7 @@ async function exchange(control: Duplex, program: Program): Promise<TerminalRepo
 interface GroupOptions {
   readonly folder: string
   readonly pipes: PipePaths
-  /** The pipes after the named ones. For a process with a terminal, they are stderr and `controlDescriptor`. */
+  /** The pipes for the file descriptors after the named pipes. For a process with a terminal, these are stderr and `controlDescriptor`. */
   readonly others: readonly 'pipe'[]
   onProcess(pid: number): void
 }
@@ -134,7 +134,7 @@ async function startGroup(
       child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal as NodeJS.Signals]))
     })
     if (child.pid !== undefined) onProcess(child.pid)
-    // This rejects when the program could not be started.
+    // `once` rejects if the event `error` reports that the program could not be started.
     await once(child, 'spawn')
     child.on('error', () => undefined)
     return { child, exited }

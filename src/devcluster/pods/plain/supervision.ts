@@ -1,4 +1,4 @@
-/** `Supervision`: starts the processes of containers for the driver, and ends those of an earlier driver. */
+/** `Supervision`: starts the processes of containers for the driver, and ends the processes of an earlier driver. */
 import type { Clock } from '../../../runtime/clock.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { timedOut, within } from '../../../runtime/waiting.ts'
@@ -23,7 +23,7 @@ interface Entry {
   readonly isFirst: boolean
 }
 
-/** The exit code of a process that has been killed. */
+/** The exit code of a process that has been killed: 128 plus the number of SIGKILL. */
 const killedCode = 137
 
 export class Supervision {
@@ -77,7 +77,7 @@ export class Supervision {
     }
   }
 
-  /** Kills all processes. Resolves like `endProcesses`. */
+  /** Kills all processes of all containers. Resolves like `endProcesses`. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#containers.values()].map((container) => container.end()))
@@ -121,11 +121,11 @@ export class Supervision {
 
   async #kill({ process, container, isFirst }: Entry, id: number): Promise<void> {
     await (isFirst ? container.end() : container.kill(process.pids))
-    // A process that has changed its user, such as by sudo, cannot be killed.
+    // A process that has changed its user, e.g. with sudo, cannot be killed. The end is reported although the process still runs.
     if ((await within(this.#clock, endsWithinMs, process.exited)) === timedOut) this.#exited(id, killedCode)
   }
 
-  /** Reports the end of a process once. */
+  /** Reports the end of a process. Further calls for the same process do nothing. */
   #exited(id: number, exitCode: number): void {
     if (this.#entries.delete(id)) this.#send({ type: 'exited', id, exitCode })
   }
@@ -140,7 +140,7 @@ export class Supervision {
     try {
       this.#recordProcesses()
     } catch {
-      // The disk may be full. The containers go on, and the file keeps its last content.
+      // The disk may be full. The containers continue to run, and the file keeps its last content.
     }
   }
 }

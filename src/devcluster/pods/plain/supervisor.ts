@@ -19,10 +19,10 @@ interface Pending {
   readonly exited: PromiseWithResolvers<number>
 }
 
-/** The message when a supervisor that has ended is asked for another process. */
+/** The message of the error when a process cannot be started because its supervisor has ended. */
 export const containerEnded = 'the container has ended'
 
-/** The exit code of a process that has been killed. */
+/** The exit code of a process that has been killed: 128 plus the number of SIGKILL. */
 const killedCode = 137
 
 export class Supervisor {
@@ -50,7 +50,7 @@ export class Supervisor {
     this.#child = spawn(process.execPath, [script, stateFolder], {
       // In a session of its own, the process does not receive the signals of the terminal in which Proreus runs.
       detached: true,
-      // The options of Proreus, such as those of a debugger, are not meant for the supervisor.
+      // NODE_OPTIONS is for the process of Proreus, e.g. for a debugger, and must not apply to the supervisor.
       env: { ...process.env, NODE_OPTIONS: undefined },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
@@ -58,7 +58,7 @@ export class Supervisor {
     this.ended = this.#watch()
   }
 
-  /** True when the supervisor has ended, and all processes that it had started with it. */
+  /** True when the supervisor has ended. All processes that it had started have then been reported as ended. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }
@@ -94,7 +94,7 @@ export class Supervisor {
 
   /** Resolves when the process of the supervisor has ended. */
   async #watch(): Promise<void> {
-    // Messages may arrive after the event `exit`.
+    // Messages of the supervisor may arrive after the event `exit`, but not after the event `disconnect`.
     const disconnected = new Promise((resolve) => this.#child.on('disconnect', resolve))
     const cause = await new Promise<Error>((resolve) => {
       this.#child.on('error', (error) => {

@@ -1,4 +1,4 @@
-/** Terminals for processes. Node.js cannot open a terminal, so the program script(1) does. */
+/** Terminals for processes. Node.js cannot open a new terminal, so the program script(1) opens the terminal. */
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -10,7 +10,7 @@ import type { TerminalSize } from '../driver.ts'
 export const controlDescriptor = 3
 
 export interface TerminalReport {
-  /** The process that becomes the program of the container. */
+  /** The pid of the process that becomes the program of the container. */
   readonly pid: number
   /** The path of the terminal, e.g. /dev/pts/1. */
   readonly path: string
@@ -26,7 +26,7 @@ const isMacOS = process.platform === 'darwin'
 export async function terminalProblem(environment: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   const version = await promisify(execFile)('script', ['--version'], { env: environment }).then(
     ({ stdout }) => stdout,
-    // The script of macOS refuses the option, and has all that is needed.
+    // script(1) of macOS does not know the option `--version`. It can be used nevertheless.
     (error: NodeJS.ErrnoException) => (isMacOS && error.code !== 'ENOENT' ? '' : undefined),
   )
   if (isMacOS ? version !== undefined : version?.includes('util-linux')) return undefined

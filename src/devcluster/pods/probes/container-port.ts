@@ -6,7 +6,7 @@ import { ProbeError } from './probe-outcome.ts'
 /**
  * Returns the number of a port (k8s.io/kubernetes/pkg/probe: ResolveContainerPort).
  *
- * @throws {ProbeError} when the container has no port of this name, or when the number is not a port.
+ * @throws {ProbeError} when the container has no port with this name, or when the number is not a valid port number.
  */
 export function containerPort(port: number | string, { ports = [] }: ContainerSpec): number {
   const number = typeof port === 'number' ? port : (ports.find(({ name }) => name === port)?.containerPort ?? parsed(port))
@@ -14,7 +14,7 @@ export function containerPort(port: number | string, { ports = [] }: ContainerSp
   throw new ProbeError(`invalid port number: ${number}`)
 }
 
-/** A number may be declared as a string. The message is that of Go's `strconv.Atoi`. */
+/** Parses a port number that is declared as a string. The error message is that of Go's `strconv.Atoi`. */
 function parsed(port: string): number {
   if (/^[+-]?\d{1,10}$/.test(port)) return Number(port)
   throw new ProbeError(`strconv.Atoi: parsing ${quote(port)}: invalid syntax`)

@@ -1,4 +1,4 @@
-/** `withDeadline`: work that is aborted when its time is over. */
+/** `withDeadline`: aborts work that is not done in time. */
 import type { Clock } from '../../../runtime/clock.ts'
 
 /** The reason with which `withDeadline` aborts work whose time is over. The message is that of Go's `context.DeadlineExceeded`. */
@@ -14,7 +14,7 @@ export interface DeadlineOptions {
   readonly signal: AbortSignal
 }
 
-/** Settles like `work`. The signal of `work` aborts with `options.signal`, or with a `DeadlineExceeded` after `ms` milliseconds. */
+/** Settles like `work`. The signal of `work` aborts when `options.signal` aborts, or after `ms` milliseconds with a `DeadlineExceeded`. */
 export async function withDeadline<T>(ms: number, options: DeadlineOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, signal } = options
   const deadline = new AbortController()

@@ -7,18 +7,18 @@ import { untilAborted } from '../../../runtime/waiting.ts'
 import { DeadlineExceeded } from './deadline.ts'
 import type { ProbeTarget } from './probe-target.ts'
 
-/** A connection that could not be made, or that broke. The message is that of Go's `net.OpError`. */
+/** The error of a connection that could not be opened, or that broke. The message is that of Go's `net.OpError`. */
 export class ConnectionError extends Error {}
 
 export interface Connection {
   readonly socket: Duplex
-  /** Both ends as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. */
+  /** Both ends as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. Only the remote end if no other is known. */
   readonly ends: string
 }
 
 export interface DialOptions {
   readonly port: number
-  /** The host that the handler declares. Default: the Pod. */
+  /** The host that the handler declares. Default: the address of the Pod. */
   readonly host?: string | undefined
   readonly signal: AbortSignal
 }
@@ -26,15 +26,15 @@ export interface DialOptions {
 /**
  * Connects to a TCP port. The caller has to destroy the socket.
  *
- * @throws {ConnectionError} when the port could not be reached, or when the deadline of `signal` is over.
- * @throws the reason of `signal` when `signal` aborts for another reason than the deadline.
+ * @throws {ConnectionError} when the port could not be reached, or when `signal` aborts with a `DeadlineExceeded` during the call.
+ * @throws the reason of `signal` when `signal` has already aborted, or aborts with another reason.
  */
 export async function dial(target: ProbeTarget, { port, host, signal }: DialOptions): Promise<Connection> {
   const address = `${urlHost(host ?? target.address)}:${port}`
   signal.throwIfAborted()
   try {
     const socket = await untilAborted(target.connect(port, host), signal, discard)
-    // Each later error reaches the reader or writer of the socket. Without a listener, it would end the process.
+    // The code that reads from or writes to the socket handles later errors. Without a listener, an error would end this process.
     socket.on('error', ignore)
     return { socket, ends: endsOf(socket, address) }
   } catch (error) {
@@ -49,7 +49,7 @@ function discard(socket: Duplex): void {
 }
 
 function ignore(): void {
-  // The stream closes after its error.
+  // The stream closes after the error, so nothing is left to do.
 }
 
 function endsOf(socket: Duplex, remote: string): string {
@@ -74,7 +74,7 @@ function dialMessage(error: unknown, address: string, host = ''): string {
   return `dial tcp ${address}: ${words === undefined ? messageOf(error) : `connect: ${words}`}`
 }
 
-/** Returns the message of an error of an open connection. Undefined for an error that does not come from the network. */
+/** Returns the message of an error of an open connection. Returns undefined for an error that does not come from the network. */
 export function networkMessage(error: unknown, ends: string): string | undefined {
   const code = codeOf(error)
   // A system call fails with ECONNRESET when the peer has reset the connection. For a connection that ends too early, Node reports

@@ -10,7 +10,11 @@ import { ProbeError } from './probe-outcome.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
 import { runCommand } from './run-command.ts'
 
-/** Runs a probe `exec` (k8s.io/kubernetes/pkg/probe/exec: Probe). @throws {ProbeError} when the command could not be started. */
+/**
+ * Runs a probe `exec` (k8s.io/kubernetes/pkg/probe/exec: Probe).
+ *
+ * @throws {ProbeError} when the command is too long after the expansion of its references, or could not be started.
+ */
 export async function execProbe({ command = [] }: NonNullable<ProbeSpec['exec']>, context: ProbeContext): Promise<ProbeOutcome> {
   const { target, clock, timeoutMs, signal: ended } = context
   let words = command

@@ -1,4 +1,4 @@
-/** `FirstBytes`: passes the bytes of a connection on in both directions, and keeps the first ones that arrive. */
+/** `FirstBytes`: forwards the bytes of a connection in both directions, and keeps the first bytes that arrive. */
 import { Duplex } from 'node:stream'
 
 export class FirstBytes extends Duplex {

@@ -1,4 +1,4 @@
-/** `grpcCall`: one unary gRPC call without TLS and compression. */
+/** `grpcCall`: one unary gRPC call without TLS and without compression. */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import { constants } from 'node:http2'
 import type { GrpcStatus } from './grpc-status.ts'
@@ -15,12 +15,12 @@ export interface GrpcRequest {
 /** The message of the response, or the status of a call that failed. */
 export type GrpcResult = { readonly message: Buffer; readonly status?: never } | { readonly message?: never; readonly status: GrpcStatus }
 
-/** The limit of google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
+/** The maximum size of a response message in google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
 const maxMessageBytes = 4 * 1024 * 1024
-/** A byte for the compression, and four for the length of the message. */
+/** The length of the prefix of a message: one byte for the compression flag, and four bytes for the length of the message. */
 const prefixBytes = 5
 
-/** Calls a method. Rejects with the reason of an aborted signal. */
+/** Calls a method. Rejects with the reason of `signal` when `signal` aborts. */
 export async function grpcCall(session: ClientHttp2Session, request: GrpcRequest, signal: AbortSignal): Promise<GrpcResult> {
   const response = await exchange(session, request, signal)
   return resultOf(response)
@@ -93,7 +93,7 @@ class Body {
   }
 }
 
-/** Returns the length of the message. Undefined when its prefix is not complete. */
+/** Returns the length of the message as its prefix declares it. Returns undefined when the prefix is incomplete. */
 function lengthOf(body: Buffer): number | undefined {
   return body.length < prefixBytes ? undefined : body.readUInt32BE(1)
 }

@@ -66,7 +66,7 @@ async function check(session: ClientHttp2Session, { service, timeoutMs, signal }
   }
 }
 
-/** Returns the state of a HealthCheckResponse: its name, or its number when it has no name. */
+/** Returns the name of the state in a HealthCheckResponse, or the number of a state without a name. */
 function stateOf(message: Buffer): string {
   const reader = new WireReader(message)
   let state = 0

@@ -1,4 +1,4 @@
-/** `grpcSession`: an HTTP/2 connection without TLS. The client tries to connect until its time is over. */
+/** `grpcSession`: an HTTP/2 connection without TLS. The client tries to connect until it succeeds or the signal aborts. */
 import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:http2'
 import type { Clock } from '../../../runtime/clock.ts'
@@ -14,14 +14,14 @@ export interface GrpcSessionOptions {
 }
 
 /**
- * The first delay between two tries, and the factor by which the delay grows (google.golang.org/grpc/backoff: DefaultConfig, without the
- * jitter). Go's maximum delay is absent, because a probe usually ends long before it.
+ * The delay in milliseconds before the second try, and the factor by which the delay grows with each try (google.golang.org/grpc/backoff:
+ * DefaultConfig, without the jitter). The delay has no maximum, because a probe usually ends before Go's maximum of 120 seconds is reached.
  */
 const [firstDelayMs, factor] = [1000, 1.6]
 
 /**
  * Connects to a server. Tries again when the connection fails (google.golang.org/grpc: WithBlock). Resolves when the server has sent its
- * settings. The caller has to destroy the session. Rejects with the reason of an aborted signal.
+ * settings. The caller has to destroy the session. Rejects with the reason of the signal when the signal aborts.
  */
 export async function grpcSession(target: ProbeTarget, options: GrpcSessionOptions): Promise<ClientHttp2Session> {
   const { clock, signal } = options

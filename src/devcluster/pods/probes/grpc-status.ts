@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { quote } from '../../../api/field-error.ts'
 
-/** The names of the codes, in their order (google.golang.org/grpc/codes). */
+/** The names of the codes, in the order of their numbers (google.golang.org/grpc/codes). */
 const codeNames = [
   'OK',
   'Canceled',
@@ -35,7 +35,7 @@ export function grpcStatus(code: GrpcCode, message: string): GrpcStatus {
   return { code, message }
 }
 
-/** Returns the status that the trailers of a response name. Undefined for the code OK. */
+/** Returns the status for the trailers `grpc-status` and `grpc-message` of a response. Returns undefined for the code OK. */
 export function statusOfTrailers(code: string, message: string): GrpcStatus | undefined {
   if (!/^[+-]?\d{1,10}$/.test(code))
     return grpcStatus('Unknown', `transport: malformed grpc-status: strconv.ParseInt: parsing ${quote(code)}: invalid syntax`)
@@ -44,12 +44,12 @@ export function statusOfTrailers(code: string, message: string): GrpcStatus | un
   return { code: codeNames[number] ?? `Code(${number})`, message: decodePercents(message) }
 }
 
-/** Decodes `%` with two hexadecimal digits. A `%` without them stays as it is. */
+/** Decodes each `%` that is followed by two hexadecimal digits. Every other `%` is unchanged. */
 function decodePercents(message: string): string {
   return message.replace(/(?:%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
 }
 
-/** The codes of responses that are not gRPC's (google.golang.org/grpc/internal/transport: HTTPStatusConvTab). */
+/** The gRPC codes for HTTP statuses, for responses that are not gRPC (google.golang.org/grpc/internal/transport: HTTPStatusConvTab). */
 const httpCodes: ReadonlyMap<number, GrpcCode> = new Map([
   [400, 'Internal'],
   [401, 'Unauthenticated'],
@@ -61,7 +61,7 @@ const httpCodes: ReadonlyMap<number, GrpcCode> = new Map([
   [504, 'Unavailable'],
 ])
 
-/** Returns the status for a response that is not gRPC's. */
+/** Returns the gRPC status for a response that is not gRPC, because its content type is another one. */
 export function statusOfHttp(status: number, contentType: string | undefined): GrpcStatus {
   const received =
     contentType === undefined
@@ -72,8 +72,8 @@ export function statusOfHttp(status: number, contentType: string | undefined): G
 }
 
 /**
- * The error codes of HTTP/2 in their order (RFC 9113, section 7), each with its code in gRPC (google.golang.org/grpc/internal/transport:
- * http2ErrConvTab).
+ * The error codes of HTTP/2 in the order of their numbers (RFC 9113, section 7), each with the corresponding gRPC code
+ * (google.golang.org/grpc/internal/transport: http2ErrConvTab).
  */
 const resets: readonly (readonly [name: string, code: GrpcCode])[] = [
   ['NO_ERROR', 'Internal'],

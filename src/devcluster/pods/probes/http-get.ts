@@ -13,7 +13,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  * Sends a request, and follows redirects to the same host. Returns the last response. A redirect to another host is not followed, and is
  * the last response (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). The caller has to read or close the response.
  *
- * @throws {HttpError} when `sendGet` throws it, after ten redirects, and for a redirect with an invalid location.
+ * @throws {HttpError} when `sendGet` throws an `HttpError`, at the tenth redirect, and when the location of a redirect is invalid.
+ * @throws the reason of `options.signal` when the signal aborts with another reason than a `DeadlineExceeded`.
  */
 export async function httpGet(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   let current = request
@@ -49,8 +50,8 @@ function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpR
 }
 
 /**
- * Returns the headers of the first request, and the URL of the latest one as Referer. A Referer that the handler declares is kept, and the
- * URL of a request over TLS is not sent in plain text (net/http: refererForURL).
+ * Returns the headers of the first request, and the URL of the latest request as Referer. A Referer that the handler declares is kept. The
+ * URL of a request over TLS is not added to a request without TLS (net/http: refererForURL).
  */
 function headersOfRedirect(first: HttpRequest, latest: HttpRequest, next: URL): HttpRequest['headers'] {
   const isDeclared = first.headers.some(([name]) => name === 'Referer')

@@ -9,10 +9,14 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 import { ProbeError } from './probe-outcome.ts'
 import { HttpError } from './send-get.ts'
 
-/** The length of the body that is read (k8s.io/kubernetes/pkg/probe/http: maxRespBodyLength). */
+/** The maximum number of bytes that are read from the body (k8s.io/kubernetes/pkg/probe/http: maxRespBodyLength). */
 const maxBodyBytes = 10 * 1024
 
-/** Runs a probe `httpGet` (k8s.io/kubernetes/pkg/probe/http: DoHTTPProbe). @throws {ProbeError} when the request or the body is invalid. */
+/**
+ * Runs a probe `httpGet` (k8s.io/kubernetes/pkg/probe/http: DoHTTPProbe).
+ *
+ * @throws {ProbeError} when the request is invalid, or when the body of the response could not be read.
+ */
 export async function httpProbe(action: HttpGetAction, context: ProbeContext): Promise<ProbeOutcome> {
   const { target, container, timeoutMs, signal: ended } = context
   const request = httpRequestOf(action, { container, address: target.address, purpose: 'probe' })
@@ -36,7 +40,7 @@ function outcomeOf(status: number, body: string): ProbeOutcome {
     : { kind: 'warning', output: `Probe terminated redirects, Response body: ${body}` }
 }
 
-/** The error of a body that could not be read. */
+/** Returns the error to throw when the body of a response could not be read because of `error`. */
 function bodyError(error: unknown): unknown {
   if (error instanceof ConnectionError) return new ProbeError(error.message, { cause: error, state: 'failure' })
   if (!(error instanceof DeadlineExceeded)) return error

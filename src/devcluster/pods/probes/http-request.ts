@@ -8,14 +8,14 @@ import { ProbeError } from './probe-outcome.ts'
 export type HttpGetAction = NonNullable<ProbeSpec['httpGet']>
 
 export interface HttpRequest {
-  /** The scheme in lower case. Only `http` and `https` can be sent. */
+  /** The scheme in lower case. Only a request with the scheme `http` or `https` can be sent. */
   readonly scheme: string
-  /** The host. An IPv6 address has no brackets. */
+  /** The name or the IP address of the host. An IPv6 address has no brackets. */
   readonly hostname: string
   readonly port: number
-  /** The host and port as the URL has them. */
+  /** The host and port as in the URL. */
   readonly authority: string
-  /** The path and query, which contain only characters that Node sends. */
+  /** The path and query. They contain only characters that Node.js permits in a request. */
   readonly path: string
   /** All headers but Host. A name may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -27,7 +27,7 @@ export interface HttpRequestOptions {
   readonly container: ContainerSpec
   /** The address of the Pod. */
   readonly address: string
-  /** The second word of the header User-Agent. */
+  /** The second part of the header User-Agent, e.g. in `kube-probe/1.36`. */
   readonly purpose: 'probe' | 'lifecycle'
 }
 
@@ -48,7 +48,7 @@ export function httpRequestOf(action: HttpGetAction, { container, address, purpo
   return { scheme, hostname, port, authority, path: requestPath(action.path ?? ''), headers, declaredHost }
 }
 
-/** Returns the URL of a request as the messages of errors have it. */
+/** Returns the URL of a request for error messages, redirects and the header Referer. */
 export function urlOf({ scheme, authority, path }: HttpRequest): string {
   return `${scheme}://${authority}${path}`
 }
@@ -82,14 +82,14 @@ function canonicalName(name: string): string {
 /** The characters that Go's package `net/url` escapes in a path. */
 const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 /**
- * Matches a text that Go does not parse as a URL, but uses as the path as a whole. The text has a control character, or, before the query,
- * a `%` without two hexadecimal digits after it.
+ * Matches a declared path that Go's `url.Parse` refuses: a text with a control character or, before the query, with a `%` without two
+ * hexadecimal digits after it. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http: formatURL).
  */
 const invalidUrl = /[\0-\x1f\x7f]|^[^?]*%(?![\da-f]{2})/i
 
 /**
  * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. Unlike in Go, the
- * query is escaped, too, because Node sends no space and no character beyond ASCII.
+ * query is escaped, too, because Node.js refuses to send a space or a character beyond ASCII.
  */
 function requestPath(declared: string): string {
   if (invalidUrl.test(declared)) return absolute(percentEncode(declared.replaceAll('%', '%25'), escapedInPath))

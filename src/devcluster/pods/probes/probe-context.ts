@@ -1,4 +1,4 @@
-/** `ProbeContext`: one run of a probe. */
+/** `ProbeContext`: the parameters of one run of a probe. */
 import type { Clock } from '../../../runtime/clock.ts'
 import type { ContainerSpec } from '../../controllers/kubelet/container-runtime.ts'
 import type { ProbeTarget } from './probe-target.ts'
@@ -8,6 +8,6 @@ export interface ProbeContext {
   readonly target: ProbeTarget
   readonly clock: Clock
   readonly timeoutMs: number
-  /** Aborts the run, because the container ends. The run then rejects with the reason of the signal. */
+  /** Aborts the run when the container stops or ends. The run then rejects with the reason of the signal. */
   readonly signal: AbortSignal
 }

@@ -7,7 +7,10 @@ export interface ProbeOutcome {
   readonly output: string
 }
 
-/** A run without an outcome, for example because the command could not be started. The kubelet tries again, and then ignores the run. */
+/**
+ * The error of a run without an outcome, for example because the command could not be started. If further tries fail, too, the kubelet
+ * ignores the run (`runProbe`).
+ */
 export class ProbeError extends Error {
   /** The state that the Event of the kubelet names. */
   readonly state: 'unknown' | 'failure'

@@ -6,20 +6,20 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 
 export interface ProbeWorkerOptions {
   readonly clock: Clock
-  /** The start of the container, in milliseconds since 1970. */
+  /** The time at which the container started, in milliseconds since 1970. */
   readonly startedAt: number
-  /** The result until a threshold is reached. */
+  /** The result of the probe until a threshold is reached for the first time. */
   readonly isSuccess: boolean
-  /** Runs the probe. Throws a `ProbeError` for a run without an outcome. */
+  /** Runs the probe once. Rejects with a `ProbeError` for a run without an outcome. */
   run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>
-  /** Called when a run has ended. From then on, `due` is the time of this end. */
+  /** Called when a run has ended. Until `take` is called, `due` is the time at which this run ended. */
   onEnd(): void
 }
 
 /** A run that has ended. */
 export interface ProbeReport {
   readonly outcome: ProbeOutcome | ProbeError
-  /** True when the outcome is now the result of the probe, because its threshold is reached. */
+  /** True when the outcome is now the result of the probe, because the success or failure threshold is reached. */
   readonly isConfirmed: boolean
 }
 
@@ -27,7 +27,7 @@ export interface ProbeReport {
 const [defaultTimeoutSeconds, defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] = [1, 10, 3, 1]
 
 export class ProbeWorker {
-  /** The result that a threshold has confirmed. */
+  /** The result of the probe. Changes only when a threshold is reached. */
   isSuccess: boolean
   readonly #spec: ProbeSpec
   readonly #options: ProbeWorkerOptions
@@ -54,12 +54,12 @@ export class ProbeWorker {
     this.#wait()
   }
 
-  /** The end of the run that `take` returns next, in milliseconds since 1970. Infinity when `take` returns undefined. */
+  /** The time at which the run that `take` returns next ended, in milliseconds since 1970. Infinity when `take` would return undefined. */
   get due(): number {
     return this.#ended?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the run that has ended, and plans the next one. Undefined when no run has ended. */
+  /** Returns the run that has ended, and schedules the next run. Returns undefined when no run has ended. */
   take(): ProbeReport | undefined {
     if (this.#ended === undefined) return undefined
     const { outcome } = this.#ended
@@ -69,7 +69,7 @@ export class ProbeWorker {
     return { outcome, isConfirmed: !(outcome instanceof ProbeError) && this.#confirms(outcome.kind !== 'failure') }
   }
 
-  /** Ends the timer and the run. A run that `take` has not returned is lost. */
+  /** Cancels the timer and aborts the current run. A run that has ended, but that `take` has not returned, is dropped. */
   end(): void {
     this.#timer?.cancel()
     this.#running?.abort()
@@ -93,8 +93,8 @@ export class ProbeWorker {
   }
 
   /**
-   * Runs the probe once. The periods continue during the run. When a period begins during the run, the next run begins as soon as `take`
-   * has returned this run, as with a `Ticker` of Go.
+   * Runs the probe once. If the run lasts longer than the period, the next run begins as soon as `take` has returned this run, as with a
+   * `Ticker` of Go. Later runs begin at multiples of the period again.
    */
   async #run(): Promise<void> {
     const { clock, run, onEnd } = this.#options
@@ -112,7 +112,7 @@ export class ProbeWorker {
   }
 }
 
-/** An error that a probe does not expect must not end the process. */
+/** Returns a `ProbeError` for every error, because an unexpected error of a probe must not end this process. */
 function probeError(error: unknown): ProbeError {
   if (error instanceof ProbeError) return error
   return new ProbeError(error instanceof Error ? error.message : String(error), { cause: error })

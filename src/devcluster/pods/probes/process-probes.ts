@@ -1,4 +1,4 @@
-/** `ProcessProbes`: the startup, liveness and readiness probes of one run of a container whose processes are real. */
+/** `ProcessProbes`: the startup, liveness and readiness probes of one run of a container that runs as processes of this machine. */
 import type { Clock } from '../../../runtime/clock.ts'
 import type {
   ContainerSpec,
@@ -19,15 +19,15 @@ export interface ProcessProbesOptions extends ProbesOptions {
   readonly container: ContainerSpec
   readonly target: ProbeTarget
   readonly clock: Clock
-  /** Called when the run of a probe has ended. From then on, `due` is not Infinity. */
+  /** Called when the run of a probe has ended. Until `step` takes this run, `due` is not Infinity. */
   wake(): void
-  /** Takes the Events of probes that succeed with a warning, and of runs without an outcome. `onFailure` takes those of failures. */
+  /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called. */
   record(event: RuntimeEvent): void
 }
 
 /**
- * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). The result of a run counts when `step` has taken it. The probe runs
- * again only after that. The first run has no random delay, because a kubelet delays it only after its own restart.
+ * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). The outcome of a run takes effect when `step` takes the run. The
+ * probe then runs again. The first run has no random delay, because a kubelet delays the first run only shortly after its own start.
  */
 export class ProcessProbes implements Probes {
   isStarted: boolean
@@ -89,8 +89,8 @@ export class ProcessProbes implements Probes {
   }
 
   /**
-   * Begins the probes that have waited for the startup probe. The kubelet, too, runs the readiness probe at once
-   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). The kubelet runs the liveness probe soon after.
+   * Begins the liveness and readiness probes, which have waited for the startup probe. The kubelet, too, runs the readiness probe at once
+   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus), but the liveness probe only when its next period begins.
    */
   #start(): void {
     this.isStarted = true

@@ -19,11 +19,11 @@ export interface CommandOptions {
   readonly signal: AbortSignal
 }
 
-/** The length of the kept output (k8s.io/kubernetes/pkg/probe/exec: maxReadLength). */
+/** The maximum number of bytes of the output that are kept (k8s.io/kubernetes/pkg/probe/exec: maxReadLength). */
 const maxOutputBytes = 10 * 1024
 /**
- * The time for the rest of the output after the command has ended. Processes that the command leaves in the background keep the streams
- * open.
+ * The longest time in milliseconds to wait for the rest of the output after the command has ended. Processes that the command leaves in the
+ * background can keep the streams open for longer.
  */
 const drainMs = 200
 
@@ -50,8 +50,8 @@ export async function runCommand(command: readonly string[], target: ProbeTarget
 }
 
 /**
- * Collects the beginning of a stream. The rest is read and dropped. A full pipe would stop the command. A closed pipe would end the
- * processes that the command leaves in the background.
+ * Collects the beginning of a stream. The rest is read and dropped, because a full pipe would block the command, and a closed pipe would
+ * end the processes that the command leaves in the background.
  */
 class CollectedOutput {
   /** Resolves when the stream has ended or failed. */
@@ -75,12 +75,12 @@ class CollectedOutput {
   }
 }
 
-/** Ends a command that started too late. */
+/** Kills a command that started only after the signal had aborted. */
 function discard(process: ExecProcess): void {
   for (const stream of [process.stdin, process.stdout, process.stderr]) stream?.on('error', ignore).destroy()
   process.kill()
 }
 
 function ignore(): void {
-  // Nobody waits for it any more.
+  // No caller waits for the result or the error any more.
 }

@@ -19,16 +19,19 @@ export interface HookOptions {
   /** The Pod as the messages of the kubelet name it: name_namespace(uid). */
   readonly pod: string
   readonly clock: Clock
-  /** Ends the hook. A hook has no time limit of its own. */
+  /** Aborts the hook. A hook has no time limit of its own. */
   readonly signal: AbortSignal
-  /** Takes the Event of a request that was sent again without TLS. */
+  /** Called with an Event when a request was sent again without TLS. */
   record(event: RuntimeEvent): void
 }
 
 /** The message of Go's `context.Canceled`. */
 const canceled = 'context canceled'
 
-/** A hook that failed. The message is that of the kubelet, e.g. `Exec lifecycle hook ([false]) for Container "main" in Pod … failed - error: …`. */
+/**
+ * The error of a hook that failed. The message is that of the kubelet, e.g. `Exec lifecycle hook ([sleep 9]) for Container "main" in Pod
+ * "web_default(UID)" failed - error: context canceled, message: ""`.
+ */
 export class HookError extends Error {}
 
 /** Resolves when the hook has succeeded. @throws {HookError} when the hook has failed, or when the signal aborts. */
@@ -62,7 +65,7 @@ async function runHttpHook(action: HttpGetAction, target: ProbeTarget, options: 
   }
 }
 
-/** Sends a request. When the server answers without TLS, the request is sent again without TLS and without the header Authorization. */
+/** Sends a request. If the server answers an HTTPS request without TLS, sends the request again over HTTP, without Authorization. */
 async function sendRequest(action: HttpGetAction, target: ProbeTarget, { container, signal, record }: HookOptions): Promise<void> {
   const request = httpRequestOf(action, { container, address: target.address, purpose: 'lifecycle' })
   const sending = { target, host: action.host || undefined, signal }
@@ -101,7 +104,7 @@ function hookError(kind: string, message: string, { options: { container, pod },
   return new HookError(text, { cause })
 }
 
-/** Formats a handler that the kubelet does not support as Go does, e.g. `tcpSocket`. */
+/** Formats a handler as Go formats it. The kubelet does not support the handler, e.g. `tcpSocket`. */
 function formatHandler({ tcpSocket }: HookHandler): string {
   const { port, host = '' } = tcpSocket ?? {}
   const [type, number, name] = typeof port === 'string' ? [1, 0, port] : [0, port, '']

@@ -15,7 +15,7 @@ const maxTries = 3
  * Runs a probe. Tries again when a try has no outcome.
  *
  * @throws {ProbeError} when no try has an outcome.
- * @throws the reason of `context.signal` when it aborts.
+ * @throws the reason of `context.signal` when the signal aborts.
  */
 export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
   for (let tries = 1; ; tries++) {
@@ -27,7 +27,7 @@ export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<
   }
 }
 
-/** The kubelet looks at the handlers in this order (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
+/** Runs the first declared handler. The order is that of the kubelet (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
 async function runOnce({ exec, httpGet, tcpSocket, grpc }: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
   if (exec !== undefined) return execProbe(exec, context)
   if (httpGet !== undefined) return httpProbe(httpGet, context)

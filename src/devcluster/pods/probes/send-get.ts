@@ -12,7 +12,7 @@ import { urlOf } from './http-request.ts'
 import type { ProbeTarget } from './probe-target.ts'
 import { startTls } from './start-tls.ts'
 
-/** A request without a response. The message is that of Go's `url.Error`, e.g. `Get "http://10.0.0.1:80/": EOF`. */
+/** The error of a request without a response. The message is that of Go's `url.Error`, e.g. `Get "http://10.0.0.1:80/": EOF`. */
 export class HttpError extends Error {
   constructor(url: string, message: string, options?: ErrorOptions) {
     super(`Get ${quote(url)}: ${message}`, options)
@@ -26,7 +26,7 @@ export interface HttpResponse {
    * Reads the body, `limit` bytes at most, and closes the connection.
    *
    * @throws {ConnectionError} when the body is incomplete or invalid.
-   * @throws the reason of the signal when it aborts.
+   * @throws the reason of the signal when the signal aborts.
    */
   readBody(limit: number): Promise<string>
   /** Closes the connection. */
@@ -35,25 +35,25 @@ export interface HttpResponse {
 
 export interface SendOptions {
   readonly target: ProbeTarget
-  /** The host to connect to. Default: the Pod. */
+  /** The host to connect to. Default: the address of the Pod. */
   readonly host: string | undefined
-  /** Ends the request and the response. */
+  /** Aborts the request, and the reading of the response. */
   readonly signal: AbortSignal
 }
 
-/** Go's limit is 10 MiB. Less is enough for every server, and saves memory. */
+/** The maximum size of the header of a response. Go's limit is 10 MiB. The lower limit saves memory, and is enough for real servers. */
 const maxHeaderBytes = 1024 * 1024
 /**
- * Go counts the headers of the responses before the final one, such as `103 Early Hints`, against the same limit. Node.js needs much longer
- * for many small responses than for one large one.
+ * The maximum total size of the responses before the final response, such as `103 Early Hints`. Go limits them to 10 MiB, too. The limit is
+ * lower here, because Node.js needs much more time for many small responses than for one large response.
  */
 const maxInformationBytes = 64 * 1024
 
 /**
  * Sends a request.
  *
- * @throws {HttpError} when the request is invalid, when no response arrives, or when the deadline of `signal` is over.
- * @throws the reason of `signal` when `signal` aborts for another reason than the deadline.
+ * @throws {HttpError} when the request is invalid, when no response arrives, or when `signal` aborts with a `DeadlineExceeded`.
+ * @throws the reason of `signal` when `signal` aborts with another reason.
  */
 export async function sendGet(request: HttpRequest, { target, host, signal }: SendOptions): Promise<HttpResponse> {
   const url = urlOf(request)
@@ -93,7 +93,7 @@ function exchange(request: HttpRequest, stream: Duplex, signal: AbortSignal): Pr
       path,
       headers: ['Host', host, ...headers.flatMap(([name, value]) => [name, asBytes(value)])],
       maxHeaderSize: maxHeaderBytes,
-      // Go accepts lines without a carriage return, too.
+      // Go, too, accepts lines that end without a carriage return.
       insecureHTTPParser: true,
       signal,
     })
@@ -166,7 +166,7 @@ class ReceivedResponse implements HttpResponse {
   }
 }
 
-/** The message of an error before the response. */
+/** Returns the message of an error that occurs before the response has arrived. */
 function failureMessage(error: unknown, ends: string): string {
   if (error instanceof ConnectionError) return error.message
   return networkMessage(error, ends) ?? `net/http: HTTP/1.x transport connection broken: ${parseMessage(error)}`

@@ -11,23 +11,23 @@ import { serviceNameLabel, serviceState } from './service-state.ts'
 type ReadonlyService = DeepReadonly<Service>
 type ReadonlySlice = DeepReadonly<discovery.EndpointSlice>
 
-/** The Services whose state has changed, and the keys of those that are gone. */
+/** The states that are new or have changed, and the keys of the Services that have been deleted. */
 export interface ServiceChanges {
   readonly changed: readonly ServiceState[]
   /** Keys as `NAMESPACE/NAME`. */
   readonly removed: readonly string[]
 }
 
-/** When an EndpointSlice changes, only the state of its Service is computed again. */
+/** Computes the state of a Service again only when the Service or one of its EndpointSlices has changed. */
 export class ServiceStates {
   readonly #services = new Map<string, ReadonlyService>()
-  /** The EndpointSlices of each Service. The inner keys are those of the slices. A slice can exist before its Service exists. */
+  /** The EndpointSlices, keyed by the key of the Service and then by the key of the slice. A slice can exist before its Service exists. */
   readonly #slices = new Map<string, Map<string, ReadonlySlice>>()
   readonly #serviceOfSlice = new Map<string, string>()
   readonly #states = new Map<string, ServiceState>()
   readonly #outdated = new Set<string>()
 
-  /** The states that `changes` has returned. */
+  /** The states of all Services at the time of the last call of `changes`. */
   get current(): readonly ServiceState[] {
     return [...this.#states.values()]
   }
@@ -67,7 +67,7 @@ export class ServiceStates {
     this.#outdated.add(owner)
   }
 
-  /** Returns the changes since the last call. Changes that do not affect the network, such as those of annotations, are omitted. */
+  /** Returns the changes since the previous call. A change that does not affect the network, e.g. of an annotation, is omitted. */
   changes(): ServiceChanges {
     const changed: ServiceState[] = []
     const removed: string[] = []

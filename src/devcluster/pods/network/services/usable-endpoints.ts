@@ -1,6 +1,6 @@
 /**
- * `usableEndpoints`: the endpoints of a Service's port that a client reaches (k8s.io/kubernetes/pkg/proxy: CategorizeEndpoints). A client
- * is usually a Pod on a node. In a real cluster, the proxy of this node handles the traffic of the Pod.
+ * `usableEndpoints`: the endpoints of a Service's port that a client can reach (k8s.io/kubernetes/pkg/proxy: CategorizeEndpoints). A client
+ * is usually a Pod. In a real cluster, kube-proxy on the node of this Pod selects the endpoints.
  */
 import { isIPv4 } from 'node:net'
 import type { EndpointState, PortState, ServiceState } from './service-state.ts'
@@ -17,7 +17,10 @@ export interface Endpoint extends EndpointState {
   readonly port: number
 }
 
-/** Returns all IPv4 endpoints of a port, each once. The name and the protocol of the port select the ports of the EndpointSlices. */
+/**
+ * Returns all IPv4 endpoints of a port of a Service, each once. In an EndpointSlice, the port with the same name and protocol belongs to
+ * the port of the Service.
+ */
 export function endpointsOf(service: ServiceState, { name, protocol }: PortState): readonly Endpoint[] {
   const endpoints = new Map<string, Endpoint>()
   for (const slice of service.slices) {
@@ -33,10 +36,10 @@ export function endpointsOf(service: ServiceState, { name, protocol }: PortState
 }
 
 /**
- * Returns the endpoints that a client reaches. These are the ready endpoints. If no endpoint is ready, these are the endpoints that
- * terminate and still serve.
+ * Returns the endpoints that a client can reach. These are the ready endpoints that the hints of the EndpointSlices allow. If no endpoint
+ * is ready, these are the terminating endpoints that are still serving.
  *
- * @param isLocal true when a client reaches only endpoints on its node (`internalTrafficPolicy: Local`).
+ * @param isLocal true when a client can reach only the endpoints on its own node (`internalTrafficPolicy: Local`).
  * @param client undefined for a client that is not a known Pod, such as a process of the developer's machine. For such a client, `isLocal`
  *   and the hints are ignored.
  */
@@ -54,8 +57,8 @@ function readyOrServing(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 
 /**
  * Returns the endpoints whose hints name the client's node. If no hint names the node, returns the endpoints whose hints name the client's
- * zone. If no hint names the zone either, returns all endpoints. Hints for nodes or zones are ignored unless every endpoint has such a hint
- * (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
+ * zone. If no hint names the zone either, returns all endpoints. Hints for nodes are ignored unless every endpoint has a hint for a node.
+ * The same applies to hints for zones (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
  */
 function preferredByHints(ready: readonly Endpoint[], { node, zone }: PodLocation): readonly Endpoint[] {
   if (ready.every(({ nodeHints }) => nodeHints.length > 0)) {
