@@ -3,12 +3,12 @@ import { RootView } from '../namespaces/root-view.ts'
 import { readRegularFile } from './regular-file.ts'
 
 /**
- * Resolves with the text. Resolves with undefined when the file does not exist. Symbolic links are resolved as in the container, so they
- * never lead out of the image.
+ * Resolves with the text. Resolves with undefined when the file does not exist. Symbolic links are resolved as in the container, so no link
+ * leads out of the image.
  *
  * @param image the folder of the image
  * @param path an absolute path in the container
- * @throws {Error} as `readRegularFile`, and when symbolic links form a loop
+ * @throws {Error} when `readRegularFile` throws another error than a missing file, or when symbolic links form a loop
  */
 export async function readImageFile(image: string, path: string): Promise<string | undefined> {
   const view = new RootView()
