@@ -14,7 +14,7 @@ export class HttpAnswer extends ConnectionError {
   }
 }
 
-/** The first bytes of a response without TLS. Go also compares five bytes, the length of a TLS record header (crypto/tls: RecordHeaderError). */
+/** The start of a response without TLS. Go also compares five bytes, the size of a TLS record header (crypto/tls: RecordHeaderError). */
 const httpStart = 'HTTP/'
 
 /**

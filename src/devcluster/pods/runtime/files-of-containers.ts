@@ -1,6 +1,6 @@
 /**
- * Functions that change and remove files of containers. On this machine, a file of a user of a user namespace belongs to a subordinate id
- * of the developer (subuid(5)), unless the user is root. Only a program in the namespace can change such a file.
+ * Functions that change and remove files of containers. In a user namespace, users other than root are subordinate ids of the developer
+ * (subuid(5)). Only a program in the namespace can change the files of such users.
  */
 import { runProgram } from '../namespaces/programs.ts'
 import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'

@@ -1,7 +1,10 @@
-/** `Output`: one output stream of a container. The log gets the whole output. A client gets the output after it has attached. */
+/** `Output`: one output stream of a container. The log gets the whole output. An attached client gets the output since it attached. */
 import { PassThrough, type Readable } from 'node:stream'
 
-/** The largest number of bytes that wait for a slow client. With more, the client is cut off: the container does not wait for clients. */
+/**
+ * The maximum number of bytes that are buffered for a slow client. If more bytes are buffered, the stream of the client is destroyed,
+ * because the container must not wait for clients.
+ */
 const maxBehindBytes = 1024 * 1024
 
 export class Output {
@@ -31,7 +34,7 @@ export class Output {
     return this.log.writableEnded
   }
 
-  /** Returns a stream of the output from now on. The caller destroys the stream when the client has left. */
+  /** Returns a stream of the output from now on. The caller destroys the stream when the client has disconnected. */
   attach(): Readable {
     const client = new PassThrough()
     if (this.hasEnded) client.end()
