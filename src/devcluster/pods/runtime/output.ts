@@ -1,4 +1,7 @@
-/** `Output`: one output stream of a container. The log gets the whole output. An attached client gets the output since it attached. */
+/**
+ * `Output`: one output stream of a container. The log gets the whole output. A client gets only the output that is written after the client
+ * has attached.
+ */
 import { PassThrough, type Readable } from 'node:stream'
 
 /**
@@ -8,7 +11,7 @@ import { PassThrough, type Readable } from 'node:stream'
 const maxBehindBytes = 1024 * 1024
 
 export class Output {
-  /** All output. The container waits while its log cannot be written. */
+  /** The whole output. If the log is written more slowly than the container writes output, the container waits. */
   readonly log = new PassThrough()
   readonly #clients = new Set<PassThrough>()
 
