@@ -6,7 +6,7 @@ import { runProgram } from '../namespaces/programs.ts'
 import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'
 import { removeFolder } from '../volumes/remove-folder.ts'
 
-/** Returns a function that removes a folder. `prefix` has the words before a command with which the command runs in the namespace. */
+/** Returns a function that removes a folder. `prefix` has the words that precede a command so that it runs in the namespace. */
 export function folderRemover(prefix: readonly string[]): (path: string) => Promise<void> {
   return (path) => removeFolder(path, prefix)
 }

@@ -12,9 +12,7 @@ export interface ImageUser {
   readonly imageUser?: string | undefined
   /** The folder of the image. Default: the root of this machine. */
   readonly image?: string | undefined
-  /**
-   * False to ignore the group file of the image. In the mode `plain`, a process can have only the groups of Proreus. Default: true.
-   */
+  /** False to ignore the group file of the image. In the mode `plain`, a process can have only the groups of Proreus. Default: true. */
   readonly getsGroups?: boolean
 }
 

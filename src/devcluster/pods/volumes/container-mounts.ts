@@ -1,4 +1,4 @@
-/** `containerMounts`: the volumes as one container sees them (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
+/** `containerMounts`: the mounts of the volumes in one container (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
 import { posix } from 'node:path'
 import { quote } from '../../../api/field-error.ts'
 import type { Mount } from '../driver.ts'
@@ -13,13 +13,13 @@ type VolumeMount = NonNullable<ReadonlyContainer['volumeMounts']>[number]
 export interface ReadyVolume {
   /** The folder of the volume, or the file of a hostPath. */
   readonly path: string
-  /** True for a volume that no container may write. */
+  /** True for a volume to which no container may write. */
   readonly isReadOnly: boolean
 }
 
 /**
- * Resolves with the mounts of a container. Call it for each start of the container: a `subPath` of a ConfigMap or Secret mounts a file of
- * the current version, and an update removes this file.
+ * Resolves with the mounts of a container. Call this function for each start of the container. A `subPath` in a volume that shows a
+ * ConfigMap or Secret mounts a file of the current version, and an update of the volume removes this file.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
  * @throws {ContainerConfigError} with the words of the kubelet.
