@@ -3,8 +3,8 @@ import { RootView } from '../namespaces/root-view.ts'
 import { readRegularFile } from './regular-file.ts'
 
 /**
- * Resolves with the text. Resolves with undefined when the file does not exist. Symbolic links are resolved as in the container, so no link
- * leads out of the image.
+ * Resolves with the text. Resolves with undefined when the file does not exist. Symbolic links are resolved as in the container, so they
+ * never lead out of the image.
  *
  * @param image the folder of the image
  * @param path an absolute path in the container

@@ -41,8 +41,8 @@ export class Images {
   }
 
   /**
-   * Reads the configurations of the images. For a folder `FOLDER`, the OCI image configuration is the file `FOLDER.json`. If this file is
-   * missing, the containers of the image must have a `command` or `args`.
+   * Reads the configurations of the images. The OCI image configuration of a folder `FOLDER` is the file `FOLDER.json` beside the
+   * folder. If this file is missing, the containers of the image must have a `command` or `args`.
    *
    * @param folders the folders, keyed by the name of the image as Pods write it.
    * @throws {ProreusError} `PRO_CONFIG_INVALID` when a folder does not exist, or when a configuration cannot be read or is invalid.

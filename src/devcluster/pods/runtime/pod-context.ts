@@ -27,7 +27,7 @@ export interface PodContext {
   readonly changeOwnership?: ChangeOwnership
   /** Sets the group of all files of a volume with the rights of the driver. Default: with the rights of this process. */
   readonly setGroup?: SetGroup
-  /** Removes a folder, including files of other users, with the rights of the driver. Default: with the rights of this process. */
+  /** Removes a folder with files of other users, with the rights of the driver. Default: with the rights of this process. */
   readonly removeFolder?: (path: string) => Promise<void>
   readonly clock: Clock
   readonly random: () => number

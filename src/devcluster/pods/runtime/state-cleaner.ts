@@ -23,7 +23,7 @@ export interface CleanStateOptions extends StateCleanerOptions {
   onProblem(error: Error): void
 }
 
-/** Removes the files of Pods and PersistentVolumes that do not exist any more. Such files remain if the cluster ends during a deletion. */
+/** Removes the files of Pods and PersistentVolumes that do not exist any more. Such files stay when the cluster ends during a deletion. */
 export async function cleanState(
   client: Client,
   { stateFolder, removeFolder: remove = removeFolder, onProblem }: CleanStateOptions,

@@ -13,7 +13,7 @@ import type { ChangeOwnership } from './ownership.ts'
 /** A file that a volume shows. */
 export interface ProjectedFile {
   readonly data: Buffer
-  /** The permission bits. */
+  /** The permissions. */
   readonly mode: number
   /** The uid of the owner. Default: the user of this process. */
   readonly uid?: number
@@ -52,7 +52,7 @@ export class AtomicWriter {
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)
     const link = await targetOf(join(this.#folder, dataName))
-    // Without mount namespaces, a container can replace the link `..data`. A target with another name is therefore not removed.
+    // Without mount namespaces, a container can replace the link `..data`. Only a target with the name of a version is removed.
     const old = link !== undefined && versionName.test(link) ? join(this.#folder, link) : undefined
     const names = new Set([...payload.keys()].map((path) => path.split('/')[0]!))
     const stale = old === undefined ? [] : ((await unlessMissing(readdir(old))) ?? []).filter((name) => !names.has(name))
@@ -65,7 +65,7 @@ export class AtomicWriter {
     this.#written = digest
   }
 
-  /** Writes the files into a new folder, and makes `..data` a link to this folder. */
+  /** Writes the files into a new folder, and makes `..data` a link to it. */
   async #publish(payload: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const name = await this.#makeVersionFolder()
     const version = join(this.#folder, name)

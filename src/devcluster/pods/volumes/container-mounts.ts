@@ -1,4 +1,4 @@
-/** `containerMounts`: the mounts of the volumes in one container (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
+/** `containerMounts`: the volumes as one container sees them (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
 import { posix } from 'node:path'
 import { quote } from '../../../api/field-error.ts'
 import type { Mount } from '../driver.ts'
@@ -13,7 +13,7 @@ type VolumeMount = NonNullable<ReadonlyContainer['volumeMounts']>[number]
 export interface ReadyVolume {
   /** The folder of the volume, or the file of a hostPath. */
   readonly path: string
-  /** True for a volume to which no container may write. */
+  /** True for a volume that no container may write. */
   readonly isReadOnly: boolean
 }
 

@@ -2,9 +2,9 @@
 import type { ConfigSources } from '../environment/sources.ts'
 
 /**
- * Returns sources that read an immutable object once, and then return the object that was read. Similarly, the kubelet stops watching
- * immutable objects (k8s.io/kubernetes/pkg/kubelet/util/manager: objectCache.Get). If an immutable object is deleted and created again, the
- * Pod does not see the new object.
+ * Returns sources that read an immutable object once, and then keep it. Similarly, the kubelet stops watching immutable objects
+ * (k8s.io/kubernetes/pkg/kubelet/util/manager: objectCache.Get). If an immutable object is deleted and created again, the Pod does not see
+ * the new object.
  */
 export function rememberImmutable(sources: ConfigSources): ConfigSources {
   return { configMap: remembering(sources.configMap.bind(sources)), secret: remembering(sources.secret.bind(sources)) }

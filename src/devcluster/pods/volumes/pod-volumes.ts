@@ -34,7 +34,7 @@ export interface PodVolumesOptions {
   readonly stateFolder: string
   readonly sources: ConfigSources & ClaimSource
   readonly createToken: CreateToken
-  /** Changes owners and permissions of files. Default: with the rights of this process. */
+  /** Changes owners and permissions. Default: with the rights of this process. */
   readonly changeOwnership?: ChangeOwnership
   /** Sets the group of all files of a volume. Default: this process lists the files, and `changeOwnership` changes them. */
   readonly setGroup?: SetGroup

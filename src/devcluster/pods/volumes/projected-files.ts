@@ -1,4 +1,4 @@
-/** The files of a volume that show a ConfigMap, a Secret or fields of the Pod. */
+/** The files that show a ConfigMap, a Secret or fields of the Pod. */
 import { posix } from 'node:path'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { podFieldText } from '../environment/pod-field.ts'
@@ -29,7 +29,7 @@ export interface ProjectionOptions {
 }
 
 /**
- * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap is treated like an empty one.
+ * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap is like an empty one.
  *
  * @throws {Error} with the words of the kubelet for a missing key.
  * @throws {VolumeSizeError} when the files are too large together.

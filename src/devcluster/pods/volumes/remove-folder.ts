@@ -2,7 +2,7 @@
 import { runProgram } from '../namespaces/programs.ts'
 
 /**
- * Removes a folder, if it exists. Node.js cannot remove paths that are longer than the limit of the system. rm(1) can.
+ * Removes a folder, if it exists. Node.js cannot remove paths that are longer than the limit of the system, but rm(1) can.
  *
  * @param prefix the words that precede a command so that the command has other rights. Default: none. The command then has the rights of
  *   this process.
