@@ -46,18 +46,18 @@ export interface StartProcessesOptions extends ProcessPodsOptions {
 
 /** The mode in which Pods run as processes. */
 export interface ProcessPods {
-  /** In the mode `namespaces`, Pods have networks and file systems of their own. In the mode `plain`, they share those of this machine. */
+  /** In the mode `namespaces`, Pods have networks and file systems of their own. In the mode `plain`, Pods use those of this machine. */
   readonly mode: 'namespaces' | 'plain'
-  /** Why the mode is `plain`; undefined in the mode `namespaces`. */
+  /** The reason why the mode is `plain`. Undefined in the mode `namespaces`. */
   readonly plainBecause: string | undefined
 }
 
 export interface Processes extends ProcessPods {
   readonly runtime: ContainerRuntime
   readonly access: ContainerAccess
-  /** The controllers that keep the network up to date. */
+  /** The controllers that remove the files of deleted Pods and PersistentVolumes, and that keep the network up to date. */
   readonly controllers: readonly ControllerDefinition[]
-  /** Ends all processes of Pods. Resolves when nothing is left. */
+  /** Ends all processes of Pods. Removes their files unless `keepFiles` is true. Resolves when nothing is left. */
   close(): Promise<void>
 }
 
@@ -66,7 +66,8 @@ const clusterDomain = 'cluster.local'
 /**
  * Starts the driver that this machine permits, the container runtime, and, in the mode `namespaces`, the network of the cluster.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder of an image is not usable.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder or the configuration of an image cannot be used.
+ * @throws {ProreusError} `PRO_STATE_FILE` when `stateFolder` cannot be used in the mode `plain`.
  */
 export async function startProcesses(options: StartProcessesOptions): Promise<Processes> {
   const { stateFolder, keepFiles, client, acceptApiServer, logger, clock, random } = options
@@ -106,7 +107,8 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
     ],
     async close() {
       await runtime.close()
-      // Files of subordinate ids can be removed only while the namespaces exist. The rest is removed after the driver has been closed.
+      // Files that belong to subordinate ids can be removed only while the namespaces exist. The rest is removed after the driver has been
+      // closed.
       if (!keepFiles) await rights.removeFolder?.(stateFolder).catch(onProblem)
       await network?.close()
       await driver.close()
@@ -115,7 +117,7 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
   }
 }
 
-/** Creates the driver `namespaces`. On a machine where that fails, creates the driver `plain`. */
+/** Creates the driver `namespaces`. If its creation fails, creates the driver `plain`. */
 async function openDriver({
   stateFolder,
 }: StartProcessesOptions): Promise<{ readonly driver: PodDriver; readonly plainBecause: string | undefined }> {
@@ -139,7 +141,10 @@ async function startNetwork(
   }
 }
 
-/** Returns functions that change files in the namespaces. Without subordinate ids, this process has the rights, and none is returned. */
+/**
+ * Returns functions that change files as root of the user namespace. Returns no functions if there are no subordinate ids. This process
+ * then has the rights to change the files itself.
+ */
 function rightsOf(driver: PodDriver): Pick<PodContext, 'changeOwnership' | 'setGroup' | 'removeFolder'> {
   if (driver.mode !== 'namespaces' || (driver as NamespacesDriver).ids !== 'subordinate') return {}
   const prefix = (driver as NamespacesDriver).enterNetwork()

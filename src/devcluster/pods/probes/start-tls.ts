@@ -1,4 +1,4 @@
-/** `startTls`: a TLS connection as a client that trusts every certificate. */
+/** `startTls`: starts TLS over a connection, as a client that accepts every certificate. */
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { connect } from 'node:tls'
@@ -7,21 +7,21 @@ import type { Connection } from './dial.ts'
 import { ConnectionError, codeOf, networkMessage } from './dial.ts'
 import { FirstBytes } from './first-bytes.ts'
 
-/** The server has answered in HTTP without TLS. */
+/** The error of a connection whose server has answered in HTTP without TLS. */
 export class HttpAnswer extends ConnectionError {
   constructor(options: ErrorOptions) {
     super('http: server gave HTTP response to HTTPS client', options)
   }
 }
 
-/** The start of a response without TLS. Go, too, compares five bytes: the length of a TLS record header (crypto/tls: RecordHeaderError). */
+/** The start of a response without TLS. Go also compares five bytes, the size of a TLS record header (crypto/tls: RecordHeaderError). */
 const httpStart = 'HTTP/'
 
 /**
  * Starts TLS over a connection. The client offers only HTTP/1.1.
  *
- * @throws {ConnectionError} when the server does not speak TLS, or ends the connection.
- * @throws the reason of `signal` when it aborts.
+ * @throws {ConnectionError} when the TLS handshake fails. The error is an `HttpAnswer` when the server has answered in HTTP.
+ * @throws the reason of `signal` when `signal` aborts.
  */
 export async function startTls({ socket, ends }: Connection, hostname: string, signal: AbortSignal): Promise<TLSSocket> {
   const inner = new FirstBytes(socket, httpStart.length)

@@ -31,7 +31,7 @@ export class ClusterObjects implements EnvironmentSources, ClaimSource {
     return (await this.#client.list(service, { namespace })).items
   }
 
-  /** Resolves with a token of a ServiceAccount that is bound to a Pod. */
+  /** Creates a token of a ServiceAccount. The token is bound to a Pod. */
   async createToken({ namespace, serviceAccount: name, audiences, expirationSeconds, pod }: TokenRequest): Promise<IssuedToken> {
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid }
     const spec = { audiences: [...audiences], expirationSeconds, boundObjectRef }
@@ -41,7 +41,7 @@ export class ClusterObjects implements EnvironmentSources, ClaimSource {
   }
 }
 
-/** Resolves with undefined for an object that does not exist. */
+/** Settles like `reading`, but resolves with undefined when the object does not exist. */
 async function found<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

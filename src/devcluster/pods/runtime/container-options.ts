@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly terminationFile: string
 }
 
-/** @throws {ContainerConfigError} with the message of the kubelet. */
+/** @throws {ContainerConfigError} when the container cannot be created from its spec. The message is that of the kubelet. */
 export async function containerOptions(owner: ProcessPod, container: ReadonlyContainer, restarts: number): Promise<StartOptions> {
   const { pod, context, podIP } = owner
   const { images, objects, stateFolder, dns, node, driver } = context
@@ -32,7 +32,7 @@ export async function containerOptions(owner: ProcessPod, container: ReadonlyCon
   })
   const dnsSettings = podDns(pod, dns)
   for (const { reason, message } of dnsSettings.warnings) {
-    // In the mode `plain`, a container reads /etc/resolv.conf of this machine. Warnings about limits of a generated file do not apply.
+    // In the mode `plain`, a container reads /etc/resolv.conf of this machine. Warnings about the limits of resolv.conf do not apply there.
     if (!isPlain || reason === 'MissingClusterDNS') owner.recordOnce({ type: 'Warning', reason, message })
   }
   const volumeMounts = await owner.volumes.mounts(container, variables)
@@ -47,7 +47,7 @@ export async function containerOptions(owner: ProcessPod, container: ReadonlyCon
     resolvConf: resolvConf(dnsSettings),
   })
   const user = await processUser(pod, container, { imageUser, image: image.folder, getsGroups: !isPlain })
-  // runc sets HOME if it is not set or empty (github.com/opencontainers/runc/libcontainer: prepareEnv).
+  // runc sets HOME if HOME is absent or empty (github.com/opencontainers/runc/libcontainer: prepareEnv).
   const home = environment['HOME'] || (isPlain ? ownHome() : await homeOf(user?.uid ?? 0, image.folder))
   const { tty = false, stdin = false, securityContext } = container
   return {

@@ -1,19 +1,19 @@
 /**
- * Changes and removes files of containers. In a user namespace, a file of a user other than root belongs to a subordinate id of the
- * developer. Only a program in the namespace can change such a file.
+ * Functions that change and remove files of containers. In a user namespace, users other than root are subordinate ids of the developer
+ * (subuid(5)). Only a program in the namespace can change the files of such users.
  */
 import { runProgram } from '../namespaces/programs.ts'
 import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'
 import { removeFolder } from '../volumes/remove-folder.ts'
 
-/** Returns a function that removes a folder. A command runs in the namespace when the words `prefix` precede it. */
+/** Returns a function that removes a folder. `prefix` has the words that precede a command so that it runs in the namespace. */
 export function folderRemover(prefix: readonly string[]): (path: string) => Promise<void> {
   return (path) => removeFolder(path, prefix)
 }
 
 /**
- * Returns a function that changes owners and permissions. Errors are ignored, as by the kubelet: an id that does not exist in the namespace
- * cannot become the owner.
+ * Returns a function that changes owners and permissions. Like the kubelet, the function ignores errors. For example, an id that does not
+ * exist in the namespace cannot become the owner of a file.
  */
 export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
   return async (changes) => {
@@ -26,9 +26,10 @@ export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
 }
 
 /**
- * Sets the group of all files in a folder, and then of the folder. Symbolic links are not followed. Errors of single files are ignored.
- * Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient permissions. If the folder has
- * the group and the sufficient permissions, nothing is changed. Without sufficient permissions, everything is changed.
+ * Sets the group and the permissions of all files in a folder, and then those of the folder. Symbolic links are not followed. Errors of
+ * single files are ignored. Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient
+ * permissions. If the folder already has the group and the sufficient permissions, nothing is changed. If the argument for the sufficient
+ * permissions is empty, the files are always changed.
  */
 const setGroupScript = `
 root=$1 group=$2 files=$3 folders=$4 sufficient=$5
@@ -38,7 +39,7 @@ find "$root" -mindepth 1 -type l -exec chgrp -h -- "$group" {} + \\
   -o -exec chgrp -- "$group" {} + -exec chmod "$files" -- {} + || :
 chgrp -- "$group" "$root" && chmod "$folders" -- "$root" || :`
 
-/** Returns a function that sets the group of a volume like `setGroup`, but also in folders that only their owners may read. */
+/** Returns a function that sets the group of a volume like `setGroup`, but also in folders that this process may not read. */
 export function groupSetter(prefix: readonly string[]): SetGroup {
   return async (root, gid, { isReadOnly, policy }) => {
     const [files, folders, bits] = isReadOnly ? ['g+r', 'g+rxs', '2050'] : ['g+rw', 'g+rwxs', '2070']

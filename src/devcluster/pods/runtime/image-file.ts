@@ -8,7 +8,7 @@ import { readRegularFile } from './regular-file.ts'
  *
  * @param image the folder of the image
  * @param path an absolute path in the container
- * @throws {Error} as `readRegularFile`, and when symbolic links form a loop
+ * @throws {Error} when the file cannot be read (`readRegularFile`), or when symbolic links form a loop
  */
 export async function readImageFile(image: string, path: string): Promise<string | undefined> {
   const view = new RootView()

@@ -1,6 +1,6 @@
 /**
- * `Images`: the file systems and configurations of images. The developer can set a folder for an image, which is then its file system. All
- * other images have the file system of this machine.
+ * `Images`: the file systems and configurations of images. For each image, the developer can name a folder that is the file system of the
+ * image. All other images have the file system of this machine.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
@@ -13,16 +13,16 @@ import { defaultStopSignal, parseSignal } from './stop-signal.ts'
 
 /** The file system and the configuration of an image. */
 export interface Image {
-  /** The folder that is the root of the containers. Default: the root of this machine. */
+  /** The folder that is the root of the file system of the containers. Default: the root of this machine. */
   readonly folder?: string
   readonly config: ImageConfig
-  /** The signal that asks a container to end. */
+  /** The signal that a container gets when it is stopped. */
   readonly stopSignal: NodeJS.Signals
 }
 
 /**
- * The largest number of folders in which a program is looked for before the container starts. Each folder blocks the event loop for some
- * microseconds, and a Pod may have a PATH of a mebibyte.
+ * The maximum number of folders of PATH in which `problemOf` looks for a program. Each folder blocks the event loop for some microseconds,
+ * and the PATH of a Pod may have a length of 1 MiB.
  */
 const maxPathFolders = 1000
 /** The longest name of a file, in bytes (Linux: NAME_MAX). */
@@ -30,7 +30,7 @@ const maxNameLength = 255
 
 export class Images {
   readonly #byName: ReadonlyMap<string, Image>
-  /** The image for all names without a folder. Its programs are found in the developer's PATH. */
+  /** The image for all names without a folder. Its PATH is that of the developer. */
   readonly #machine: Image
   readonly #path: string
 
@@ -41,11 +41,11 @@ export class Images {
   }
 
   /**
-   * Reads the configurations of the images. The file `FOLDER.json` beside a folder is the OCI image configuration. Without this file, a
-   * container needs a command.
+   * Reads the configurations of the images. The OCI image configuration of a folder `FOLDER` is the file `FOLDER.json` beside the
+   * folder. If this file is missing, the containers of the image must have a `command` or `args`.
    *
    * @param folders the folders, keyed by the name of the image as Pods write it.
-   * @throws {ProreusError} `PRO_CONFIG_INVALID` for a folder that does not exist, or for a configuration that is not valid.
+   * @throws {ProreusError} `PRO_CONFIG_INVALID` when a folder does not exist, or when a configuration cannot be read or is invalid.
    */
   static async read(
     folders: Readonly<Record<string, string>>,
@@ -76,10 +76,11 @@ export class Images {
     if (command.length === 0 && !hasEntrypoint)
       return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
     const program = command[0]
-    // When the image has a folder, the start of the container looks for the program.
+    // In these cases, the program is looked up only when the container starts: the image has a folder, the image has the program, or the
+    // name of the program refers to a variable.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
     const path = pathOf(program, container)
-    // An init container may still write the program into the volume. The start of the container looks for it.
+    // An init container may write the program into the volume later. The program is therefore looked up when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined
     const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
     if (hidden !== undefined)
@@ -89,7 +90,7 @@ export class Images {
     return `images are not pulled: the program ${JSON.stringify(program)} ${problem}, and --pods-image gives ${JSON.stringify(image)} no folder`
   }
 
-  /** Returns the paths at which the program may be, in the order of PATH. */
+  /** Returns the paths at which the program may be, in the order of PATH. Returns at most `maxPathFolders` + 1 paths. */
   #filesInPath(program: string, { env = [], workingDir = '/' }: ReadonlyContainer): readonly string[] {
     if (program.length > maxNameLength) return []
     const path = env.findLast(({ name, value }) => name === 'PATH' && value !== undefined)?.value ?? this.#path
@@ -97,7 +98,7 @@ export class Images {
   }
 }
 
-/** Returns the path of a program that is not looked for in PATH. */
+/** Returns the path of a program that is not looked up in PATH. Returns undefined for a program that is looked up in PATH. */
 function pathOf(program: string, { workingDir = '/' }: ReadonlyContainer): string | undefined {
   return program.includes('/') ? resolve(workingDir, program) : undefined
 }
@@ -120,7 +121,7 @@ async function readConfig(name: string, file: string): Promise<Omit<Image, 'fold
   } catch (error) {
     throw invalid(name, `${file} is not JSON`, error)
   }
-  // In an OCI image configuration, the field `config` is the configuration of containers. A file may also contain only that part.
+  // In an OCI image configuration, the field `config` is the configuration of containers. A file may contain only the value of `config`.
   const config = isObject(json) ? (json.config ?? json) : undefined
   if (!isObject(config)) throw invalid(name, `${file} is not an OCI image configuration`)
   for (const field of ['Entrypoint', 'Cmd', 'Env'] as const)
@@ -144,7 +145,7 @@ function isFolder(path: string): boolean {
 
 /** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */
 function problemOfProgram(files: readonly string[]): string | undefined {
-  // A longer PATH is searched only when the container starts. That search does not block the event loop.
+  // A PATH with more folders is searched only when the container starts. The search at the start does not block the event loop.
   if (files.length > maxPathFolders) return undefined
   let denied: string | undefined
   for (const file of files) {

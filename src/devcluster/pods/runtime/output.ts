@@ -1,11 +1,17 @@
-/** `Output`: one output stream of a container. The log gets the whole output. A client gets the output after it has attached. */
+/**
+ * `Output`: one output stream of a container. The log gets the whole output. A client gets only the output that is written after the client
+ * has attached.
+ */
 import { PassThrough, type Readable } from 'node:stream'
 
-/** The largest number of bytes that wait for a slow client. With more, the client is cut off: the container does not wait for clients. */
+/**
+ * The maximum number of bytes that are buffered for a slow client. If more bytes are buffered, the stream of the client is destroyed,
+ * because the container must not wait for clients.
+ */
 const maxBehindBytes = 1024 * 1024
 
 export class Output {
-  /** All output. The container waits while its log cannot be written. */
+  /** The whole output. If the log is written more slowly than the container writes output, the container waits. */
   readonly log = new PassThrough()
   readonly #clients = new Set<PassThrough>()
 
@@ -31,7 +37,7 @@ export class Output {
     return this.log.writableEnded
   }
 
-  /** Returns a stream of the output from now on. The caller destroys the stream when the client has left. */
+  /** Returns a stream of the output from now on. The caller destroys the stream when the client has disconnected. */
   attach(): Readable {
     const client = new PassThrough()
     if (this.hasEnded) client.end()

@@ -1,4 +1,4 @@
-/** `PodAccess`: logs, exec, attach and port-forward for Pods that are processes. The messages are those of the kubelet. */
+/** `PodAccess`: logs, exec, attach and port-forward for Pods that run as processes. The error messages are those of the kubelet. */
 import type { Duplex, Readable } from 'node:stream'
 import { messageOf } from '../../../api/errors.ts'
 import { failure } from '../../../api/status.ts'
@@ -41,8 +41,8 @@ export class PodAccess implements ContainerAccess {
       ...(status?.ephemeralContainerStatuses ?? []),
     ]
     const waiting = all.find(({ name }) => name === container)?.state?.waiting
-    // While a container waits for its restart, `previous` also reads the latest run (k8s.io/kubernetes/pkg/kubelet:
-    // validateContainerLogStatus).
+    // While a container waits for its restart, the latest run has already ended. `previous` then reads the log of the latest run
+    // (k8s.io/kubernetes/pkg/kubelet: validateContainerLogStatus).
     const log = previous && waiting === undefined ? logs.previous : logs.latest
     if (log !== undefined) return readLog(log, options, signal)
     if (previous) throw badRequest(`previous terminated container "${container}" in pod "${pod}" not found`)
@@ -69,7 +69,7 @@ export class PodAccess implements ContainerAccess {
   async attach(target: ContainerTarget, { tty, stdin }: Omit<ExecRequest, 'command'>): Promise<ContainerSession> {
     const { clock } = this.#options.context
     const { stdout: running, finished } = this.#runOf(target)
-    // When a process ends, its output is closed first. The end becomes known a moment later.
+    // When a process ends, its output ends shortly before its run. After the wait for the run, `#runOf` throws if the run has ended.
     if (running.hasEnded) await within(clock, endMs, finished)
     const { process, stdout, stderr, stdinOnce } = this.#runOf(target)
     const out = stdout.attach()

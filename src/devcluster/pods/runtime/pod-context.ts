@@ -1,4 +1,4 @@
-/** `PodContext`: the objects that all Pods that run as processes share. */
+/** `PodContext`: the dependencies that all Pods that run as processes share. */
 import type { Clock } from '../../../runtime/clock.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { PodDriver } from '../driver.ts'
@@ -23,9 +23,9 @@ export interface PodContext {
   readonly images: Images
   readonly dns: NodeDns
   readonly node: NodeHost
-  /** Changes the owner of files, with the rights of the driver. Default: with the rights of this process. */
+  /** Changes the owners and permissions of files with the rights of the driver. Default: with the rights of this process. */
   readonly changeOwnership?: ChangeOwnership
-  /** Gives a volume to a group, with the rights of the driver. Default: with the rights of this process. */
+  /** Sets the group of all files of a volume with the rights of the driver. Default: with the rights of this process. */
   readonly setGroup?: SetGroup
   /** Removes a folder with files of other users, with the rights of the driver. Default: with the rights of this process. */
   readonly removeFolder?: (path: string) => Promise<void>

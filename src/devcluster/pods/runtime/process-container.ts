@@ -17,13 +17,13 @@ export class ProcessContainer implements ContainerTask {
   constructor(pod: ProcessPod, spec: ContainerSpec, host: ContainerHost) {
     this.#pod = pod
     this.logs = logsOf(pod.context, pod.pod.metadata.uid, spec.name)
-    // A run that uses the logs reports the error.
+    // When the logs cannot be opened, a run that uses them reports the error. This handler prevents an unhandled rejection.
     this.logs.catch(() => undefined)
     this.spec = spec
     this.host = host
   }
 
-  /** Resolves when the latest run has ended, and nothing writes files any more. */
+  /** Resolves when the latest run has ended and the container writes no more files. */
   async finish(): Promise<void> {
     await Promise.allSettled([this.logs, this.run?.finished])
   }
@@ -36,7 +36,7 @@ export class ProcessContainer implements ContainerTask {
     return this.#imageProblem === undefined
   }
 
-  /** Images are not pulled: a pull only checks that the program exists. */
+  /** Pulls nothing. The operation fails when `Images.problemOf` finds a problem, for example that the program does not exist. */
   pull(at: number): Operation {
     const problem = this.#imageProblem
     return { endsAt: at, error: problem === undefined ? undefined : { reason: 'ErrImagePull', message: problem } }
@@ -47,7 +47,7 @@ export class ProcessContainer implements ContainerTask {
     return this.run
   }
 
-  /** Returns undefined: processes end with the cluster, so none can be resumed. */
+  /** Returns undefined, because the processes end together with the embedded cluster, and no run can be continued. */
   resume(): undefined {
     return undefined
   }

@@ -22,11 +22,11 @@ import type { PodContext } from './pod-context.ts'
 import { ProcessContainer } from './process-container.ts'
 import { VolumeLoop } from './volume-loop.ts'
 
-/** The time after which the kubelet tries again to create a sandbox (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+/** The time in milliseconds after which the kubelet tries again to create a sandbox (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const sandboxRetryMs = 10_000
 /**
- * The time in milliseconds to wait for the end of killed containers. Without namespaces, a process that has changed its user cannot be
- * killed, and the output of its container stays open.
+ * The maximum time in milliseconds to wait for the end of killed containers. Without namespaces, a process that has changed its user cannot
+ * be killed, and the output of its container stays open.
  */
 const finishMs = 5_000
 
@@ -34,7 +34,7 @@ const finishMs = 5_000
 const tokenVolumePrefix = 'kube-api-access-'
 
 export interface ProcessPodOptions extends PodRuntimeOptions {
-  /** Called when the Pod is destroyed. The promise resolves when its files have been removed. It never rejects. */
+  /** Called when the Pod is destroyed. `done` resolves when the files of the Pod have been removed. `done` never rejects. */
   onDestroyed(done: Promise<void>): void
 }
 
@@ -50,10 +50,10 @@ export class ProcessPod implements PodRuntime {
   readonly containers = new Map<string, ProcessContainer>()
   readonly #options: ProcessPodOptions
   readonly #events: RuntimeEvent[] = []
-  /** The messages of `recordOnce`. */
+  /** The reasons and messages of the Events that `recordOnce` has recorded. */
   readonly #recorded = new Set<string>()
   readonly #stop = new AbortController()
-  /** Resolves with the sandbox when the volumes are ready, too. Resolves with undefined when the Pod ends before it has a sandbox. */
+  /** Resolves with the sandbox when the volumes are ready. Resolves with undefined when the Pod ends before it has a sandbox. */
   #sandbox: Promise<PodSandbox | undefined>
   readonly #volumesReady = Promise.withResolvers<void>()
   #loop: VolumeLoop | undefined
@@ -84,7 +84,7 @@ export class ProcessPod implements PodRuntime {
     this.#sandbox = this.#prepare()
   }
 
-  /** Returns true for the volume with the token in the mode `plain`: a process has no file system of its own for the token. */
+  /** In the mode `plain`, returns true for the volume with the token: a process then has no file system of its own for the token. */
   #omits(volume: string): boolean {
     return this.context.driver.mode === 'plain' && volume.startsWith(tokenVolumePrefix)
   }
@@ -161,7 +161,7 @@ export class ProcessPod implements PodRuntime {
   }
 
   evicted(): void {
-    // This runtime evicts no Pod.
+    // The kubelet evicts no Pod of this runtime, because `evictionAt` is Infinity.
   }
 
   container(spec: ContainerSpec, host: ContainerHost): ContainerTask {
@@ -199,7 +199,7 @@ export class ProcessPod implements PodRuntime {
     }
   }
 
-  /** Creates the sandbox and the volumes. */
+  /** Creates the sandbox and the volumes, and then sets `readyAt`. Resolves with undefined when the Pod ends before it has a sandbox. */
   async #prepare(): Promise<PodSandbox | undefined> {
     const { clock } = this.context
     const attempt = this.sandboxAttempt
@@ -222,7 +222,7 @@ export class ProcessPod implements PodRuntime {
     return sandbox
   }
 
-  /** Creates another sandbox in place of the one that has ended, unless the Pod has ended. */
+  /** Replaces a sandbox that has ended by itself. Does nothing when the Pod has ended. */
   #replaceSandbox(ended: PodSandbox): void {
     if (this.#stop.signal.aborted) return
     this.readyAt = Number.POSITIVE_INFINITY

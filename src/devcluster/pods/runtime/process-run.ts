@@ -1,4 +1,4 @@
-/** `ProcessRun`: one run of a container as a process, from the resolution of its variables to its end. */
+/** `ProcessRun`: one run of a container as a process, from the evaluation of the environment variables to the end of the process. */
 import { messageOf } from '../../../api/errors.ts'
 import type { Timer } from '../../../runtime/clock.ts'
 import { aborted } from '../../../runtime/waiting.ts'
@@ -16,9 +16,9 @@ import { Output } from './output.ts'
 import type { ProcessContainer } from './process-container.ts'
 import type { ProcessPod } from './process-pod.ts'
 
-/** The exit code of a container that is killed before it could start. */
+/** The exit code of a run whose process did not start, or was killed because the log could not be opened. */
 const killed = 137
-/** The shortest time between the stop signal and SIGKILL (k8s.io/kubernetes/pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
+/** The shortest time in milliseconds from the stop signal to SIGKILL (pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
 const minGraceMs = 2000
 /** The default of the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
 const defaultGraceSeconds = 30
@@ -34,7 +34,7 @@ export class ProcessRun implements ContainerRun {
   readonly #pod: ProcessPod
   readonly #container: ProcessContainer
   #terminationFile = ''
-  /** Aborted when the process has ended or is killed, or when its output cannot be read. */
+  /** Aborted when the process has ended or is killed, or when the log cannot be opened. */
   readonly #end = new AbortController()
   #stopping: { readonly killAt: number; timer: Timer } | undefined
   /** The preStop hook. Undefined until the hook has begun. */
@@ -97,7 +97,7 @@ export class ProcessRun implements ContainerRun {
       this.process = process
       const startedAt = clock.now()
       const ended = this.#watch(process)
-      // When the output of the process cannot be read, the hook is aborted.
+      // `ended` rejects when the log of the run cannot be opened. The postStart hook is then aborted.
       ended.catch(() => this.#end.abort())
       const error = await this.#postStart()
       // After a failed hook, the kubelet waits for the end of the container and then reports the failure.
@@ -113,7 +113,7 @@ export class ProcessRun implements ContainerRun {
 
   /** Starts the process. Resolves with undefined when the container is stopped before the process has started. */
   async #startProcess(): Promise<ContainerProcess | undefined> {
-    // The volumes of the Pod may never be ready. A stop must still end the wait.
+    // If the volumes of the Pod never become ready, only a stop of the container ends the wait for the sandbox.
     const { signal } = this.#stop
     const sandbox = await Promise.race([this.#pod.sandbox(), aborted(signal)])
     if (sandbox === undefined) return undefined
@@ -128,12 +128,12 @@ export class ProcessRun implements ContainerRun {
     }
   }
 
-  /** Reads the output of the process until its end. */
+  /** Writes the output of the process to the log until the process has ended, and then sets `exit`. */
   async #watch(process: ContainerProcess): Promise<void> {
     const { clock } = this.#pod.context
     this.stdout = new Output(process.stdout)
     this.stderr = process.stderr === undefined ? undefined : new Output(process.stderr)
-    // The container was stopped while its process was started.
+    // If the container was stopped while its process was being started, the process is killed at once.
     if (this.#stopping !== undefined) process.kill()
     const log = await (await this.#container.logs).start(this.restarts)
     const captured = log.capture(this.stdout.log, this.stderr?.log)
@@ -204,7 +204,7 @@ export class ProcessRun implements ContainerRun {
     }
   }
 
-  /** Restarts the timer of the grace period. When the hook has used up the grace period, the process still gets `minGraceMs`. */
+  /** Restarts the timer of the grace period. If less than `minGraceMs` is left after the hook, the process still gets `minGraceMs`. */
   #extendGrace(): void {
     const stopping = this.#stopping
     if (stopping === undefined) return
@@ -250,9 +250,12 @@ export class ProcessRun implements ContainerRun {
 }
 
 interface PreStop {
-  /** Resolves when the hook has ended or was cut off. Never rejects. */
+  /** Resolves when the hook has ended or `cutOff` is aborted. Never rejects. */
   readonly ended: Promise<void>
-  /** Aborted when the grace period is over, or when the container is stopped with a grace period of 0. */
+  /**
+   * Aborted when the grace period is over, or when the container is stopped with a grace period of 0. The abort ends only the wait for the
+   * hook. The hook itself may run until the process ends.
+   */
   readonly cutOff: AbortController
   isRunning: boolean
 }

@@ -49,14 +49,14 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   /**
-   * Ends all containers at once, and keeps their volumes and logs. Resolves when the containers have ended and the files of deleted Pods
-   * have been removed.
+   * Kills all containers without a grace period, and keeps their volumes and logs. Resolves when the containers have ended and the files of
+   * deleted Pods have been removed.
    */
   async close(): Promise<void> {
     await Promise.all([...[...this.#pods.values()].map((pod) => pod.halt()), ...this.#removals.values()])
   }
 
-  /** Notifies the Pods in the namespace of a changed object. Returns no keys, because no Pod has to be reconciled. */
+  /** Calls `objectChanged` of each Pod in the namespace of the object. Returns no keys, because the kubelet need not reconcile the Pods. */
   #changed(kind: 'configMaps' | 'secrets', { metadata }: ReadonlyObject): readonly ObjectKey[] {
     for (const pod of this.#pods.values()) if (pod.pod.metadata.namespace === metadata.namespace) pod.objectChanged(kind, metadata.name)
     return []

@@ -1,4 +1,4 @@
-/** `processUser` finds the user of a container in the Pod and the image. `homeOf` finds the home folder of a user. */
+/** `processUser` determines the user of a container from the Pod and the image. `homeOf` finds the home folder of a user. */
 import { userInfo } from 'node:os'
 import { messageOf } from '../../../api/errors.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
@@ -12,7 +12,7 @@ export interface ImageUser {
   readonly imageUser?: string | undefined
   /** The folder of the image. Default: the root of this machine. */
   readonly image?: string | undefined
-  /** False when the groups of the image are ignored, because a process can only have the groups of Proreus. Default: true. */
+  /** False to ignore the group file of the image. In the mode `plain`, a process can have only the groups of Proreus. Default: true. */
   readonly getsGroups?: boolean
 }
 
@@ -22,8 +22,8 @@ type Entries = readonly (readonly string[])[]
  * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
  * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image names a user or a group.
  *
- * @throws {ContainerConfigError} for a user that the image does not have, for root where `runAsNonRoot` is set, and for a passwd or
- *   group file that cannot be read.
+ * @throws {ContainerConfigError} when the image does not have its user or group, when the user is root although `runAsNonRoot` is
+ *   set, or when a passwd or group file cannot be read.
  */
 export async function processUser(
   pod: ReadonlyPod,
@@ -53,7 +53,7 @@ export async function processUser(
   return { uid, gid, supplementalGroups: [...new Set([...groups, ...ofImage])] }
 }
 
-/** Returns the groups that list a user, without the user's own group (github.com/containerd/containerd: oci.WithAdditionalGIDs). */
+/** Returns the groups that list a user, except the group with the name of the user (containerd: oci.WithAdditionalGIDs). */
 function groupsOf(user: string, entries: Entries): readonly number[] {
   const listed = entries.filter(([group, , gid = '', members = '']) => group !== user && isNumber(gid) && members.split(',').includes(user))
   return listed.map(([, , gid]) => Number(gid))
@@ -84,7 +84,7 @@ async function userOfImage(
   passwd: Entries,
 ): Promise<{ readonly uid: number; readonly gid?: number; readonly name?: string }> {
   const [named = '', group] = text.split(':')
-  // Without a user it is root (github.com/moby/sys/user: GetExecUser).
+  // In a text without a user, such as `:999`, the user is root (github.com/moby/sys/user: GetExecUser).
   const user = named === '' ? '0' : named
   const byName = passwd.find(([name, , id = '']) => name === user && isNumber(id))
   const uid = isNumber(user) ? Number(user) : byName === undefined ? undefined : Number(byName[2])

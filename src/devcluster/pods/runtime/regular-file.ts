@@ -8,8 +8,8 @@ const maxBytes = 1024 * 1024
 /**
  * Resolves with the text of the file.
  *
- * @throws {Error} when the file is missing, is larger than 1 MiB or cannot be read. Also when it is not a regular file: a named pipe would
- *   block a thread of Node.js for ever, and a device may have no end.
+ * @throws {Error} when the file is missing, cannot be read, is larger than 1 MiB or is not a regular file. A named pipe would block a
+ *   thread of Node.js forever, and the content of a device may have no end.
  */
 export async function readRegularFile(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -1,6 +1,6 @@
 /**
- * The controllers that watch Services, EndpointSlices and Pods for the network of the cluster. kube-proxy and CoreDNS have watches of this
- * kind.
+ * The controllers that watch Services, EndpointSlices and Pods, and update the network of the cluster. In a real cluster, kube-proxy and
+ * CoreDNS watch such objects.
  */
 import { pod as podType, service as serviceType } from '../../../api/builtin.ts'
 import { discovery } from '../../../api/kubernetes/discovery.ts'
@@ -10,7 +10,7 @@ import { defineController } from '../../../controller/builder.ts'
 import type { ClusterNetwork } from '../network/cluster-network.ts'
 
 export function serviceProxy(network: ClusterNetwork): readonly ControllerDefinition[] {
-  /** The addresses of the Pods that run, keyed by namespace and name. */
+  /** The addresses of the Pods in the network of the cluster, keyed by namespace and name. */
   const addresses = new Map<string, string>()
   const setAddress = (key: string, address: string | undefined, node = ''): void => {
     const before = addresses.get(key)

@@ -37,8 +37,8 @@ export async function cleanState(
 }
 
 /**
- * The controller that removes the files of a deleted Pod when the runtime does not. The runtime does not run Pods that had ended before the
- * cluster was started.
+ * Returns the controller that removes the files of a deleted Pod that the runtime does not run. Such a Pod had ended before the cluster was
+ * started.
  *
  * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
  */
@@ -70,7 +70,7 @@ export function podCleaner(
   })
 }
 
-/** The controller that removes the folder of a PersistentVolume that is deleted. */
+/** Returns the controller that removes the folder of a deleted PersistentVolume. */
 export function volumeCleaner({ stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions): ControllerDefinition {
   return defineController(core.persistentVolume, {
     name: 'volume-cleaner',

@@ -14,14 +14,14 @@ export interface VolumeLoopOptions {
   onErrors(errors: readonly VolumeError[]): void
 }
 
-/** The delays between tries (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
+/** The first and the maximum delay between tries, in milliseconds (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
 const [firstDelayMs, maxDelayMs] = [500, 122_000]
 const maxTimerMs = 60_000
 
 export class VolumeLoop {
   readonly #volumes: PodVolumes
   readonly #options: VolumeLoopOptions
-  /** Ends the current wait. */
+  /** Aborted to end the current wait. */
   #wake = new AbortController()
   /** Resolves when the loop has ended. The loop ends when its signal is aborted. */
   readonly ended: Promise<void>
@@ -56,8 +56,8 @@ export class VolumeLoop {
   }
 
   /**
-   * Resolves at the time `at`, after a change, or when the loop has to end. Infinity is no time limit. While the machine sleeps, the clock
-   * advances and timers do not. No timer is therefore longer than `maxTimerMs`.
+   * Resolves at the time `at`, after a change, or when the loop has to end. If `at` is Infinity, there is no time limit. While the machine
+   * is suspended, the clock advances but timers do not. Each timer is therefore at most `maxTimerMs` long.
    */
   async #waitUntil(at: number): Promise<void> {
     const { clock, signal } = this.#options

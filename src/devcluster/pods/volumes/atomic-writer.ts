@@ -15,7 +15,7 @@ export interface ProjectedFile {
   readonly data: Buffer
   /** The permissions. */
   readonly mode: number
-  /** The owner. Default: the user of this process. */
+  /** The uid of the owner. Default: the user of this process. */
   readonly uid?: number
 }
 
@@ -47,12 +47,12 @@ export class AtomicWriter {
    * Replaces the files of the volume by `files`, keyed by their relative path. If the files are the same as in the latest call, creates
    * only missing links. `setPermissions` is called after the files are written, and before they become visible.
    *
-   * @throws {Error} with the words of the kubelet for a path that leads out of the volume. In this case, the visible files do not change.
+   * @throws {Error} with the words of the kubelet for an invalid path. In this case, the visible files do not change.
    */
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)
     const link = await targetOf(join(this.#folder, dataName))
-    // Without mount namespaces, a container can replace the link. A target with another name is not a folder of this writer.
+    // Without mount namespaces, a container can replace the link `..data`. Only a target with the name of a version is removed.
     const old = link !== undefined && versionName.test(link) ? join(this.#folder, link) : undefined
     const names = new Set([...payload.keys()].map((path) => path.split('/')[0]!))
     const stale = old === undefined ? [] : ((await unlessMissing(readdir(old))) ?? []).filter((name) => !names.has(name))
@@ -131,7 +131,7 @@ export class AtomicWriter {
   }
 }
 
-/** Returns the files by their cleaned paths (k8s.io/kubernetes/pkg/volume/util: validatePayload). */
+/** Returns the files, keyed by their cleaned paths (k8s.io/kubernetes/pkg/volume/util: validatePayload). */
 function cleanPayload(files: ReadonlyMap<string, ProjectedFile>): ReadonlyMap<string, ProjectedFile> {
   return new Map(
     [...files].map(([path, file]) => {
@@ -141,7 +141,7 @@ function cleanPayload(files: ReadonlyMap<string, ProjectedFile>): ReadonlyMap<st
   )
 }
 
-/** Refuses a path that leads out of the volume (k8s.io/kubernetes/pkg/volume/util: validatePath). */
+/** Throws for an invalid path, such as one that leads out of the volume (k8s.io/kubernetes/pkg/volume/util: validatePath). */
 function checkPath(path: string): void {
   if (path === '') throw new Error('invalid path: must not be empty: ""')
   if (path.startsWith('/')) throw new Error(`invalid path: must be relative path: ${path}`)
@@ -151,7 +151,7 @@ function checkPath(path: string): void {
   if (names.some((name) => Buffer.byteLength(name) > maxNameBytes)) {
     throw new Error(`invalid path: filenames must be less than or equal to ${maxNameBytes} characters`)
   }
-  // The check is on the cleaned path: `./..data` is `..data`.
+  // The cleaned path is checked, because `./..data` is the same path as `..data`.
   if (posix.normalize(path).startsWith('..')) throw new Error(`invalid path: must not start with '..': ${path}`)
 }
 

@@ -1,4 +1,4 @@
-/** Volumes that are PersistentVolumeClaims (k8s.io/kubernetes/pkg/kubelet/volumemanager/populator: createVolumeSpec). */
+/** The PersistentVolumes of volumes that refer to claims (k8s.io/kubernetes/pkg/kubelet/volumemanager/populator: createVolumeSpec). */
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
@@ -11,7 +11,7 @@ export interface ClaimSource {
   claim(namespace: string, name: string): Promise<ReadonlyClaim | undefined>
 }
 
-/** The error of a claim that is not usable. The Pod must wait. The message has the words of the kubelet. */
+/** The error of a claim that is not usable. The Pod must wait until the claim is usable. The message has the words of the kubelet. */
 export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
@@ -27,8 +27,8 @@ const protectionFinalizer = 'kubernetes.io/pvc-protection'
 /**
  * Resolves with the PersistentVolume of a volume of the type `persistentVolumeClaim` or `ephemeral`.
  *
- * @throws {ClaimError} when the claim could not be read, is missing, is being deleted, is not bound or is a block device, and when the
- * claim of an `ephemeral` volume belongs to another Pod.
+ * @throws {ClaimError} when the claim could not be read, is missing, is being deleted without the finalizer `kubernetes.io/pvc-protection`,
+ *   is not bound or is a block device, and when the Pod is not the controller of the claim of an `ephemeral` volume.
  */
 export async function boundVolumeOf(pod: ReadonlyPod, volume: Volume, source: ClaimSource): Promise<BoundVolume> {
   const { namespace, name: podName, uid } = pod.metadata

@@ -15,9 +15,11 @@ export interface ContainerFilesOptions {
   readonly podUid: string
   /** The number of the run. It is a part of the name of the file for the termination message, so each run has its own file. */
   readonly restartCount: number
-  /** The contents of the files. */
+  /** The content of /etc/hosts. */
   readonly hosts: string
+  /** The name in /etc/hostname. */
   readonly hostname: string
+  /** The content of /etc/resolv.conf. */
   readonly resolvConf: string
 }
 
@@ -34,8 +36,8 @@ const defaultTerminationPath = '/dev/termination-log'
 
 /**
  * Writes the files for one start of a container. All containers of a Pod share the files in /etc. These files are rewritten in place,
- * because a mount would not show a new file of the same name. If the container mounts a volume at the path of a file, the file is not
- * mounted.
+ * because the mounts of running containers would not show a new file with the same name. If the container mounts a volume at the path of a
+ * file, the file is not mounted.
  */
 export async function makeContainerFiles(container: ReadonlyContainer, options: ContainerFilesOptions): Promise<ContainerFiles> {
   const { stateFolder, podUid, restartCount, hosts, hostname, resolvConf } = options

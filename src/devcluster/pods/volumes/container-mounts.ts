@@ -18,8 +18,8 @@ export interface ReadyVolume {
 }
 
 /**
- * Resolves with the mounts of a container. Call it for each start of the container: a `subPath` of a ConfigMap or Secret mounts a file of
- * the current version, and an update removes this file.
+ * Resolves with the mounts of a container. Call this function for each start of the container. A `subPath` in a volume that shows a
+ * ConfigMap or Secret mounts a file of the current version, and an update of the volume removes this file.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
  * @throws {ContainerConfigError} with the words of the kubelet.

@@ -1,4 +1,4 @@
-/** The containers of a Pod, and the users that they run as. */
+/** The containers of a Pod, the user that they have in common, and the volumes that they use. */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer } from '../environment/sources.ts'
 
@@ -7,7 +7,10 @@ export function containersOf({ spec }: ReadonlyPod): readonly ReadonlyContainer[
   return [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])]
 }
 
-/** Returns the uid that all containers of a Pod declare; undefined if they differ (k8s.io/kubernetes/pkg/volume/util: FsUserFrom). */
+/**
+ * Returns the uid that all containers of a Pod declare. Returns undefined if the uids differ, or if a container declares no uid
+ * (k8s.io/kubernetes/pkg/volume/util: FsUserFrom).
+ */
 export function commonUserOf(pod: ReadonlyPod): number | undefined {
   const users = new Set(containersOf(pod).map(({ securityContext }) => securityContext?.runAsUser ?? pod.spec?.securityContext?.runAsUser))
   const [user] = users

@@ -12,13 +12,13 @@ export interface PodHostName {
   readonly nodename: string
 }
 
-/** The longest names of a host (kubelet_pods.go: hostnameMaxLen; k8s.io/kubernetes/pkg/kubelet/util: fqdnMaxLen). */
+/** The maximum lengths of a name without and with a domain (kubelet_pods.go: hostnameMaxLen; pkg/kubelet/util: fqdnMaxLen). */
 const [maxHostname, maxNodename] = [63, 64]
 
 /**
- * Returns the names of a Pod. Ignores `hostNetwork`.
+ * Returns the host names of a Pod as if the Pod had its own network: `hostNetwork` is ignored.
  *
- * @throws {Error} with the words of the kubelet for invalid or too long names.
+ * @throws {Error} with the words of the kubelet for an invalid name, and for a name in the kernel that is too long.
  */
 export function podHostName({ metadata, spec }: ReadonlyPod, clusterDomain: string): PodHostName {
   const { hostnameOverride, hostname = '', subdomain = '', setHostnameAsFQDN } = spec ?? {}
@@ -46,7 +46,7 @@ function truncated(name: string, podName: string): string {
   return short
 }
 
-/** Checks the length of a full name (k8s.io/kubernetes/pkg/kubelet/util: GetNodenameForKernel). */
+/** Returns `name`. Throws when `name` is too long for the kernel (k8s.io/kubernetes/pkg/kubelet/util: GetNodenameForKernel). */
 function fullName(name: string): string {
   if (name.length <= maxNodename) return name
   throw new Error(

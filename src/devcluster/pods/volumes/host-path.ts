@@ -1,4 +1,4 @@
-/** `prepareHostPath`: a volume that is a file or folder of this machine (k8s.io/kubernetes/pkg/volume/hostpath). */
+/** `prepareHostPath`: checks or creates the file or folder of a hostPath volume (k8s.io/kubernetes/pkg/volume/hostpath). */
 import type { Stats } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
@@ -6,7 +6,7 @@ import { makeFolder, unlessMissing } from './file-system.ts'
 
 export interface HostPathSource {
   readonly path: string
-  /** Default: no check. */
+  /** Default: no check, and a missing path becomes a folder. */
   readonly type?: string
 }
 
@@ -31,8 +31,8 @@ const types: ReadonlyMap<string, HostPathType> = new Map<string, HostPathType>([
 
 /**
  * Checks the type of a hostPath, and resolves with its path. If the path is missing and the type is `DirectoryOrCreate` or `FileOrCreate`,
- * creates it. Without a type, a missing path becomes a folder, as with container runtimes (github.com/containerd/containerd,
- * internal/cri/opts: WithMounts).
+ * creates a folder or an empty file. If the path is missing and the hostPath has no type, creates a folder, as container runtimes do
+ * (github.com/containerd/containerd, internal/cri/opts: WithMounts).
  *
  * @throws {Error} with the words of the kubelet (k8s.io/kubernetes/pkg/volume/hostpath: SetUp, checkTypeInternal).
  */

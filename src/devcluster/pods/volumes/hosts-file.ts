@@ -13,7 +13,7 @@ const local = [
   'fe00::2\tip6-allrouters',
 ]
 
-/** Returns the file of a Pod with a network of its own. */
+/** Returns the content for a Pod with a network of its own. */
 export function podHostsFile(
   podIPs: readonly string[],
   { hostname, domain }: Pick<PodHostName, 'hostname' | 'domain'>,
@@ -24,7 +24,7 @@ export function podHostsFile(
   return `${['# Kubernetes-managed hosts file.', ...local, ...own].join('\n')}\n${aliasLines(hostAliases)}`
 }
 
-/** Returns the file of a Pod with `hostNetwork`: the one of the node, with the aliases of the Pod. */
+/** Returns the content for a Pod with `hostNetwork`: the hosts file of the node, followed by the `hostAliases` of the Pod. */
 export function hostNetworkHostsFile(nodeFile: string, hostAliases: HostAliases = []): string {
   return `# Kubernetes-managed hosts file (host network).\n${nodeFile}${aliasLines(hostAliases)}`
 }

@@ -6,8 +6,9 @@ import { containersOf } from './containers.ts'
 const maxPathLength = 4096
 
 /**
- * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. Each path is relative to
- * the innermost outer volume. In a read-only volume, a container runtime could not create these folders later.
+ * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. If several volumes
+ * contain a path, the outer volume is the innermost one. Each path is relative to the outer volume. The folders at these paths must be
+ * created early, because a container runtime cannot create them in a read-only volume.
  */
 export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, ReadonlySet<string>> {
   const nested = new Map<string, Set<string>>()
@@ -22,7 +23,7 @@ export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, Readonl
   return nested
 }
 
-/** Returns an absolute path without empty segments, `.` and `..`. It is much faster than node:path for a path of many segments. */
+/** Returns an absolute path without empty segments, `.` and `..`. For a path of many segments, node:path would be much slower. */
 function cleanPath(path: string): string {
   const segments: string[] = []
   for (const segment of path.split('/')) {
@@ -33,8 +34,8 @@ function cleanPath(path: string): string {
 }
 
 /**
- * Returns the innermost mount above each path that has one. Each path is compared with a few others only, because a Pod may have hundreds of
- * paths with thousands of folders each.
+ * Returns each path that is below another mount, with the innermost mount above the path. Each path is compared with only a few others,
+ * because a Pod may have hundreds of paths with thousands of folders each.
  */
 function outerMounts(paths: readonly string[]): readonly (readonly [path: string, outer: string])[] {
   const found: (readonly [string, string])[] = []
@@ -49,14 +50,14 @@ function outerMounts(paths: readonly string[]): readonly (readonly [path: string
   return found
 }
 
-/** Sorts paths so that those below a folder directly follow it. For this, the slash is the smallest character. */
+/** Compares two paths for a sort in which the paths below a folder directly follow the folder. The slash is the smallest character. */
 function compare(one: string, other: string): number {
   let at = 0
   while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1
   return rankAt(one, at) - rankAt(other, at)
 }
 
-/** Returns -2 at the end of the path, and -1 at a slash. */
+/** Returns the code of the character at an index, -1 for a slash, and -2 at the end of the path. */
 function rankAt(path: string, at: number): number {
   if (at >= path.length) return -2
   return path[at] === '/' ? -1 : path.charCodeAt(at)

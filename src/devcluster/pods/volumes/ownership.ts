@@ -19,7 +19,7 @@ export type ChangeOwnership = (changes: readonly OwnershipChange[]) => Promise<v
 
 export type FsGroupChangePolicy = 'Always' | 'OnRootMismatch'
 
-/** Gives all files of a volume to a group. */
+/** Sets the group of all files of a volume, and permits the group to use the files. */
 export type SetGroup = (root: string, gid: number, options: VolumeGroup) => Promise<void>
 
 export interface VolumeGroup {
@@ -28,7 +28,7 @@ export interface VolumeGroup {
   readonly policy?: FsGroupChangePolicy | undefined
 }
 
-/** The bits that the group gets (volume_linux.go: rwMask, roMask, execMask), and the setgid bit for folders. */
+/** The bits that the owner and the group get (volume_linux.go: rwMask, roMask, execMask), and the setgid bit for folders. */
 const [writable, readable, searchable, setgid] = [0o660, 0o440, 0o110, 0o2000]
 /** The maximum number of changes in one call of `change`. It bounds the memory for a volume of many files. */
 const batchSize = 1000
@@ -65,9 +65,9 @@ export interface GroupOptions extends VolumeGroup {
 }
 
 /**
- * Gives all files of a volume to a group (`fsGroup`). The group can then read the files. It can also write them, unless the volume is
- * read-only (volume_linux.go: ChangePermissions). The root is changed last. So if a walk was interrupted, the next call repeats it, also
- * with `OnRootMismatch`.
+ * Sets the group of all files of a volume (`fsGroup`). The group can then read the files, and write them unless the volume is read-only
+ * (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next call therefore changes
+ * all files again, also with `OnRootMismatch`.
  */
 export async function setGroup(root: string, gid: number, { isReadOnly, policy, change }: GroupOptions): Promise<void> {
   if (policy === 'OnRootMismatch' && (await hasGroup(root, gid, isReadOnly))) return
@@ -93,7 +93,7 @@ async function hasGroup(root: string, gid: number, isReadOnly: boolean): Promise
 
 /** Yields the files below a folder, and each folder after its content. Symbolic links are not followed. */
 async function* filesDepthFirst(path: string): AsyncGenerator<string> {
-  // The folders that are being read, the innermost last. A list is used because a container may nest folders too deep for a recursion.
+  // The folders that are being read, the innermost last. A container may nest folders too deeply for a recursive function.
   const open: { readonly path: string; readonly entries: AsyncIterator<{ readonly name: string; isDirectory(): boolean }> }[] = []
   const enter = async (folder: string): Promise<void> => {
     const entries = await unlessMissing(opendir(folder))

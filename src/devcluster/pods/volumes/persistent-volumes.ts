@@ -5,8 +5,8 @@ import { unlessMissing } from './file-system.ts'
 import { persistentVolumeFolder } from './state-folders.ts'
 
 /**
- * Removes the folders of all PersistentVolumes that do not exist any more. Call it after a PersistentVolume is deleted, and when the
- * cluster starts.
+ * Removes the folders of all PersistentVolumes that do not exist any more. Called when the cluster starts. The cluster may have ended
+ * before the folder of a deleted PersistentVolume was removed.
  *
  * @param existing the names of the PersistentVolumes that exist.
  * @param removeFolder removes a folder whose files may belong to other users.

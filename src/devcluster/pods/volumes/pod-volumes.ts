@@ -36,15 +36,15 @@ export interface PodVolumesOptions {
   readonly createToken: CreateToken
   /** Changes owners and permissions. Default: with the rights of this process. */
   readonly changeOwnership?: ChangeOwnership
-  /** Gives a volume to a group. Default: this process lists the files, and `changeOwnership` changes them. */
+  /** Sets the group of all files of a volume. Default: this process lists the files, and `changeOwnership` changes them. */
   readonly setGroup?: SetGroup
   /** Removes a folder whose files may belong to other users. Default: with the rights of this process. */
   readonly removeFolder?: (path: string) => Promise<void>
-  /** The resources of the node, for `resourceFieldRef`. Default: none. */
+  /** The allocatable resources of the node, for `resourceFieldRef`. Default: none. */
   readonly allocatable?: ResourceList
   /** Returns true for the name of a volume that no container gets. Default: the containers get all volumes that they mount. */
   readonly omits?: (volume: string) => boolean
-  /** Is called with errors that the kubelet only logs. Default: ignored. */
+  /** Called with errors that the kubelet only logs. Default: the errors are ignored. */
   readonly onProblem?: (error: Error) => void
   readonly clock?: Clock
   readonly random?: () => number
@@ -69,7 +69,7 @@ export class PodVolumes {
   readonly #tokens: ServiceAccountTokens
   readonly #writers = new Map<string, AtomicWriter>()
   readonly #ready = new Map<string, ReadyVolume>()
-  /** The work of the latest call. Each call waits for the calls before. */
+  /** Resolves when the work of the latest call has ended. Each call waits for this promise, so calls never overlap. */
   #work: Promise<unknown> = Promise.resolve()
 
   constructor(pod: ReadonlyPod, options: PodVolumesOptions) {
@@ -160,7 +160,7 @@ export class PodVolumes {
       await this.#showObjects(pod, volume)
       return
     }
-    // All other volumes are made once.
+    // A volume of another type is set up once, and never updated.
     if (this.#ready.has(volume.name)) return
     switch (type) {
       case 'emptyDir':

@@ -4,7 +4,7 @@ import type { ReadonlyPod } from '../../controllers/api-types.ts'
 export interface NodeDns {
   /** The addresses of the DNS servers of the cluster. Empty when the cluster has no DNS server. */
   readonly clusterDns: readonly string[]
-  /** For example `cluster.local`. */
+  /** The DNS domain of the cluster, for example `cluster.local`. */
   readonly clusterDomain: string
   /** The content of /etc/resolv.conf of this machine. */
   readonly resolvConf: string
@@ -17,16 +17,20 @@ export interface DnsSettings {
 }
 
 export interface PodDns extends DnsSettings {
-  /** The messages of Events of the type Warning. */
+  /** The reasons and messages of Events of the type Warning. */
   readonly warnings: readonly { readonly reason: 'DNSConfigForming' | 'MissingClusterDNS'; readonly message: string }[]
 }
 
-/** The limits of resolvers (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars). */
+/**
+ * The maximum numbers of DNS servers and of search domains, and the maximum lengths in characters of the line of search domains and of one
+ * search domain (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars;
+ * dns.go: formDNSSearchFitsLimits).
+ */
 const [maxServers, maxSearches, maxSearchLength, maxNameLength] = [3, 32, 2048, 253]
 /** The default options of a Pod that resolves names of the cluster (dns.go: defaultDNSOptions). */
 const clusterOptions = ['ndots:5']
 
-/** Returns the DNS settings of a Pod by its `dnsPolicy` and `dnsConfig` (dns.go: GetPodDNS). */
+/** Returns the DNS settings of a Pod from its `dnsPolicy` and `dnsConfig` (dns.go: GetPodDNS). */
 export function podDns(pod: ReadonlyPod, node: NodeDns): PodDns {
   const warnings: PodDns['warnings'][number][] = []
   const form = (text: string): void => void warnings.push({ reason: 'DNSConfigForming', message: text })
@@ -99,7 +103,7 @@ function fittingSearches(searches: readonly string[]): readonly string[] {
   return fitting
 }
 
-/** Parses /etc/resolv.conf (dns.go: parseResolvConf). The last line `search` wins, and the last value of each option. */
+/** Parses /etc/resolv.conf (dns.go: parseResolvConf). Only the last line `search` and the last value of each option are used. */
 function parseResolvConf(text: string): DnsSettings {
   const servers: string[] = []
   let searches: readonly string[] = []

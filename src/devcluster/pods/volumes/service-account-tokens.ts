@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { messageOf } from './combined-error.ts'
 
-/** The request of a token that is bound to a Pod (k8s.io/api/authentication/v1: TokenRequestSpec). */
+/** A request for a token that is bound to a Pod (k8s.io/api/authentication/v1: TokenRequestSpec). */
 export interface TokenRequest {
   readonly namespace: string
   readonly serviceAccount: string
@@ -15,7 +15,7 @@ export interface TokenRequest {
 
 export interface IssuedToken {
   readonly token: string
-  /** The lifetime that the server has granted. */
+  /** The lifetime that the API server has granted. */
   readonly expirationSeconds: number
   /** The end of the lifetime, in milliseconds since 1970. */
   readonly expiresAt: number
@@ -27,15 +27,15 @@ export interface TokenOptions {
   readonly createToken: CreateToken
   readonly clock: Clock
   readonly random: () => number
-  /** Is called with the error of a renewal that failed while the token is still valid. */
+  /** Called with the error of a renewal that failed while the old token is still valid. */
   readonly onProblem: (error: Error) => void
 }
 
 /** The default of the API (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_ServiceAccountTokenProjection). */
 const defaultExpirationSeconds = 3600
 /**
- * A token is renewed at this age, or earlier, when only this part of its lifetime is left. A random jitter is subtracted from this time
- * (token_manager.go: maxTTL, maxJitter).
+ * A token is renewed at the age of `maxAgeMs`, or when `leftPercent` of its lifetime is left, whichever is earlier. A random time of at
+ * most `maxJitterMs` is subtracted (token_manager.go: maxTTL, maxJitter).
  */
 const [maxAgeMs, leftPercent, maxJitterMs] = [24 * 3600 * 1000, 20, 10_000]
 /** The time from a failed renewal to the next try. The kubelet renews tokens when it syncs a Pod, about once a minute. */
@@ -61,8 +61,8 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Resolves with a token for an audience. If a renewal fails and the old token is still valid, resolves with the old token. `refreshAt` is
-   * then a minute later.
+   * Resolves with a token for an audience. If a renewal fails and the old token is still valid, resolves with the old token. The
+   * renewal of the token is then due in one minute.
    *
    * @throws {Error} with the words of the kubelet when there is no valid token.
    */
@@ -78,7 +78,7 @@ export class ServiceAccountTokens {
     const serviceAccount = this.#pod.spec?.serviceAccountName ?? ''
     const key = `${serviceAccount}/${namespace}/${JSON.stringify(audience)}/${expirationSeconds}`
     const known = this.#tokens.get(key)
-    // After a failed renewal, a token may expire before it is to be renewed again.
+    // After a failed renewal, a token may expire before its next renewal is due.
     if (known !== undefined && clock.now() < known.refreshAt && clock.now() <= known.expiresAt) return known.token
     try {
       const audiences = audience === '' ? [] : [audience]
