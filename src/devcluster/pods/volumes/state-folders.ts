@@ -1,21 +1,22 @@
-/** The folders of Pods and PersistentVolumes, below the state folder of the cluster. */
+/** The paths of the folders of Pods and PersistentVolumes in the state folder of the cluster. */
 import { join } from 'node:path'
 
-/** Returns the folder of a Pod. It is removed with the Pod. */
+/** Returns the folder of a Pod. When the Pod is removed, the folder is removed, too. */
 export function podFolder(stateFolder: string, podUid: string): string {
   return join(stateFolder, 'pods', pathComponent(podUid))
 }
 
-/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume, and not with the Pods that use it. */
+/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume. It remains when the Pods that use it are removed. */
 export function persistentVolumeFolder(stateFolder: string, volumeName: string): string {
   return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
 }
 
-/** The longest name of a file (k8s.io/kubernetes/pkg/volume/util: maxFileNameLength). */
+/** Maximum length of a file name in bytes (k8s.io/kubernetes/pkg/volume/util: maxFileNameLength). */
 const maxNameBytes = 255
 
 /**
- * Returns `name` if it can be the name of a file or folder. The API already validates the names of objects. This is a second check.
+ * Returns `name` if it can be the name of a file or folder. The API server has already validated the names of objects. This check is for
+ * safety.
  *
  * @throws {Error} for any other name, such as `..`.
  */

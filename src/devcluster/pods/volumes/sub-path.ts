@@ -3,22 +3,22 @@ import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { codeOf, statsOf, targetOf } from './file-system.ts'
 
-/** The most symbolic links that are followed (Linux: MAXSYMLINKS). */
+/** Maximum number of symbolic links that are followed (Linux: MAXSYMLINKS). */
 const maxLinks = 40
 
 /**
- * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The part of the path
- * below the volume contains no symbolic link.
+ * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. All symbolic links
+ * below the volume are resolved in the path.
  *
  * A container can write symbolic links into its volume. A relative link that stays within the volume is followed. Nothing outside of the
- * volume is opened. If a container replaces a folder by a link between this call and the mount, this function does not notice it.
+ * volume is opened. If a container replaces a folder by a link after this call and before the mount, the mount follows the link.
  *
  * @throws {Error} when the path leads out of the volume, contains an absolute link, or leads through a file that is not a folder.
  */
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)
   const mode = (await stat(root)).mode & 0o7777
-  /** The names that are still to be walked, the next one last. */
+  /** The remaining elements of the path, in reverse order: the next element is the last of the array. */
   const names = subPath.split('/').reverse()
   let path = root
   let links = 0
