@@ -13,7 +13,7 @@ export interface TerminationOptions {
   readonly lastLines: () => Promise<string>
 }
 
-/** The limits of a message in bytes and lines (k8s.io/kubernetes/pkg/kubelet/container: MaxContainerTerminationMessageLength and others). */
+/** The limits of a message, in bytes or lines (k8s.io/kubernetes/pkg/kubelet/container: MaxContainerTerminationMessageLength etc.). */
 const maxBytes = 4096
 export const terminationLogLines = 80
 export const terminationLogBytes = 2048
