@@ -11,7 +11,7 @@ import { parseSchedule, textOf } from './schedule.ts'
 /** Maximum length of a name. The name of a Job has at most 63 characters. It ends with a hyphen and the scheduled time, 11 characters. */
 const maxName = 52
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-/** The labels that the API server sets on each Job and its Pods (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
+/** The labels that the API server sets in the Pod template of each Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /** The metadata of an object that is being created may still lack fields. */

@@ -52,7 +52,7 @@ export const echoController = defineController(echo, {
     const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
     // If a Job of the current message is being deleted, it is replaced only if it had not ended.
     if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
-    // The new Job has the same name, so it can be created only after the old Job is deleted. The deletion event triggers the next reconcile.
+    // The new Job has the same name. It is created when the old Job is deleted: the deletion event triggers the next reconcile.
     const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
     await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
     if (live.metadata.deletionTimestamp !== undefined) return

@@ -28,7 +28,7 @@ const refusedRetryMs = 30_000
  */
 const startMs = 2_000
 
-/** Values of `status.reason` of failed Pods whose node ended them, refused them or was lost. */
+/** The values of `status.reason` of Pods that failed because their node evicted them, was shut down or was lost. Such Pods are recreated. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {
