@@ -28,7 +28,7 @@ const refusedRetryMs = 30_000
  */
 const startMs = 2_000
 
-/** The values of `status.reason` of Pods that failed because their node evicted them, was shut down or was lost. Such Pods are recreated. */
+/** Values of `status.reason` of failed Pods that were evicted, preempted or refused, or whose node was shut down or lost. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {

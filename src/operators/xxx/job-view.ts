@@ -1,13 +1,13 @@
-/** The Jobs in the cache. */
+/** `jobView`: the Jobs in the cache. */
 import { batch, cacheView } from 'proreus'
 import { binaryName, specHash } from './build-job.ts'
 import { occasionHash } from './clean-up-job.ts'
 import { jobLabels } from './labels.ts'
 
-/** The longest value of an annotation that is read: the name of a file. */
+/** The maximum length of a file name. A longer value is cut to one character more, so that it does not become a valid file name. */
 const maxLength = 255
 
-/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+/** The cache contains only the fields of Jobs that the operator reads, because other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels, annotations, ...rest } = metadata
