@@ -10,7 +10,7 @@ export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
 /** Maximum length of the annotation `scheduledAt` in the cache. A longer text cannot be a time. */
 const maxTimeLength = 64
 
-/** The cache contains only the fields of Jobs that the operator reads, because other clients may create Jobs of any size. */
+/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata

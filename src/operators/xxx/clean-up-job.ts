@@ -19,8 +19,7 @@ export function cleanUpName(jobName: string): string {
 }
 
 /**
- * Returns the Job that removes the files `names`. The Job has no owner. Otherwise it would be deleted with the Xxx, and users could not see
- * its result.
+ * Returns the Job that removes the files `names`. The Job has no owner: the Job must outlive the Xxx, so that users can see its result.
  *
  * @param names valid file names, sorted
  */

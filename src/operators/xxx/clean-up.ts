@@ -54,7 +54,7 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
   return { state: 'done' }
 }
 
-/** Returns true if the Job belongs to another object. A clean-up Job of an Xxx that no longer exists may be replaced: returns false. */
+/** Returns true if the Job belongs to another object. A clean-up Job of an Xxx that no longer exists does not, so it may be replaced. */
 function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cache: CacheReader): boolean {
   const uid = xxxUidOf(job)
   if (uid === undefined || !isTask(job, 'clean-up')) return true

@@ -4,10 +4,10 @@ import { binaryName, specHash } from './build-job.ts'
 import { occasionHash } from './clean-up-job.ts'
 import { jobLabels } from './labels.ts'
 
-/** The maximum length of a file name. A longer value is cut to one character more, so that it does not become a valid file name. */
+/** Maximum length of a file name. A longer value of an annotation is cut after one more character, so that it is no valid file name. */
 const maxLength = 255
 
-/** The cache contains only the fields of Jobs that the operator reads, because other clients may create Jobs of any size. */
+/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels, annotations, ...rest } = metadata

@@ -30,7 +30,7 @@ function trimmed<T extends object>(spec: T): T {
   ) as T
 }
 
-/** Returns the validation that needs the cluster. An unchanged spec is not validated, because the metadata must stay changeable. */
+/** Returns the validation that needs the cluster. An unchanged spec is not validated: changes of the metadata must stay possible. */
 export function validatorOf({ output }: XxxOptions) {
   return async (object: Stored, old: Stored | undefined, context: AdmissionContext): Promise<readonly FieldError[]> => {
     if (old !== undefined && jsonEqual(object.spec, old.spec)) return []

@@ -50,7 +50,7 @@ export function boundNode({ observed, options }: Work): string | undefined {
 /** The result of the creation of a Job. With `exists`, the cache does not contain the existing Job yet. Its event triggers a reconcile. */
 export type Creation = 'created' | 'exists' | Reason
 
-/** Creates a Job. If the API server refuses the Job, resolves with the reason. */
+/** Creates a Job. Resolves to the reason when the API server refuses the Job. */
 export async function createJob(job: ObjectInput<batch.Job>, { client }: ReconcileContext): Promise<Creation> {
   try {
     await client.create(batch.job, job)

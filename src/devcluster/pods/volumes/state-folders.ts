@@ -1,12 +1,12 @@
-/** The paths of the folders of Pods and PersistentVolumes in the state folder of the cluster. */
+/** The folders of Pods and PersistentVolumes, below the state folder of the cluster. */
 import { join } from 'node:path'
 
-/** Returns the folder of a Pod. When the Pod is removed, the folder is removed, too. */
+/** Returns the folder of a Pod. It is removed with the Pod. */
 export function podFolder(stateFolder: string, podUid: string): string {
   return join(stateFolder, 'pods', pathComponent(podUid))
 }
 
-/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume. It remains when the Pods that use it are removed. */
+/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume, and not with the Pods that use it. */
 export function persistentVolumeFolder(stateFolder: string, volumeName: string): string {
   return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
 }
@@ -15,8 +15,7 @@ export function persistentVolumeFolder(stateFolder: string, volumeName: string):
 const maxNameBytes = 255
 
 /**
- * Returns `name` if it can be the name of a file or folder. The API server has already validated the names of objects. This check is for
- * safety.
+ * Returns `name` if it can be the name of a file or folder. The API already validates the names of objects. This is a second check.
  *
  * @throws {Error} for any other name, such as `..`.
  */

@@ -7,11 +7,11 @@ import { codeOf, statsOf, targetOf } from './file-system.ts'
 const maxLinks = 40
 
 /**
- * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. All symbolic links
- * below the volume are resolved in the path.
+ * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The part of the path
+ * below the volume contains no symbolic link.
  *
  * A container can write symbolic links into its volume. A relative link that stays within the volume is followed. Nothing outside of the
- * volume is opened. If a container replaces a folder by a link after this call and before the mount, the mount follows the link.
+ * volume is opened. If a container replaces a folder by a link between this call and the mount, this function does not notice it.
  *
  * @throws {Error} when the path leads out of the volume, contains an absolute link, or leads through a file that is not a folder.
  */
