@@ -16,7 +16,7 @@ export interface FieldRange {
 export interface Field {
   /** The values that the field selects, ascending. */
   readonly values: readonly number[]
-  /** True if the field, or an item of its list, is `*` or `?` without a step. Such a field restricts nothing. */
+  /** True if the field, or an item of its list, is `*` or `?` without a step greater than 1. Such a field restricts nothing. */
   readonly isStar: boolean
 }
 

@@ -43,7 +43,7 @@ export async function startJob(
   }
 }
 
-/** Handles a Job that has the wanted name already. The CronJob may own this Job, if the cache does not contain the Job yet. */
+/** Handles an existing Job with the wanted name. The CronJob itself may own this Job: the cache may not contain it yet. */
 async function existingJob(
   object: DeepReadonly<CronJob>,
   key: NamespacedKey,

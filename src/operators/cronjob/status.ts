@@ -5,7 +5,7 @@ import { scheduledTime, stateOf } from './jobs.ts'
 import type { Job } from './jobs.ts'
 import type { cronJob, CronJob } from './kind.ts'
 
-/** Maximum number of Jobs in the status. The limit prevents that the object exceeds the size limit of the API server. */
+/** Maximum number of Jobs in the status. With more Jobs, the object could exceed the size limit of the API server. */
 const maxListed = 1000
 
 /** The problem due to which the latest scheduled time has no Job. */
