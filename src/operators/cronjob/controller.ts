@@ -11,7 +11,7 @@ import { isRefusal, startJob } from './start-job.ts'
 import { activity, isKnown, statusOf } from './status.ts'
 import type { Trouble } from './status.ts'
 
-/** The time in milliseconds after which a refused request is tried again: somebody has to act before. */
+/** The retry interval in milliseconds after the API server refused a request. A user must first remove the cause of the refusal. */
 const refusedRetryMs = 30_000
 
 export const controller = defineController(cronJob, {
@@ -19,30 +19,31 @@ export const controller = defineController(cronJob, {
   owns: [jobView],
   indexes: [jobsByOwner],
   workers: 4,
-  // A longer delay after an outage would skip scheduled times.
+  // With the default maximum of 1000 s, the back-off after an outage could skip scheduled times.
   rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }),
   rbac: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }],
   reconcile: reconcileCronJob,
 })
 
-/** What a reconcile has done about the scheduled time that is due. */
+/** The result of a reconcile for the scheduled time that is due. */
 interface Outcome {
   readonly active: readonly Job[]
   readonly lastTime: number
   readonly trouble?: Trouble | undefined
   readonly waiting?: number | undefined
-  /** When the CronJob is reconciled again, in milliseconds since 1970; `soon` is after the back-off. */
+  /** The time of the next reconcile, in milliseconds since 1970. `soon` requeues the CronJob with the back-off of the rate limiter. */
   readonly again?: number | 'soon' | undefined
 }
 
 export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: ReconcileContext): Promise<Result> {
   const { cache, client, clock } = context
   const { metadata, spec } = object
-  // The garbage collector deletes the Jobs.
+  // After the CronJob is deleted, the garbage collector deletes its Jobs.
   if (metadata.deletionTimestamp !== undefined) return
   const all = cache.list(jobView, { namespace: metadata.namespace, index: [jobsByOwner, metadata.uid] })
   const jobs = classify(all, object)
-  // The status counts, too, because no Job may be left. And the Jobs count, because the operator may have ended before it wrote the status.
+  // The time is read from the Jobs and from the status, because the newest Job may be deleted already, and because the operator may have
+  // ended after it created a Job and before it wrote the status.
   const lastTime = Math.max(newestTime(all, context), Date.parse(object.status?.lastScheduleTime ?? '') || 0)
   const schedule = parseSchedule(spec.schedule)
   const outcome: Outcome =
@@ -51,7 +52,7 @@ export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: R
   report(object, outcome, context)
   const observed = { active, ended: jobs.kept, lastTime: outcome.lastTime, trouble, waiting }
   await patchStatusIfChanged(client, cronJob, object, statusOf(object, observed, clock.now()))
-  // The status is written before, because the deleted Jobs may be the last ones that tell the scheduled time.
+  // The status is written before the Jobs are deleted: until then, the scheduled time may be stored only in the annotations of these Jobs.
   const isClean = await deleteSurplus(object, jobs.surplus, context)
   if (again === 'soon') return { requeue: true }
   const at = Math.min(again ?? Infinity, isClean ? Infinity : clock.now() + refusedRetryMs)
@@ -110,7 +111,7 @@ const eventReasons: Readonly<Record<Trouble['reason'], string>> = {
   NameConflict: 'NameConflict',
 }
 
-/** Records Events about what the stored status does not say yet. A reconcile may be repeated for other reasons. */
+/** Records Events for a problem or a waiting Job, unless the stored status already contains it. Later reconciles thus repeat no Event. */
 function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { events }: ReconcileContext): void {
   if (trouble !== undefined && !isKnown(object, 'Degraded', trouble)) {
     events.event(object, 'Warning', eventReasons[trouble.reason], trouble.message)
@@ -120,7 +121,7 @@ function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { 
   if (!isKnown(object, 'Progressing', { reason, message })) events.event(object, 'Normal', 'JobAlreadyActive', message)
 }
 
-/** Deletes Jobs. Returns false when the API server refuses that: a refusal must not delay the next Job by the back-off. */
+/** Deletes Jobs. Resolves with false if a Job could not be deleted. An error is not thrown: the back-off would delay the next Job. */
 async function deleteSurplus(object: DeepReadonly<CronJob>, surplus: readonly Job[], context: ReconcileContext): Promise<boolean> {
   let isClean = true
   for (const job of surplus) {

@@ -4,18 +4,18 @@ import { cronJob } from './kind.ts'
 import { fieldsOf, maxScheduleLength, textOf } from './schedule.ts'
 import type { ScheduleFields } from './schedule.ts'
 
-/** The annotation in v2 with a schedule of v1 that the fields do not express, such as `@hourly`. */
+/** The annotation of an object in v2 that contains the schedule of v1 if the fields of v2 cannot express it exactly, such as `@hourly`. */
 export const scheduleAnnotation = 'batch.tutorial.kubebuilder.io/v1-schedule'
 
 export const conversion = defineConversion(cronJob, {
-  // Only the schedule differs, and the annotation above keeps what v2 cannot express of it.
+  // The versions differ only in the schedule. The annotation above keeps a schedule that v2 cannot express.
   lossless: false,
   converters: {
     v2: {
       toHub: (object) => ({ spec: { ...object.spec, schedule: textInV1(object) }, ...withKept(object, undefined) }),
       fromHub(object) {
         const text = object.spec.schedule
-        // A text that has not five fields was stored without the webhook. An error would make every list of v2 fail.
+        // If the text does not have five fields, it was stored without the webhook. An error would make every list request for v2 fail.
         const schedule = fieldsOf(text) ?? {}
         return { spec: { ...object.spec, schedule }, ...withKept(object, textOf(schedule) === text ? undefined : text) }
       },
@@ -23,7 +23,7 @@ export const conversion = defineConversion(cronJob, {
   },
 })
 
-/** The metadata may be absent: the API server also converts objects with only the fields of one field manager. */
+/** The metadata may be absent: for server-side apply, the API server also converts objects with only the fields of one field manager. */
 interface Annotated {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }
 }
@@ -31,14 +31,14 @@ interface Scheduled extends Annotated {
   readonly spec: { readonly schedule: ScheduleFields }
 }
 
-/** Returns the schedule that a CronJob of v2 has in v1: the text in the annotation, unless the fields have changed since. */
+/** Returns the v1 schedule of a v2 CronJob: the text in the annotation, or the fields as text if they have changed since the conversion. */
 export function textInV1({ metadata, spec }: Scheduled): string {
   const text = textOf(spec.schedule)
   const kept = metadata?.annotations?.[scheduleAnnotation]
   return kept !== undefined && kept.length <= maxScheduleLength && jsonEqual(fieldsOf(kept) ?? {}, fieldsOf(text)) ? kept : text
 }
 
-/** Returns the metadata with this text in the annotation, or without the annotation; nothing when nothing changes. */
+/** Returns the metadata with `text` as the annotation, or without the annotation. If nothing changes, returns an empty object. */
 function withKept({ metadata }: Annotated, text: string | undefined) {
   const { [scheduleAnnotation]: before, ...others } = metadata?.annotations ?? {}
   if (before === text) return {}

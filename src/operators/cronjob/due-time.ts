@@ -3,24 +3,26 @@ import type { DeepReadonly } from 'proreus'
 import type { CronJob } from './kind.ts'
 import type { Schedule } from './schedule.ts'
 
-/** More missed times than these are reported. The number is that of the CronJob of Kubernetes. */
+/** If more scheduled times than this number were missed, an Event reports it. The CronJob controller of Kubernetes has the same limit. */
 export const fewMissed = 100
 
 export interface DueTime {
-  /** The latest scheduled time that has passed and has no Job. Earlier ones are skipped. */
+  /** The latest scheduled time that has passed and has no Job. Earlier scheduled times without a Job are skipped. */
   readonly time: number
   /**
-   * `run`: its Job starts now. `wait`: it starts when the active Jobs have ended. `late`: it does not start, because its deadline has
-   * passed.
+   * `run`: the Job of this time starts now. `wait`: the Job starts when the active Jobs have ended. `late`: the Job does not start, because
+   * the deadline has passed.
    */
   readonly action: 'run' | 'wait' | 'late'
-  /** When its deadline passes; Infinity without a deadline. */
+  /** The deadline for the start of the Job, in milliseconds since 1970; Infinity if the CronJob has no `startingDeadlineSeconds`. */
   readonly deadline: number
-  /** True when more than `fewMissed` scheduled times have passed and are within the deadline. */
+  /** True if more than `fewMissed` scheduled times have passed since the newest Job, without those whose deadline has passed. */
   readonly isManyMissed: boolean
 }
 
 /**
+ * Returns the latest scheduled time that has no Job; undefined if no scheduled time has passed since `since`.
+ *
  * @param since the scheduled time of the newest Job, or the time at which the CronJob was created.
  * @param isActive true when a Job of the CronJob has not ended.
  */

@@ -1,18 +1,18 @@
-/** Checks the Job template of a CronJob with requests to the API server. */
+/** Validates the Job template of a CronJob with requests to the API server. */
 import { batch, forbidden, invalid, isApiError } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { CronJob } from './kind.ts'
 
 const path = 'spec.jobTemplate'
 
-/** Checks that the requester may create Jobs. Otherwise the permission to create CronJobs would include the permission to create any Job. */
+/** Checks that the requester may create Jobs. Otherwise a requester who may only create CronJobs could start any Job through a CronJob. */
 export async function checkRequester({ namespace, requesterCan, user }: AdmissionContext): Promise<readonly FieldError[]> {
   if (await requesterCan({ verb: 'create', type: batch.job })) return []
   const what = `resource "jobs" in API group "batch" in the namespace "${namespace}"`
   return [forbidden(path, `user "${user.username}" cannot create ${what}, which a CronJob needs`)]
 }
 
-/** Validates a Job of the template with a dry-run create request. */
+/** Validates a Job template with a dry-run request that creates a Job from the template. */
 export async function checkJob(
   template: DeepReadonly<CronJob>['spec']['jobTemplate'],
   { client, namespace, warn }: AdmissionContext,
@@ -30,7 +30,7 @@ export async function checkJob(
       case 400:
         return [invalid(path, 'object', error.message)]
       case 403:
-        // A quota denies the Job now, and may allow it later. The status of the CronJob will then contain the error.
+        // A quota denies the Job now, and may allow it later. The CronJob is therefore allowed, and its status will contain the error.
         warn(`a Job would be refused now: ${error.message}`)
         return []
       case 404:

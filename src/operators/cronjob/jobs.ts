@@ -7,7 +7,7 @@ export type Job = DeepReadonly<batch.Job>
 
 /** The annotation of a Job with its scheduled time. */
 export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
-/** A longer text is no time. */
+/** Maximum length of the annotation `scheduledAt` in the cache. A longer text cannot be a time. */
 const maxTimeLength = 64
 
 /** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
@@ -20,7 +20,7 @@ export const jobView = cacheView(batch.job, {
   },
 })
 
-/** The uid, because a CronJob of the same name may have been deleted and left its Jobs. */
+/** The index of Jobs by the uid of their owner. An earlier CronJob with the same name may have left Jobs, but it had another uid. */
 export const jobsByOwner = defineCacheIndex(jobView, 'owner', (job) => controllerOf(job)?.uid)
 
 export interface Jobs {
@@ -53,24 +53,24 @@ function byStart(a: Job, b: Job): number {
   return startOf(a) - startOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1)
 }
 
-/** Returns the newest scheduled time of the Jobs; 0 when there is none. An annotation that is no time of the past is logged and skipped. */
+/** Returns the newest scheduled time of the Jobs, or 0. Skips and logs a Job whose annotation is missing, invalid or in the future. */
 export function newestTime(jobs: readonly Job[], { clock, logger }: Pick<ReconcileContext, 'clock' | 'logger'>): number {
   let newest = 0
   for (const job of jobs) {
     const time = scheduledTime(job)
-    // Otherwise, whoever may change Jobs could end the CronJob with a date that is far away.
+    // If a time in the future counted, a client that may change Jobs could stop the CronJob with a date in the far future.
     if (time <= clock.now()) newest = Math.max(newest, time)
     else logger.debug({ job: job.metadata.name }, `the annotation ${scheduledAt} of a Job is no time of the past`)
   }
   return newest
 }
 
-/** Returns the scheduled time of a Job; NaN when its annotation is no time. */
+/** Returns the scheduled time of a Job in milliseconds since 1970; NaN when its annotation is missing or is not a time. */
 export function scheduledTime({ metadata }: Job): number {
   return Date.parse(metadata.annotations?.[scheduledAt] ?? '')
 }
 
-/** Returns the Job of a scheduled time. The time is part of its name, so that the API server refuses a second Job for it. */
+/** Returns the Job for a scheduled time. The name of the Job contains the time, so that the API server refuses a second Job for it. */
 export function jobFor(owner: DeepReadonly<CronJob>, time: number) {
   const { jobTemplate } = owner.spec
   const { labels = {}, annotations = {} } = jobTemplate.metadata ?? {}
@@ -89,10 +89,10 @@ export function jobFor(owner: DeepReadonly<CronJob>, time: number) {
 export async function deleteJob(job: Job, owner: DeepReadonly<CronJob>, { client, events }: ReconcileContext): Promise<void> {
   const preconditions = { uid: job.metadata.uid }
   try {
-    // Without a policy, the API server keeps the Pods of a deleted Job.
+    // Without a propagation policy, the API server does not delete the Pods of a deleted Job.
     await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Background', preconditions })
   } catch (error) {
-    // With a Conflict, the Job is gone, and another one has its name.
+    // A conflict means that the Job with this uid is deleted and another Job has its name.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }

@@ -3,10 +3,13 @@ import { Conditions, defineKind, Type, versionOf } from 'proreus'
 import type { Infer } from 'proreus'
 import { maxFieldLength, maxScheduleLength } from './schedule.ts'
 
-/** The longest deadline in seconds: a hundred years. With milliseconds, it is still a number that JavaScript calculates exactly. */
+/** The longest deadline in seconds: a hundred years. In milliseconds, this number is still a safe integer of JavaScript. */
 const maxDeadlineSeconds = 3_155_760_000
 
-/** Only the names and images of containers are in the CRD, because `kubectl apply` cannot store the whole schema of a Pod. */
+/**
+ * The schema of a container in the CRD. It has only the name and the image, because the full schema of a Pod spec would make the CRD too
+ * large for `kubectl apply`.
+ */
 const container = Type.Object({ name: Type.String(), image: Type.String({ minLength: 1 }) }, { preserveUnknownFields: true })
 const containers = Type.Array(container, { minItems: 1, listType: 'map', listMapKeys: ['name'] })
 const podSpec = Type.Builtin('PodSpec', { required: ['containers'], properties: { containers } })

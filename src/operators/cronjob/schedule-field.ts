@@ -1,23 +1,26 @@
-/** One field of a schedule, as the standard parser of github.com/robfig/cron (v3) reads it. */
+/**
+ * Parses one field of a schedule, as the standard parser of github.com/robfig/cron (v3) does. Empty items of a list and ranges that begin
+ * with `*` or `?` are errors here, but not in robfig/cron.
+ */
 
-/** The most characters of a field. A list of all 60 minutes has 169. */
+/** Maximum length of a field. A list of all 60 minutes has 169 characters. */
 export const maxFieldLength = 200
 
 export interface FieldRange {
   readonly min: number
   readonly max: number
-  /** Names of the values, beginning with that of `min`. */
+  /** The names of the values from `min` to `max`. If absent, the values have no names. */
   readonly names?: readonly string[]
 }
 
 export interface Field {
   /** The values that the field selects, ascending. */
   readonly values: readonly number[]
-  /** True for `*` and `?`, also in a list: the field restricts nothing. */
+  /** True if the field, or an item of its list, is `*` or `?` without a step greater than 1. Such a field restricts nothing. */
   readonly isStar: boolean
 }
 
-/** Parses `*`, `?`, `5` and `1-5`, each with or without a step such as `/2`, and lists of them. Returns an error message for others. */
+/** Parses `*`, `?`, `5` and `1-5`, each with or without a step such as `/2`, and lists of them. Returns an error message for other text. */
 export function parseField(text: string, range: FieldRange): Field | string {
   if (text.length > maxFieldLength) return `has ${text.length} characters, expected at most ${maxFieldLength}`
   const parts = text.split(',').map((item) => parseItem(item, range))

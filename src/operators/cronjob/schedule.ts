@@ -19,7 +19,7 @@ export type FieldName = keyof typeof ranges
 export type ScheduleFields = { readonly [Name in FieldName]?: string }
 const fieldNames = Object.keys(ranges) as readonly FieldName[]
 
-/** The most characters of a schedule: five fields and the blanks between them. */
+/** Maximum length of a schedule: five fields and the spaces between them. */
 export const maxScheduleLength = fieldNames.length * (maxFieldLength + 1) - 1
 
 const [yearly, daily] = ['0 0 1 1 *', '0 0 * * *']
@@ -33,14 +33,14 @@ const macros: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ])
 
-/** Returns the fields of a schedule that are not `*`; undefined for a text that has not five fields. */
+/** Returns the fields of a schedule that are not `*`. Returns undefined for a text that does not have five fields. */
 export function fieldsOf(text: string): ScheduleFields | undefined {
   const values = split(text)
   if (values.length !== fieldNames.length) return undefined
   return Object.fromEntries(fieldNames.map((name, index) => [name, values[index]!]).filter(([, value]) => value !== '*'))
 }
 
-/** Returns the text of a schedule. A field that is absent is `*`. */
+/** Returns the text of a schedule. An absent field becomes `*`. */
 export function textOf(fields: ScheduleFields): string {
   return fieldNames.map((name) => fields[name] ?? '*').join(' ')
 }
@@ -53,7 +53,7 @@ export interface Schedule {
 }
 
 export interface ScheduleProblem {
-  /** The field that is wrong; undefined when the schedule as a whole is. */
+  /** The invalid field; undefined when the problem concerns the whole schedule. */
   readonly field?: FieldName
   readonly message: string
 }
@@ -61,7 +61,7 @@ export interface ScheduleProblem {
 /** The number of days of each month, in a leap year. */
 const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Parses the text of a schedule. Returns all that is wrong with it instead when it is invalid or never selects a time. */
+/** Parses the text of a schedule. If the text is invalid or never selects a time, returns a list of its problems instead. */
 export function parseSchedule(text: string): Schedule | readonly ScheduleProblem[] {
   const problem = formProblem(text)
   if (problem !== undefined) return [{ message: problem }]
@@ -73,16 +73,16 @@ export function parseSchedule(text: string): Schedule | readonly ScheduleProblem
   const problems = parsed.filter((field) => 'message' in field)
   if (problems.length > 0) return problems
   const [minute, hour, dayOfMonth, month, dayOfWeek] = parsed.filter((field) => 'values' in field)
-  // The library would look for such a day for a long time.
+  // For a schedule such as `0 0 31 2 *`, croner would search for a very long time.
   const hasDay = !dayOfWeek!.isStar || month!.values.some((one) => dayOfMonth!.values[0]! <= longestMonths[one - 1]!)
   if (!hasDay) return [{ message: 'never selects a time, because no month of it has that day' }]
-  // When the days of the month and of the week are both restricted, a time has to match only one of them.
+  // If both the day of the month and the day of the week are restricted, a time needs to match only one of them, as in cron.
   const domAndDow = dayOfMonth!.isStar || dayOfWeek!.isStar
   const pattern = [minute, hour, dayOfMonth, month, dayOfWeek].map((field) => field!.values.join(',')).join(' ')
   const cron = new Cron(pattern, { mode: '5-part', utcOffset: 0, domAndDow })
   return {
     next: (time) => cron.nextRun(new Date(time))!.getTime(),
-    // The library returns times before the whole second of its argument.
+    // croner drops the milliseconds of its argument and returns only earlier times. One second is added, so that `time` itself is included.
     latest: (time) => cron.previousRuns(1, new Date(time + 1000))[0]?.getTime(),
   }
 }
@@ -94,7 +94,7 @@ function formProblem(text: string): string | undefined {
   return length === fieldNames.length ? undefined : `Expected exactly ${fieldNames.length} fields, found ${length}: ${text}`
 }
 
-/** Splits a schedule at the characters that the pattern of a field in v2 excludes. */
+/** Splits a schedule, or the schedule that a macro stands for, at white space. The schema of v2 refuses the same characters in a field. */
 function split(text: string): readonly string[] {
   return (macros.get(text) ?? text).split(/[ \t\n\f\r]+/).filter((value) => value !== '')
 }

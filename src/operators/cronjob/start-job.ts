@@ -8,13 +8,13 @@ import type { Trouble } from './status.ts'
 
 const refusals: ReadonlySet<number> = new Set([400, 403, 413, 422])
 
-/** Returns true for an error that the same request gets again, until somebody acts. */
+/** Returns true for an error that every retry of the same request gets, until a user removes the cause. */
 export function isRefusal({ statusCode }: ApiError): boolean {
   return refusals.has(statusCode)
 }
 
 export interface StartedJob {
-  /** The Job, unless it has ended already. */
+  /** The started Job; empty if the Job has already ended. */
   readonly active: readonly Job[]
   readonly trouble?: undefined
 }
@@ -43,7 +43,7 @@ export async function startJob(
   }
 }
 
-/** The Job may be the CronJob's own: the cache may not have it yet. */
+/** Handles an existing Job with the wanted name. The CronJob itself may own this Job: the cache may not contain it yet. */
 async function existingJob(
   object: DeepReadonly<CronJob>,
   key: NamespacedKey,

@@ -5,10 +5,10 @@ import { scheduledTime, stateOf } from './jobs.ts'
 import type { Job } from './jobs.ts'
 import type { cronJob, CronJob } from './kind.ts'
 
-/** The most Jobs that the status lists, so that the object never exceeds the size limit of the API server. */
+/** Maximum number of Jobs in the status. With more Jobs, the object could exceed the size limit of the API server. */
 const maxListed = 1000
 
-/** Why the latest scheduled time has no Job. */
+/** The problem due to which the latest scheduled time has no Job. */
 export interface Trouble {
   readonly reason: 'InvalidSchedule' | 'JobCreationFailed' | 'JobDeletionFailed' | 'MissedSchedule' | 'NameConflict'
   readonly message: string
@@ -18,10 +18,10 @@ export interface Observed {
   readonly active: readonly Job[]
   /** The ended Jobs, the newest last. */
   readonly ended: readonly Job[]
-  /** The scheduled time of the newest Job, also when no Job is left; 0 when there was none. */
+  /** The scheduled time of the newest Job, even if this Job is deleted; 0 if the CronJob never had a Job. In milliseconds since 1970. */
   readonly lastTime: number
   readonly trouble?: Trouble | undefined
-  /** The scheduled time whose Job waits until the active ones have ended. */
+  /** The scheduled time whose Job waits until the active Jobs have ended, in milliseconds since 1970. */
   readonly waiting?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export function statusOf(object: DeepReadonly<CronJob>, observed: Observed, now:
   }
 }
 
-/** Returns whether the stored status has a condition with this reason and message already. Its Event is then known, too. */
+/** Returns true if the stored status already has a condition with this reason and message. The Event was then recorded, too. */
 export function isKnown({ status }: DeepReadonly<CronJob>, type: string, { reason, message }: Omit<State, 'status'>): boolean {
   const known = findCondition(status?.conditions, type)
   return known?.reason === reason && known.message === message
@@ -65,14 +65,17 @@ function availability({ spec }: DeepReadonly<CronJob>, { active, trouble }: Obse
 
 const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
 
-/** An old failed Job does not count when a newer one was complete, also when the complete one is not kept. */
+/**
+ * Returns the condition Degraded. A failed Job makes the CronJob degraded only if it is the newest Job. A newer Job counts even if it is
+ * already deleted, for example due to the history limit.
+ */
 function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, trouble }: Observed): State {
   if (trouble !== undefined) return { status: 'True', ...trouble }
   const newest = ended.at(-1)
   if (newest === undefined || stateOf(newest) !== 'failed') return asExpected
   const failure = { reason: 'JobsFailed', message: `Job ${newest.metadata.name} failed.` }
   const isLast = scheduledTime(newest) === lastTime
-  // While a newer Job is active, nothing has changed.
+  // While a newer Job is active, its result is unknown, and the condition stays as it is.
   return isLast || (active.length > 0 && isKnown(object, 'Degraded', failure)) ? { status: 'True', ...failure } : asExpected
 }
 
@@ -81,7 +84,7 @@ function progress({ active, waiting }: Observed): State {
   return { status: 'True', ...activity(waiting) }
 }
 
-/** The reason and message of Progressing while Jobs are active. */
+/** Returns the reason and message of the condition Progressing while Jobs are active. */
 export function activity(waiting: number | undefined): Omit<State, 'status'> {
   const message = waiting === undefined ? '' : `The Job of ${formatTime(waiting)} waits until no other one is active.`
   return { reason: 'JobsActive', message }

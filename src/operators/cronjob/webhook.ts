@@ -8,10 +8,10 @@ import { cronJob, cronJobV2 } from './kind.ts'
 import type { CronJob, CronJobV2 } from './kind.ts'
 import { parseSchedule, textOf } from './schedule.ts'
 
-/** The most characters of a name. The name of a Job has 63, and ends with a hyphen and the scheduled time in seconds. */
+/** Maximum length of a name. The name of a Job has at most 63 characters. It ends with a hyphen and the scheduled time, 11 characters. */
 const maxName = 52
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-/** The labels that the Job controller sets. */
+/** The labels that the API server sets in the Pod template of each Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /** The metadata of an object that is being created may still lack fields. */
@@ -34,7 +34,7 @@ function scheduleErrors(text: string): readonly FieldError[] {
 }
 
 function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
-  // The schema reports fields that are empty or have blanks. Joined, they would be more or fewer fields.
+  // The schema reports fields that are empty or contain white space. With such fields, the text would not have five fields.
   if (Object.values(schedule).some((field) => !/^\S+$/.test(field))) return []
   const parsed = parseSchedule(text)
   if ('next' in parsed) return []
@@ -45,15 +45,16 @@ function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: stri
   })
 }
 
-/** Returns all errors together: those of the schedule, and those of fields that both versions have. */
+/** Returns the errors of the schedule, and the errors of the fields that both versions have. */
 function validate({ metadata, spec }: Given<CronJob | CronJobV2>, { warn }: Warn, schedule: readonly FieldError[]): readonly FieldError[] {
-  // Otherwise an object that was valid once could never be deleted: its finalizers are removed by an update.
+  // An object that is being deleted is not validated. Otherwise, if the rules have become stricter, the update that removes its finalizers
+  // could be denied.
   if (metadata.deletionTimestamp !== undefined) return []
   if (spec.startingDeadlineSeconds === 0) warn('spec.startingDeadlineSeconds: with 0, every Job is too late, and none is started')
   return [...nameErrors(metadata.name), ...schedule, ...templateErrors(spec.jobTemplate)]
 }
 
-/** @param name undefined when the API server generates the name, which it does between the mutating and the validating webhooks. */
+/** @param name undefined in the mutating webhook if the API server generates the name: it does so before the validating webhooks. */
 function nameErrors(name: string | undefined): readonly FieldError[] {
   if (name === undefined) return []
   if (name.length > maxName) return [tooLong('metadata.name', maxName)]
@@ -90,12 +91,12 @@ export async function validateInCluster(
   if (object.metadata.deletionTimestamp !== undefined || jsonEqual(object.spec, old?.spec)) return []
   const { jobTemplate } = object.spec
   const isSame = jsonEqual(jobTemplate, old?.spec.jobTemplate)
-  // The dry run has the rights of the operator, so it is made only for those who may create Jobs.
+  // The dry-run request has the permissions of the operator. It is therefore sent only if the requester may create Jobs.
   const refusal = await checkRequester(context)
   return refusal.length > 0 || isSame ? refusal : checkJob(jobTemplate, context)
 }
 
-/** With `Exact`, each version has its own webhook, whose errors are about fields of this version. Otherwise both would be called. */
+/** With `Exact`, the API server calls only the webhook of the version in the request, whose errors name fields of this version. */
 const settings = { matchPolicy: 'Exact', rbac: [accessReviewRule], validateInCluster } as const
 
 export const webhooks = [

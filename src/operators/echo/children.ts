@@ -26,7 +26,7 @@ export function jobFor(owner: DeepReadonly<Echo>) {
   }
 }
 
-/** Returns the fields of the CronJob that the operator sets. Other clients may set others. */
+/** Returns the fields of the CronJob that the operator sets. Other clients may set other fields. */
 export function cronJobFor(owner: DeepReadonly<ScheduledEcho>) {
   const { message, schedule } = owner.spec
   const template = { spec: podSpec(owner.metadata.name, message) }
@@ -37,8 +37,8 @@ export function cronJobFor(owner: DeepReadonly<ScheduledEcho>) {
 }
 
 /**
- * Returns a Pod that prints the message. No shell reads it, and Kubernetes would expand `$(NAME)` and shorten `$$`, so each dollar sign is
- * doubled.
+ * Returns the spec of a Pod that prints the message. No shell parses the message. Kubernetes would expand `$(NAME)` and replace `$$` by `$`
+ * in the command, so each `$` of the message is doubled.
  */
 function podSpec(name: string, message: string) {
   const command = ['echo', message.replaceAll('$', '$$$$')]

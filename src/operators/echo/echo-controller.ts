@@ -1,4 +1,4 @@
-/** The controller of an Echo: its Job runs once for each message. */
+/** The controller of Echos: it runs one Job for each message of an Echo. */
 import {
   batch,
   defineController,
@@ -17,7 +17,7 @@ import type { ConditionInput, DeepReadonly, ReconcileContext, Result } from 'pro
 import { jobFor, jobView, messageHash } from './children.ts'
 import { echo, type Echo } from './kind.ts'
 
-/** The time in milliseconds after which a Job that cannot be created is tried again: somebody has to act before. */
+/** The retry interval in milliseconds when a Job cannot be created. A user must first remove the cause. */
 const refusedRetryMs = 30_000
 
 interface Outcome {
@@ -50,9 +50,9 @@ export const echoController = defineController(echo, {
       return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
     const wanted = jobFor(object)
     const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
-    // A Job that has ended is not replaced while it is deleted, either.
+    // If a Job of the current message is being deleted, it is replaced only if it had not ended.
     if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
-    // The name is free when the Job is gone. Its deletion is another reconcile.
+    // The new Job has the same name. It is created when the old Job is deleted: the deletion event triggers the next reconcile.
     const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
     await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
     if (live.metadata.deletionTimestamp !== undefined) return
@@ -62,7 +62,7 @@ export const echoController = defineController(echo, {
   },
 })
 
-/** Reports that there is no Job, with one Event for the same reason and message. */
+/** Writes a status without a Job, with the condition Failed. Records an Event unless the status already has this reason and message. */
 async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, context: ReconcileContext): Promise<Result> {
   const known = findCondition(object.status?.conditions, 'Failed')
   if (known?.status !== 'True' || known.reason !== reason || known.message !== message)
@@ -71,7 +71,10 @@ async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, 
   return { requeueAfterMs: refusedRetryMs }
 }
 
-/** A Job that has ended may be deleted, by its time to live or by hand. It is not run again for the same message. */
+/**
+ * Returns true if the status reports that the Job of the current message has ended. If this Job is deleted afterwards, by its TTL or by a
+ * user, no Job is created for the same message.
+ */
 function hasEnded({ metadata, status }: DeepReadonly<Echo>): boolean {
   return ['Complete', 'Failed'].some((type) => {
     const condition = findCondition(status?.conditions, type)
@@ -85,7 +88,7 @@ async function createJob(object: DeepReadonly<Echo>, context: ReconcileContext):
   try {
     created = await context.client.create(batch.job, job)
   } catch (error) {
-    // The cache will have it in a moment.
+    // The cache does not contain the existing Job yet. The next reconcile finds the Job there.
     if (isAlreadyExists(error)) return { requeue: true }
     if (!isForbidden(error) && !isInvalid(error)) throw error
     return refuse(object, { reason: 'JobRefused', message: error.message }, context)

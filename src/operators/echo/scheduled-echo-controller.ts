@@ -1,4 +1,4 @@
-/** The controller of a ScheduledEcho: it keeps a CronJob. */
+/** The controller of ScheduledEchos: it creates and updates the CronJob of a ScheduledEcho. */
 import {
   batch,
   defineController,
@@ -14,7 +14,7 @@ import type { ConditionInput, DeepReadonly, ReconcileContext, Result } from 'pro
 import { cronJobFor } from './children.ts'
 import { scheduledEcho, type ScheduledEcho } from './kind.ts'
 
-/** The time in milliseconds after which a CronJob that cannot be written is tried again: somebody has to act before. */
+/** The retry interval in milliseconds when a CronJob cannot be created or updated. A user must first remove the cause. */
 const refusedRetryMs = 30_000
 
 export const scheduledEchoController = defineController(scheduledEcho, {
@@ -32,7 +32,7 @@ export const scheduledEchoController = defineController(scheduledEcho, {
 
 interface Written {
   readonly cronJob: DeepReadonly<batch.CronJob> | undefined
-  /** Why the CronJob cannot be written. */
+  /** The reason why the CronJob cannot be created or updated. */
   readonly refusal?: { readonly reason: string; readonly message: string }
 }
 
@@ -60,7 +60,7 @@ async function writeCronJob(object: DeepReadonly<ScheduledEcho>, { cache, client
   } catch (error) {
     if (!isApiError(error) || (error.statusCode !== 403 && error.statusCode !== 422)) throw error
     const isSchedule = error.causes.some(({ field }) => field === 'spec.schedule')
-    // The CronJob of the spec before still runs.
+    // An existing CronJob continues with its previous spec.
     return refused(isSchedule ? 'InvalidSchedule' : 'CronJobRefused', error.message, live)
   }
 }

@@ -4,9 +4,9 @@ import type { AdmissionContext, DeepReadonly, FieldError, Incoming } from 'prore
 import { cronJobFor } from './children.ts'
 import type { Echo, ScheduledEcho } from './kind.ts'
 
-/** The most characters of the name of a Job and of a container. */
+/** Maximum length of the name of a Job and of a container. */
 const maxJobName = 63
-/** The most characters of the name of a CronJob, whose Jobs have eleven more. */
+/** Maximum length of the name of a CronJob. The names of its Jobs are 11 characters longer. */
 const maxCronJobName = 52
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
@@ -26,7 +26,7 @@ export function validateScheduledEcho(
   return nameErrors(metadata.name, maxCronJobName, 'CronJob')
 }
 
-/** Lets the API server validate the CronJob, and with it the schedule. */
+/** Validates the schedule with a dry-run request that creates a CronJob. Errors about other fields are ignored. */
 export async function validateSchedule(
   object: DeepReadonly<ScheduledEcho>,
   old: DeepReadonly<ScheduledEcho> | undefined,
@@ -45,7 +45,7 @@ export async function validateSchedule(
   }
 }
 
-/** @param name undefined in the mutating webhook when the API server generates the name. */
+/** @param name undefined in the mutating webhook if the API server generates the name: it does so before the validating webhooks. */
 function nameErrors(name: string | undefined, most: number, child: string): readonly FieldError[] {
   if (name === undefined || (name.length <= most && label.test(name))) return []
   const rule = `a name must have at most ${most} characters: lower case letters, digits and '-', and must begin and end with a letter or digit`

@@ -1,4 +1,4 @@
-/** The controller of a Memcached: it keeps a Deployment, and reports what runs. */
+/** The controller of Memcacheds: it creates and updates the Deployment of a Memcached, and reports the Pods in the status. */
 import {
   apps,
   cacheView,
@@ -17,10 +17,10 @@ import type { Memcached, MemcachedKind } from './kind.ts'
 import { podsOf, statusOf } from './status.ts'
 import type { Observed } from './status.ts'
 
-/** The time in milliseconds after which a Deployment that cannot be written is tried again: somebody has to act before. */
+/** The retry interval in milliseconds when a Deployment cannot be created or updated. A user must first remove the cause. */
 const refusedRetryMs = 30_000
 
-/** The cache has only what a Memcached may own: a cluster can have any number of other Pods, of any size. */
+/** The cache contains only ReplicaSets and Pods with the label of a Memcached, because a cluster may have many other Pods, of any size. */
 const labelled = { labels: { matchExpressions: [{ key: nameLabel, operator: 'Exists' }] } } as const
 const replicaSets = cacheView(apps.replicaSet, labelled)
 const pods = cacheView(core.pod, labelled)
@@ -35,14 +35,14 @@ export function memcachedController({ name, kind, image }: MemcachedControllerOp
   return defineController(kind, {
     name,
     owns: [apps.deployment],
-    // The Pods of a Deployment belong to its ReplicaSets. A label says whose both are in the end.
+    // The Memcached does not own the ReplicaSets of its Deployment, nor their Pods. A label of both contains the name of the Memcached.
     watches: [
       { type: replicaSets, map: ownerOf },
       { type: pods, map: ownerOf },
     ],
     rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch'] }],
     async reconcile(object: DeepReadonly<Memcached>, context: ReconcileContext): Promise<Result> {
-      // The garbage collector deletes the Deployment and its Pods.
+      // After the Memcached is deleted, the garbage collector deletes the Deployment and its Pods.
       if (object.metadata.deletionTimestamp !== undefined) return
       const observed = await writeDeployment(object, image, context)
       await patchStatusIfChanged(context.client, kind, object, statusOf(object, observed, context.clock.now()))
@@ -85,7 +85,7 @@ async function writeDeployment(object: DeepReadonly<Memcached>, image: string, c
   return { deployment: live, pods: podsIn(context, live) }
 }
 
-/** Records a Warning, unless the status says the same already: changes of Pods are reconciles, too. */
+/** Records a Warning unless the status already contains it: changes of Pods trigger reconciles, which must not repeat the Event. */
 function warnOnce(object: DeepReadonly<Memcached>, degraded: NonNullable<Observed['degraded']>, { events }: ReconcileContext): void {
   const known = findCondition(object.status?.conditions, 'Degraded')
   if (known?.status === 'True' && known.reason === degraded.reason && known.message === degraded.message) return

@@ -3,20 +3,20 @@ import { controllerReference, keyOf } from 'proreus'
 import type { DeepReadonly } from 'proreus'
 import type { Memcached } from './kind.ts'
 
-/** The label with the name of the Memcached. With it, the Deployments of two Memcacheds never select each other's Pods. */
+/** The label with the name of the Memcached. Due to this label, no Deployment of a Memcached selects the Pods of another Memcached. */
 export const nameLabel = 'memcached_cr'
 
-/** The default of MEMCACHED_IMAGE. */
+/** The default of the environment variable MEMCACHED_IMAGE. */
 export const defaultImage = 'memcached:1.4.36-alpine'
 
-/** The default port of memcached, which needs no flag. */
+/** The default port of the program memcached. For this port, the flag `-p` is not necessary. */
 const defaultPort = 11_211
 
 export function labelsOf(name: string): { readonly app: string; readonly [nameLabel]: string } {
   return { app: 'memcached', [nameLabel]: name }
 }
 
-/** Returns the fields of the Deployment that the operator sets. Other clients may set others. */
+/** Returns the fields of the Deployment that the operator sets. Other clients may set other fields. */
 export function deploymentFor(owner: DeepReadonly<Memcached>, image: string) {
   const { size, containerPort } = owner.spec
   const key = keyOf(owner)

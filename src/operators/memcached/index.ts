@@ -1,4 +1,4 @@
-/** The operator that reconciles Memcacheds of both groups. */
+/** The operator that reconciles Memcacheds of two API groups. */
 import { defineOperator, defineWebhook, version } from 'proreus'
 import { memcachedController } from './controller.ts'
 import { defaultImage } from './deployment.ts'

@@ -1,11 +1,11 @@
-/** The kind Memcached, in both groups in which the guides of operator-sdk declare it. */
+/** The kind Memcached, in the two API groups in which guides to operator-sdk declare it. */
 import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
-/** The most Pods of one Memcached. */
+/** Maximum number of Pods of one Memcached. */
 const maxSize = 100
 
-/** Returns the kind in a group. Both have one type, because one reconciler serves them. */
+/** Returns the kind in an API group. The kinds of both groups have the same TypeScript type, because they have the same reconciler. */
 function memcachedKind(group: string) {
   return defineKind({
     group,

@@ -5,15 +5,15 @@ import { labelsOf, nameLabel } from './deployment.ts'
 import type { memcached, Memcached } from './kind.ts'
 
 export interface Observed {
-  /** The Deployment of the Memcached. Undefined when no Deployment has its name, and when another object owns the Deployment. */
+  /** The Deployment of the Memcached. Undefined when no Deployment has its name, or when the Memcached does not control the Deployment. */
   readonly deployment: DeepReadonly<apps.Deployment> | undefined
   /** The Pods of the Deployment that are not being deleted. */
   readonly pods: readonly DeepReadonly<core.Pod>[]
-  /** Why the Deployment cannot be written. */
+  /** The reason why the Deployment cannot be created or updated. */
   readonly degraded?: { readonly reason: string; readonly message: string }
 }
 
-/** The API server refuses conditions with other reasons. Pods may have any. */
+/** The pattern of the reason of a condition. The API server refuses other reasons. The reason of a waiting container can be any text. */
 const isReason = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/
 
 const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
@@ -37,13 +37,13 @@ export function statusOf(object: DeepReadonly<Memcached>, observed: Observed, no
   }
 }
 
-/** A Memcached is available when the Deployment has as many available Pods as it should have, and not before. */
+/** Returns the condition Available. It is True if the operator could write the Deployment, and at least `spec.size` Pods are available. */
 function availability({ spec }: DeepReadonly<Memcached>, { deployment, pods, degraded }: Observed): Omit<ConditionInput, 'type'> {
   const available = deployment?.status?.availableReplicas ?? 0
   const message = `${available} of ${spec.size} Pods are available.`
   if (degraded !== undefined) return { status: 'False', ...degraded }
   if (available >= spec.size) return { status: 'True', reason: 'PodsAvailable', message }
-  // A Pod says why its container does not run, for example CrashLoopBackOff.
+  // The status of a Pod contains the reason why a container does not run, for example CrashLoopBackOff.
   const waiting = pods.flatMap(({ status }) => status?.containerStatuses ?? []).map(({ state }) => state?.waiting)
   const { reason = '', message: why = '' } = waiting.find((state) => state?.message !== undefined) ?? {}
   return {
@@ -62,7 +62,7 @@ function progress({ spec }: DeepReadonly<Memcached>, { deployment }: Observed): 
   return { status: 'True', reason: 'RollingOut', message: `${updatedReplicas} of ${spec.size} Pods have the current template.` }
 }
 
-/** Returns the Pods of a Deployment that are not being deleted: those whose ReplicaSet belongs to the Deployment. */
+/** Returns the Pods that are not being deleted and that a ReplicaSet of the Deployment controls. */
 export function podsOf(
   deployment: DeepReadonly<apps.Deployment>,
   replicaSets: readonly DeepReadonly<apps.ReplicaSet>[],

@@ -74,7 +74,7 @@ export type Change =
 
 /**
  * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator last applied, not with the live
- * spec. Otherwise the operator would revert fields that the API server and other webhooks set, again and again.
+ * spec. Otherwise each reconcile would revert the fields that the API server and other webhooks set.
  *
  * Labels and annotations that were changed by hand are restored. A Pod without the operator's annotations is not recreated: its annotations
  * are restored.

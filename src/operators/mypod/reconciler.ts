@@ -28,7 +28,7 @@ const refusedRetryMs = 30_000
  */
 const startMs = 2_000
 
-/** Values of `status.reason` of failed Pods whose node ended them, refused them or was lost. */
+/** Values of `status.reason` of failed Pods that were evicted, preempted or refused, or whose node was shut down or lost. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {

@@ -11,7 +11,7 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** Returns the fields of the status. Null removes a field that the Pod does not have. */
+/** Returns a patch of the status. The value null removes a field that the Pod does not have. */
 export function statusOf(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,

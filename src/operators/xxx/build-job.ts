@@ -6,18 +6,18 @@ import { taskLabels } from './labels.ts'
 import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
-/** The annotation of a Job with the hash of the spec that it builds. */
+/** The annotation of a build Job with the hash of the spec of the Xxx. */
 export const specHash = 'test.inspur.com/spec-hash'
-/** The annotation of a Job with the name of the file that it copies. */
+/** The annotation of a build Job with the name of the file that the Job copies to the output folder. */
 export const binaryName = 'test.inspur.com/binary-name'
 
-/** The script is constant. The values of the spec are its parameters, so no shell reads them as text, except the build command. */
+/** The values of the spec are parameters of this constant script, so no shell parses them, except the build command. */
 export const buildScript = `set -euo pipefail; git clone -- "$1" "$2"; cd -- "$2"; bash -c "$3"; cp -- "$4" ${outputFolder}/`
 
 /** The time in seconds after which a build fails. */
 const buildSeconds = 1800
 
-/** Returns the build Job. With `node`, its Pod runs on this node. */
+/** Returns the build Job. If `node` is defined, the Pod of the Job runs on this node. */
 export function buildJob(owner: DeepReadonly<Xxx>, options: XxxOptions, node: string | undefined): ObjectInput<batch.Job> {
   const { spec } = owner
   const { namespace } = keyOf(owner)
@@ -28,7 +28,8 @@ export function buildJob(owner: DeepReadonly<Xxx>, options: XxxOptions, node: st
     env: [
       { name: 'GIT_ALLOW_PROTOCOL', value: 'https:http:ssh:git' },
       { name: 'GIT_TERMINAL_PROMPT', value: '0' },
-      // The folder of a volume belongs to root. When the repository is this folder, git would refuse to read it.
+      // If the repository is cloned directly into the folder of the volume, this folder belongs to root. git then refuses to read the
+      // repository, unless it is a safe directory.
       { name: 'GIT_CONFIG_COUNT', value: '1' },
       { name: 'GIT_CONFIG_KEY_0', value: 'safe.directory' },
       { name: 'GIT_CONFIG_VALUE_0', value: spec.clonePath },
@@ -55,18 +56,18 @@ export function buildJob(owner: DeepReadonly<Xxx>, options: XxxOptions, node: st
   }
 }
 
-/** Kubernetes expands `$(NAME)` in a command and shortens `$$`, so each dollar sign of a value is doubled. */
+/** Returns the command of the container. Kubernetes expands `$(NAME)` and replaces `$$` by `$`, so each `$` of a value is doubled. */
 export function buildCommand(spec: DeepReadonly<Xxx['spec']>): string[] {
   const values = [spec.gitUrl, spec.clonePath, spec.buildCommand, spec.binaryName]
   return ['bash', '-c', buildScript, 'build', ...values.map((value) => value.replaceAll('$', '$$$$'))]
 }
 
-/** Returns true when the Job builds this spec. A Job whose annotations another client has changed does not. */
+/** Returns true if the annotations of the Job are those of a build of `spec`. Returns false if another client has changed them. */
 export function buildsSpec(job: DeepReadonly<batch.Job>, spec: DeepReadonly<Xxx['spec']>): boolean {
   return job.metadata.annotations?.[specHash] === jsonHash(spec) && binaryNameOf(job) === spec.binaryName
 }
 
-/** Returns the name of the file that the Job copies. */
+/** Returns the name of the file that the Job copies; an empty string if the annotation is missing. */
 export function binaryNameOf(job: DeepReadonly<batch.Job>): string {
   return job.metadata.annotations?.[binaryName] ?? ''
 }

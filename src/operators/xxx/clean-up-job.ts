@@ -6,12 +6,12 @@ import { taskLabels } from './labels.ts'
 import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
-/** The annotation with the hash of the occasion: another generation or other files need another Job. */
+/** The annotation with the hash of the occasion: the Xxx, its generation, the files and the node. Another occasion needs another Job. */
 export const occasionHash = 'test.inspur.com/clean-up'
 
 /** The time in seconds after which a clean-up fails. */
 const cleanUpSeconds = 300
-/** The time in seconds for which a Job that has ended is kept. A failed one is tried again after this time. */
+/** The time in seconds after which an ended Job is deleted. After the deletion, a failed clean-up is tried again. */
 const keptSeconds = 300
 
 export function cleanUpName(jobName: string): string {
@@ -19,7 +19,7 @@ export function cleanUpName(jobName: string): string {
 }
 
 /**
- * Returns the Job that removes the files `names`. It has no owner: it must outlive the Xxx, so that its result can be seen.
+ * Returns the Job that removes the files `names`. The Job has no owner: the Job must outlive the Xxx, so that users can see its result.
  *
  * @param names valid file names, sorted
  */

@@ -16,7 +16,7 @@ export type CleanUp = { readonly state: 'running' | 'done' } | { readonly state:
 
 const running: CleanUp = { state: 'running' }
 
-/** Takes the next step to remove the files `names`. It is done when a Job of this occasion is complete. */
+/** Takes the next step to remove the files `names`. Resolves with the state `done` if a Job of the same occasion is complete. */
 export async function cleanUp(work: Work, names: readonly string[]): Promise<CleanUp> {
   const { object, observed, options, context } = work
   const { cache, events } = context
@@ -54,7 +54,7 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
   return { state: 'done' }
 }
 
-/** A clean-up Job of an Xxx that no longer exists is a leftover. Any other Job that is not ours belongs to another object. */
+/** Returns true if the Job belongs to another object. A clean-up Job of an Xxx that no longer exists does not, so it may be replaced. */
 function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cache: CacheReader): boolean {
   const uid = xxxUidOf(job)
   if (uid === undefined || !isTask(job, 'clean-up')) return true
@@ -62,7 +62,7 @@ function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cach
   return uid !== object.metadata.uid && cache.list(xxx, { namespace, index: [xxxesByUid, uid] }).length > 0
 }
 
-/** Records a Warning when the failure is new. */
+/** Records a Warning unless the status already contains the failure. */
 function failed({ object, context }: Work, failure: Reason): CleanUp {
   const known = failureOf(object)
   if (known?.reason !== failure.reason || known.message !== failure.message)

@@ -8,13 +8,13 @@ import { failureOf, writeReport } from './status.ts'
 import type { Reason, Report } from './status.ts'
 import { deleteJob, namespaceTerminating, retryMs, workOn } from './work.ts'
 
-/** The annotation with which the Xxx goes although its files could not be removed. */
+/** The annotation with which the Xxx is deleted even if its files could not be removed. */
 const forceAnnotation = 'test.inspur.com/force-delete'
 
-/** The finalizer stays as long as this is the result. */
+/** With this result, the finalizer is not removed yet, and `finalizeXxx` is called again. */
 const wait: Result = { requeueAfterMs: retryMs }
 
-/** Stops the build, then removes the files, then lets the Xxx go. */
+/** Stops the build, and then removes the files. When no result is returned, the framework removes the finalizer. */
 export async function finalizeXxx(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Result> {
   const work = await workOn(found, options, context)
   const { object, observed } = work
@@ -35,7 +35,7 @@ export async function finalizeXxx(found: DeepReadonly<Xxx>, options: XxxOptions,
       await writeReport(object, deleting('CleaningUp', `Removes ${names.join(', ')}.`), context)
       return wait
     case 'failed':
-      // The namespace could never be deleted if this waited for a Job.
+      // In a namespace that is being deleted, no Job can be created. If the Xxx waited for a Job, the namespace could never be deleted.
       if (isForced || step.failure.reason === namespaceTerminating) return skip(object, names, step.failure, context)
       await writeReport(object, { ...deleting('CleanupFailed', step.failure.message), cleanUpFailure: step.failure }, context)
       return wait

@@ -29,7 +29,8 @@ export function xxxOperatorWith(options: XxxOptions): Operator {
       defineController(xxx, {
         owns: [jobView],
         watches: [
-          // Also the Job of another object that has the name of one of ours.
+          // `owns` covers only Jobs with an owner reference to an Xxx. Clean-up Jobs have no owner, and a Job of another object may have a
+          // name that an Xxx needs.
           {
             type: jobView,
             map: ({ metadata }, { cache }) => {

@@ -5,14 +5,14 @@ import { jobView } from './job-view.ts'
 import { xxx } from './kind.ts'
 import { uidLabel, xxxUidOf } from './labels.ts'
 
-/** The Pods of builds and clean-ups. They keep their labels when their Job is deleted without them. */
+/** The Pods of builds and clean-ups. They are selected by label, because a Pod can remain when its Job is deleted. */
 export const xxxPods = cacheView(core.pod, { labels: { matchExpressions: [{ key: uidLabel, operator: 'Exists' }] } })
 
 export const podsByXxx = defineCacheIndex(xxxPods, 'xxx', xxxUidOf)
 export const jobsByXxx = defineCacheIndex(jobView, 'xxx', xxxUidOf)
 export const jobsByController = defineCacheIndex(jobView, 'controller', (job) => controllerOf(job)?.uid)
 export const xxxesByUid = defineCacheIndex(xxx, 'uid', ({ metadata }) => metadata.uid)
-/** An Xxx by the names of both of its Jobs. */
+/** The index of Xxxes by the names of their build Job and their clean-up Job. */
 export const xxxesByJob = defineCacheIndex(xxx, 'job', ({ spec: { jobName } }) => [jobName, cleanUpName(jobName)])
-/** An Xxx by the names of the files that it writes or may still have. */
+/** The index of Xxxes by the names of the files that they write, and of files from earlier builds that may still exist. */
 export const xxxesByBinary = defineCacheIndex(xxx, 'binary', ({ spec, status }) => [spec.binaryName, ...(status?.binaryNames ?? [])])

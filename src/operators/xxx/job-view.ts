@@ -1,10 +1,10 @@
-/** The Jobs in the cache. */
+/** `jobView`: the Jobs in the cache. */
 import { batch, cacheView } from 'proreus'
 import { binaryName, specHash } from './build-job.ts'
 import { occasionHash } from './clean-up-job.ts'
 import { jobLabels } from './labels.ts'
 
-/** The longest value of an annotation that is read: the name of a file. */
+/** Maximum length of a file name. A longer value of an annotation is cut after one more character, so that it is no valid file name. */
 const maxLength = 255
 
 /** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */

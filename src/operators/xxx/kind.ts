@@ -3,8 +3,8 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * A URL of one of four protocols, or `user@host:path`. Only visible ASCII characters are accepted. User, host and path do not begin with
- * `-`, because git passes them to ssh.
+ * A URL with the scheme http, https, ssh or git, or `user@host:path`. Only visible ASCII characters are accepted. In `user@host:path`, no
+ * part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`.
  */
 const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/][!-~]*)$`
 
@@ -12,15 +12,15 @@ const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_]
 const absolutePath = '^(/[A-Za-z0-9._-]+)+$'
 
 /**
- * The folders in which nothing is cloned. The first element of clonePath is hidden by an empty volume, and the build needs the programs and
- * libraries of the image.
+ * The folders that cannot be the first element of `clonePath`. An empty volume is mounted at the first element, and would hide the programs
+ * and libraries of the image, or the output folder `/opt`.
  */
 const closedFolders = ['opt', 'etc', 'proc', 'sys', 'dev', 'bin', 'sbin', 'usr', 'lib', 'lib64']
 
 const fileName = '^[A-Za-z0-9._][A-Za-z0-9._-]*$'
 const isNoFolder = { rule: "!(self in ['.', '..'])", message: 'must be the name of a file, not a folder' }
 
-/** The longest file name of Linux. */
+/** Maximum length of a file name on Linux, in bytes. */
 const maxFileName = 255
 
 /** Returns true for a name that the schema accepts as `spec.binaryName`. */
@@ -69,7 +69,7 @@ export const xxx = defineKind({
           description: 'The name of the file that the command makes in the repository. It is copied to the output folder.',
         }),
         jobName: Type.String({
-          // The name of the clean-up Job is longer by "-delete".
+          // The name of the clean-up Job ends with "-delete", and has at most 63 characters.
           maxLength: 56,
           pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
           description: 'The name of the Job that builds. The Job that removes the file is called JOBNAME-delete.',

@@ -4,7 +4,7 @@ import type { Xxx } from './kind.ts'
 
 export type Task = 'build' | 'clean-up'
 
-/** The label with the uid of the Xxx. Unlike the name, the uid is never that of an earlier Xxx. */
+/** The label with the uid of the Xxx. An earlier Xxx may have had the same name, but never the same uid. */
 export const uidLabel = 'test.inspur.com/xxx-uid'
 const taskLabel = 'test.inspur.com/task'
 export const jobLabels = [uidLabel, taskLabel] as const

@@ -1,4 +1,4 @@
-/** Reads from the cache what belongs to an Xxx, and which files its builds may have written. */
+/** Reads the Jobs and Pods of an Xxx from the cache, and derives which files its builds may have written. */
 import { findCondition, isControlledBy, keyOf } from 'proreus'
 import type { batch, CacheReader, core, DeepReadonly } from 'proreus'
 import { binaryNameOf } from './build-job.ts'
@@ -18,7 +18,7 @@ export interface Observed {
   readonly cleanUps: readonly Job[]
   /** The Pods that may still write or remove files. */
   readonly activePods: readonly Pod[]
-  /** The names of the files that may exist, sorted. */
+  /** The names of the files that builds of the Xxx may have written, sorted. */
   readonly binaryNames: readonly string[]
   /** The node of the latest build that started. */
   readonly node: string | undefined
@@ -42,20 +42,20 @@ export function observe(object: DeepReadonly<Xxx>, cache: CacheReader): Observed
     builds,
     cleanUps: labelled.filter((job) => isTask(job, 'clean-up') && !builds.includes(job) && endOf(job) === undefined),
     activePods: pods.filter(({ status }) => !hasEnded(status?.phase)),
-    // A name that another client has written into the status or an annotation never reaches a command, unless it is a file name.
+    // Another client can write any text into the status or an annotation. Only valid file names may become arguments of a command.
     binaryNames: [...binaryNames].filter(isBinaryName).sort(),
     node,
   }
 }
 
-/** Returns the condition with which the Job has ended. */
+/** Returns the condition with which the Job has ended; undefined if the Job has not ended. */
 export function endOf({ status }: Job): NonNullable<NonNullable<Job['status']>['conditions']>[number] | undefined {
   return [findCondition(status?.conditions, 'Complete'), findCondition(status?.conditions, 'Failed')].find(
     (condition) => condition?.status === 'True',
   )
 }
 
-/** A build that has started may have written its file. A Pod that waits for a node or for its image has not. */
+/** Returns true if the build may have written its file. A Pod that waits for a node or for its image has not started the build. */
 function hasStarted({ status }: Job, pods: readonly Pod[]): boolean {
   return (status?.succeeded ?? 0) + (status?.failed ?? 0) > 0 || pods.some(hasRun)
 }

@@ -1,4 +1,4 @@
-/** The options of the Xxx operator. The environment of the process sets them, because they give access to nodes. */
+/** The options of the Xxx operator. They are environment variables and not fields of an Xxx, because they give access to nodes. */
 import { ProreusError, validateLabels } from 'proreus'
 
 /** The volume to which the programs are copied. */

@@ -2,7 +2,7 @@
 import type { core } from 'proreus'
 import type { XxxOptions } from './options.ts'
 
-/** The folder in the container that has the output volume. */
+/** The folder in the container at which the output volume is mounted. */
 export const outputFolder = '/opt'
 
 const outputVolume = 'store-binary'
@@ -10,7 +10,7 @@ const user = 1001
 
 type Container = Pick<core.PodSpec['containers'][number], 'command' | 'env' | 'resources' | 'volumeMounts'>
 
-/** Returns the spec of a Pod with one container. `container` and `volumes` are what the task needs besides the output volume. */
+/** Returns the spec of a Pod with one container. `container` and `volumes` contain the fields that are specific to the task. */
 export function podSpec(
   { image, output, nodeSelector }: XxxOptions,
   container: Container,
@@ -20,7 +20,7 @@ export function podSpec(
     restartPolicy: 'Never',
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // The shell ignores SIGTERM, and the task has nothing to save.
+    // A longer grace period is useless: as process 1, the shell ignores SIGTERM, and the task has nothing to save.
     terminationGracePeriodSeconds: 5,
     nodeSelector: { ...nodeSelector },
     securityContext: { ...userOf(output), seccompProfile: { type: 'RuntimeDefault' } },
@@ -37,13 +37,13 @@ export function podSpec(
   }
 }
 
-/** Returns a node affinity to one node. The scheduler still decides whether the Pod fits there. */
+/** Returns a node affinity for one node. Unlike with `nodeName`, the scheduler still checks that the Pod fits on the node. */
 export function onNode(node: string): Pick<core.PodSpec, 'affinity'> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } } }
 }
 
-/** A folder of the node usually belongs to root. Root without capabilities may write what it owns, and nothing else. */
+/** Returns the user of the container. With hostPath, this is root, because a folder of the node usually belongs to root. */
 function userOf({ kind }: XxxOptions['output']): NonNullable<core.PodSpec['securityContext']> {
   return kind === 'hostPath' ? { runAsUser: 0 } : { runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user }
 }

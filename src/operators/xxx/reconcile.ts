@@ -39,7 +39,7 @@ async function refuse({ object, context }: Work, problem: Reason): Promise<Resul
   return retry
 }
 
-/** The new build starts when the Jobs before are gone. Their last event is another reconcile. */
+/** Deletes the outdated Jobs. Their deletion events trigger the reconcile that starts the new build. */
 async function replace({ object, context }: Work, outdated: readonly Job[]): Promise<Result> {
   await writeReport(object, building('ReplacingJob', `Job ${namesOf(outdated)} is being deleted.`), context)
   for (const job of outdated.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
@@ -52,7 +52,7 @@ async function replace({ object, context }: Work, outdated: readonly Job[]): Pro
 async function startBuild(work: Work): Promise<Result> {
   const { object, observed, options, context } = work
   const { spec, status } = object
-  // The builds before may have ended without success, so that their files were not removed.
+  // Files of earlier builds are removed after a build has succeeded. If an earlier build failed, its files may still exist.
   const unwanted = observed.binaryNames.filter((name) => name !== spec.binaryName && name !== status?.builtBinaryName)
   if (unwanted.length > 0) return remove(work, unwanted, building('CleaningUp', `Removes ${unwanted.join(', ')}.`))
   for (const job of observed.cleanUps) await deleteJob(job, context)
@@ -92,7 +92,7 @@ async function reportBuild(work: Work, job: Job): Promise<Result> {
   await writeReport(object, { ...report, cleanUpFailure: null }, context)
 }
 
-/** Removes files that are no longer wanted. The status is `report` meanwhile. */
+/** Removes files that are no longer wanted. `report` is written to the status, with the result of the clean-up. */
 async function remove(work: Work, names: readonly string[], report: Report): Promise<Result> {
   const { object, observed, context } = work
   const step = await cleanUp(work, names)

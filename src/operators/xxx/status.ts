@@ -9,20 +9,20 @@ export interface Reason {
   readonly message: string
 }
 
-/** The outcome of a reconcile. */
+/** The fields of the status that a reconcile writes. */
 export interface Report {
   readonly phase: Phase
-  /** Why the Xxx is ready or not. It is ready in the phase Succeeded. */
+  /** The reason and message of the condition Ready. The condition is True in the phase Succeeded. */
   readonly ready: Reason
-  /** Default: no change, as for the fields below. */
+  /** If this field or one of the fields below is undefined, the status keeps its value. */
   readonly jobName?: string
   readonly builtBinaryName?: string
   readonly binaryNames?: readonly string[]
-  /** Why files could not be removed; null when nothing has to be removed. */
+  /** The reason why files could not be removed; null when the files are removed, or when there is no file to remove. */
   readonly cleanUpFailure?: Reason | null
 }
 
-/** Writes the status if it differs, and resolves to the object with it. */
+/** Writes the status if it has changed. Resolves with the object that has the new status. */
 export async function writeReport(
   object: DeepReadonly<Xxx>,
   report: Report,
@@ -42,7 +42,7 @@ export async function writeReport(
   })
 }
 
-/** Reports a problem that another client has to solve, with a Warning when it is new. */
+/** Writes a problem that a user has to solve to the status. Records a Warning unless the status already contains the problem. */
 export async function writeProblem(object: DeepReadonly<Xxx>, ready: Reason, context: ReconcileContext): Promise<void> {
   const known = findCondition(object.status?.conditions, 'Ready')
   if (known?.reason !== ready.reason || known.message !== ready.message)
@@ -50,7 +50,7 @@ export async function writeProblem(object: DeepReadonly<Xxx>, ready: Reason, con
   await writeReport(object, { phase: 'Failed', ready }, context)
 }
 
-/** Returns why the latest clean-up failed; undefined when it did not fail. */
+/** Returns the reason why the latest clean-up failed; undefined if it did not fail. */
 export function failureOf({ status }: DeepReadonly<Xxx>): DeepReadonly<Reason> | undefined {
   const condition = findCondition(status?.conditions, 'CleanupFailed')
   return condition?.status === 'True' ? condition : undefined

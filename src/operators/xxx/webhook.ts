@@ -12,7 +12,7 @@ export const finalizer = 'job.finalizers.test.inspur.com'
 type New = DeepReadonly<Incoming<Xxx>>
 type Stored = DeepReadonly<Xxx>
 
-/** Removes blanks around the values. A new Xxx gets the finalizer, so that it is never without one. */
+/** Removes white space around the values of the spec. A new Xxx gets the finalizer here, so that no Xxx is stored without it. */
 export function defaultXxx(object: New, { operation }: Pick<ReviewContext, 'operation'>): New {
   const { finalizers = [] } = object.metadata
   const isMissing = operation === 'CREATE' && !finalizers.includes(finalizer)
@@ -23,14 +23,14 @@ export function defaultXxx(object: New, { operation }: Pick<ReviewContext, 'oper
   }
 }
 
-/** Required fields may be missing. */
+/** Trims the strings of the spec. In a mutating webhook, required fields may be missing. */
 function trimmed<T extends object>(spec: T): T {
   return Object.fromEntries(
     Object.entries(spec).map(([field, value]: [string, unknown]) => [field, typeof value === 'string' ? value.trim() : value]),
   ) as T
 }
 
-/** Returns the handler that reads the cluster. An unchanged spec is not validated: changes of the metadata must stay possible. */
+/** Returns the validation that needs the cluster. An unchanged spec is not validated: changes of the metadata must stay possible. */
 export function validatorOf({ output }: XxxOptions) {
   return async (object: Stored, old: Stored | undefined, context: AdmissionContext): Promise<readonly FieldError[]> => {
     if (old !== undefined && jsonEqual(object.spec, old.spec)) return []
@@ -44,7 +44,7 @@ export function validatorOf({ output }: XxxOptions) {
   }
 }
 
-/** Otherwise, the right to create Xxxes would be a right to run any command. */
+/** Checks that the requester may create Jobs. Otherwise a requester who may only create Xxxes could run any command through an Xxx. */
 async function requesterErrors({ metadata: { namespace } }: Stored, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   if (await requesterCan({ verb: 'create', type: batch.job, namespace })) return []
   const text = `user "${user.username}" cannot create resource "jobs" in API group "batch" in the namespace "${namespace}", which an Xxx needs`
@@ -61,7 +61,7 @@ function jobErrors(object: Stored, cache: CacheReader): FieldError[] {
   return [invalid('spec.jobName', jobName, `the Xxx "${other.metadata.name}" has the Jobs ${taken} and ${cleanUpName(taken)}`)]
 }
 
-/** Two Xxxes that write to one folder need different files. */
+/** Checks that no other Xxx writes a file with the same name to the same folder. */
 function binaryErrors(object: Stored, output: Output, cache: CacheReader): FieldError[] {
   const { binaryName } = object.spec
   const found = namespacesOfOutput(object, output).flatMap((namespace) =>
@@ -73,7 +73,7 @@ function binaryErrors(object: Stored, output: Output, cache: CacheReader): Field
   return [invalid('spec.binaryName', binaryName, `the Xxx "${name}" in the namespace "${namespace}" writes this file`)]
 }
 
-/** Returns the namespaces whose Xxxes write to the same folder. */
+/** Returns the namespaces whose Xxxes write to the same folder as `object`. With `emptyDir`, each Pod has a folder of its own. */
 function namespacesOfOutput({ metadata: { namespace } }: Stored, output: Output): readonly string[] {
   switch (output.kind) {
     case 'emptyDir':

@@ -1,4 +1,4 @@
-/** What the steps of a reconcile have in common, and how they create and delete Jobs. */
+/** The data that all steps of a reconcile need, and functions that create and delete Jobs. */
 import { batch, isAlreadyExists, isApiError, isConflict, isForbidden, isInvalid, isNotFound, keyOf, patchStatusIfChanged } from 'proreus'
 import type { DeepReadonly, ObjectInput, ReconcileContext } from 'proreus'
 import { xxx, type Xxx } from './kind.ts'
@@ -15,7 +15,10 @@ export interface Work {
   readonly context: ReconcileContext
 }
 
-/** Observes an Xxx, and writes into its status which files may exist. This happens before the Job is deleted that shows it. */
+/**
+ * Observes an Xxx, and writes the names of the files that may exist to its status. The status is written before any Job is deleted, because
+ * until then the name of a file may be stored only in the annotation of a Job.
+ */
 export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Work> {
   const observed = observe(found, context.cache)
   const { binaryNames, node = null } = observed
@@ -24,27 +27,27 @@ export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, cont
   return { object, observed, options, context }
 }
 
-/** The time in milliseconds after which a step is tried again that another client has to make possible. */
+/** The retry interval in milliseconds when a step has to wait for a user or another client. */
 export const retryMs = 30_000
 
-/** The reason of a refusal that no retry can change: a namespace that is being deleted accepts no objects. */
+/** The reason of the error when a namespace is being deleted. Retries are useless, because the API server creates no objects in it. */
 export const namespaceTerminating = 'NamespaceTerminating'
 
-/** Returns why Xxxes of this namespace have no access to the output; undefined when they have. */
+/** Returns the reason why Xxxes of `namespace` may not write to the output; undefined if they may. */
 export function outputProblem(output: Output, namespace: string): string | undefined {
   if (output.kind !== 'hostPath' || output.namespaces.includes(namespace)) return undefined
   return `Xxxes of the namespace "${namespace}" may not write to the node: XXX_OUTPUT_NAMESPACES of the operator does not have it`
 }
 
 /**
- * Returns the node to which a Job is bound. The files are on the node of the build, if the output is a folder of the node. All later builds
- * and clean-ups then run there.
+ * Returns the node on which the next Job must run; undefined if the Job may run on any node. If the output is a folder of the node, builds
+ * and clean-ups run on the node of the latest build while files exist there.
  */
 export function boundNode({ observed, options }: Work): string | undefined {
   return options.output.kind === 'hostPath' && observed.binaryNames.length > 0 ? observed.node : undefined
 }
 
-/** The result of the creation of a Job. When a Job of this name exists, the cache is behind, and its event is another reconcile. */
+/** The result of the creation of a Job. With `exists`, the cache does not contain the existing Job yet. Its event triggers a reconcile. */
 export type Creation = 'created' | 'exists' | Reason
 
 /** Creates a Job. Resolves to the reason when the API server refuses the Job. */
@@ -60,14 +63,14 @@ export async function createJob(job: ObjectInput<batch.Job>, { client }: Reconci
   }
 }
 
-/** Deletes a Job after its Pods. Its last event is another reconcile. */
+/** Deletes a Job in the foreground: its Pods are deleted first. The deletion event of the Job triggers a reconcile. */
 export async function deleteJob(job: DeepReadonly<batch.Job>, { client }: ReconcileContext): Promise<void> {
   if (job.metadata.deletionTimestamp !== undefined) return
   const { uid } = job.metadata
   try {
     await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Foreground', preconditions: { uid } })
   } catch (error) {
-    // It is gone, or another Job has its name.
+    // The Job is already deleted, or another Job has its name now.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }

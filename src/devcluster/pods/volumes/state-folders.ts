@@ -11,7 +11,7 @@ export function persistentVolumeFolder(stateFolder: string, volumeName: string):
   return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
 }
 
-/** The longest name of a file (k8s.io/kubernetes/pkg/volume/util: maxFileNameLength). */
+/** Maximum length of a file name in bytes (k8s.io/kubernetes/pkg/volume/util: maxFileNameLength). */
 const maxNameBytes = 255
 
 /**

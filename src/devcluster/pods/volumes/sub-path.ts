@@ -3,7 +3,7 @@ import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { codeOf, statsOf, targetOf } from './file-system.ts'
 
-/** The most symbolic links that are followed (Linux: MAXSYMLINKS). */
+/** Maximum number of symbolic links that are followed (Linux: MAXSYMLINKS). */
 const maxLinks = 40
 
 /**
@@ -18,7 +18,7 @@ const maxLinks = 40
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)
   const mode = (await stat(root)).mode & 0o7777
-  /** The names that are still to be walked, the next one last. */
+  /** The remaining elements of the path, in reverse order: the next element is the last of the array. */
   const names = subPath.split('/').reverse()
   let path = root
   let links = 0

@@ -4,7 +4,7 @@ import { messageOf } from './combined-error.ts'
 import { codeOf } from './file-system.ts'
 
 export interface TerminationOptions {
-  /** The file of this machine (`ContainerFiles.terminationFile`). */
+  /** The path of the message file on this machine (`ContainerFiles.terminationFile`). */
   readonly file: string
   /** Default: `File`. */
   readonly policy?: string | undefined
@@ -13,14 +13,15 @@ export interface TerminationOptions {
   readonly lastLines: () => Promise<string>
 }
 
-/** The limits of a message (k8s.io/kubernetes/pkg/kubelet/container: MaxContainerTerminationMessageLength and others). */
+/** The limits of a message, in bytes or lines (k8s.io/kubernetes/pkg/kubelet/container: MaxContainerTerminationMessageLength etc.). */
 const maxBytes = 4096
 export const terminationLogLines = 80
 export const terminationLogBytes = 2048
 
 /**
- * Resolves with the end of the file. If the file is empty or missing, the container has failed and the policy is `FallbackToLogsOnError`,
- * resolves with the end of the log. Never rejects: an error becomes the message, as with the kubelet.
+ * Resolves with the end of the file. Resolves with the end of the log if three conditions hold: the file is empty or missing, the exit code
+ * is not 0, and the policy is `FallbackToLogsOnError`. The promise never rejects: the text of an error becomes the message, as in the
+ * kubelet.
  */
 export async function terminationMessage({ file, policy, exitCode, lastLines }: TerminationOptions): Promise<string> {
   let message: string
@@ -38,7 +39,10 @@ export async function terminationMessage({ file, policy, exitCode, lastLines }: 
   }
 }
 
-/** Resolves with the last 4096 bytes of a file. Only a regular file is read: anything else could block, or be a link to another file. */
+/**
+ * Resolves with the last 4096 bytes of a file. Rejects if `path` is not a regular file: the container could have put a symbolic link to
+ * another file there, or a file whose reading blocks, such as a FIFO.
+ */
 async function endOfFile(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {

@@ -1,4 +1,4 @@
-/** `volumeFiles`: the files of a volume that shows objects of the API (secret, configMap, downwardAPI, projected). */
+/** `volumeFiles`: the files of a volume whose content comes from API objects (secret, configMap, downwardAPI, projected). */
 import { quote } from '../../../api/field-error.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ConfigSources, ResourceList } from '../environment/sources.ts'
@@ -15,22 +15,23 @@ type ProjectedSource = NonNullable<NonNullable<Volume['projected']>['sources']>[
 export interface FileSources {
   readonly objects: ConfigSources
   readonly tokens: ServiceAccountTokens
-  /** The resources of the node. Default: none. */
+  /** The allocatable resources of the node. Default: none. */
   readonly allocatable?: ResourceList | undefined
 }
 
-/** The default of the API (k8s.io/api/core/v1: ConfigMapVolumeSourceDefaultMode and others). */
+/** The default of `defaultMode` in the API (k8s.io/api/core/v1: ConfigMapVolumeSourceDefaultMode and others). */
 const standardMode = 0o644
 /**
- * The permissions of a token if all containers have the same user, or if the Pod has an `fsGroup` (k8s.io/kubernetes/pkg/volume/projected:
- * collectData).
+ * The permissions of a token file if all containers run as the same user, or if the Pod has an `fsGroup`
+ * (k8s.io/kubernetes/pkg/volume/projected: collectData).
  */
 const tokenMode = 0o600
 
 /**
  * Resolves with the files of a volume.
  *
- * @throws {Error} with the words of the kubelet, e.g. `configmap "x" not found`; when the files are too large together.
+ * @throws {Error} when an object or a key is missing, with the message of the kubelet, e.g. `configmap "x" not found`; when a projected
+ *   source is not supported; when the total size of the files exceeds the limit of `VolumePayload`.
  */
 export async function volumeFiles(pod: ReadonlyPod, volume: Volume, sources: FileSources): Promise<Files> {
   const { allocatable } = sources
@@ -43,7 +44,10 @@ export async function volumeFiles(pod: ReadonlyPod, volume: Volume, sources: Fil
   return projected(parts, (part) => projectedPart(pod, part, defaultMode, sources))
 }
 
-/** Returns true for a volume that shows ConfigMaps or Secrets. Returns false for a volume with a token: every Pod gets such a volume. */
+/**
+ * Returns true if the files of the volume come from ConfigMaps or Secrets. Returns false if the volume also has a token, because the API
+ * server adds such a volume to almost every Pod, and checking it would cost requests.
+ */
 export function refersToObjects({ configMap, secret, projected }: Volume): boolean {
   if (configMap !== undefined || secret !== undefined) return true
   const parts = projected?.sources ?? []
@@ -53,7 +57,7 @@ export function refersToObjects({ configMap, secret, projected }: Volume): boole
 /**
  * Resolves with the files of ConfigMaps and Secrets in a volume.
  *
- * @throws {Error} with the words of the kubelet for an object or a key that is missing.
+ * @throws {Error} when an object or a key is missing, with the message of the kubelet.
  */
 export async function objectFiles(pod: ReadonlyPod, volume: Volume, objects: ConfigSources): Promise<Files> {
   if (volume.configMap !== undefined) return configMap(pod, volume.configMap, volume.configMap.defaultMode, { objects })
@@ -93,7 +97,10 @@ async function secret(
   return secretFiles(found, { items, defaultMode, isOptional })
 }
 
-/** Combines the files of all sources; the later source wins (k8s.io/kubernetes/pkg/volume/projected: collectData). */
+/**
+ * Combines the files of all sources. If two sources have a file with the same path, the file of the later source is used
+ * (k8s.io/kubernetes/pkg/volume/projected: collectData).
+ */
 async function projected(parts: readonly ProjectedSource[], filesOf: (part: ProjectedSource) => Promise<Files>): Promise<Files> {
   const errors: unknown[] = []
   const files = new VolumePayload()

@@ -1,13 +1,13 @@
-/** `VolumePayload`: the files of one volume that shows objects of the API. Their total size is limited. */
+/** `VolumePayload`: the files of one volume whose content comes from API objects. The total size of the files is limited. */
 import type { ProjectedFile } from './atomic-writer.ts'
 
 /**
- * Maximum size of all files of a volume, in bytes. The kubelet has no limit, but the items of a volume can show the same key of a ConfigMap
- * thousands of times, and all files are in memory before they are written. An object has at most 1 MiB (k8s.io/api/core/v1: MaxSecretSize).
+ * Maximum total size of the files of a volume, in bytes. The kubelet has no limit. Here, all files are in memory before they are written,
+ * and the items of a volume can list the same key thousands of times, with up to 1 MiB each (k8s.io/api/core/v1: MaxSecretSize).
  */
 const maxBytes = 64 * 1024 * 1024
 
-/** The message becomes part of the message of the Event `FailedMount`. */
+/** The files of a volume are too large. The message of this error becomes part of the message of the Event `FailedMount`. */
 export class VolumeSizeError extends Error {
   override readonly name = 'VolumeSizeError'
 
@@ -16,11 +16,11 @@ export class VolumeSizeError extends Error {
   }
 }
 
-/** The files are keyed by their relative path. */
+/** A map of the files of a volume, keyed by their path relative to the volume. */
 export class VolumePayload extends Map<string, ProjectedFile> {
   #bytes = 0
 
-  /** @throws {VolumeSizeError} when the files are too large together. */
+  /** @throws {VolumeSizeError} when the total size of the files exceeds the limit. */
   override set(path: string, file: ProjectedFile): this {
     this.#bytes += file.data.length - (this.get(path)?.data.length ?? 0)
     if (this.#bytes > maxBytes) throw new VolumeSizeError()

@@ -1,5 +1,5 @@
 /**
- * The ConfigMaps and Secrets that the volumes of a Pod refer to (k8s.io/kubernetes/pkg/api/v1/pod: VisitPodConfigmapNames,
+ * The ConfigMaps and Secrets from which the volumes of a Pod take their files (k8s.io/kubernetes/pkg/api/v1/pod: VisitPodConfigmapNames,
  * VisitPodSecretNames).
  */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
@@ -9,7 +9,7 @@ export interface VolumeReferences {
   readonly secrets: ReadonlySet<string>
 }
 
-/** Returns the names of the objects whose changes the volumes of a Pod show. */
+/** Returns the names of these ConfigMaps and Secrets. When one of them changes, the volumes must be updated. */
 export function volumeReferencesOf({ spec }: ReadonlyPod): VolumeReferences {
   const volumes = spec?.volumes ?? []
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])
