@@ -126,7 +126,9 @@ t.test('an endpoint is not ready while its Pod is not, and terminating while it 
   await untilConditions(true, true, false)
   const setReady = async (status: string): Promise<void> => {
     const { conditions = [] } = (await client.get(core.pod, pod.metadata)).status!
-    const changed = conditions.map((condition) => (condition.type === 'Ready' ? { ...condition, status } : condition))
+    const changed = conditions.map((condition) =>
+      ['Ready', 'ContainersReady'].includes(condition.type) ? { ...condition, status } : condition,
+    )
     await client.patchStatus(core.pod, pod.metadata, { status: { conditions: changed } })
   }
   await setReady('False')
