@@ -14,6 +14,9 @@ const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 /** The labels that the API server sets in the Pod template of each Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
+/** The fields of a schedule that the schema of v2 accepts. In its patterns, as in RE2, white space is ASCII white space without `\v`. */
+const schemaField = /^[^\t\n\f\r ]+$/
+
 /** The metadata of an object that is being created may still lack fields. */
 type Given<T extends { readonly metadata: object }> = DeepReadonly<Omit<T, 'metadata'> & { metadata: Partial<T['metadata']> }>
 type Warn = Pick<AdmissionContext, 'warn'>
@@ -35,7 +38,7 @@ function scheduleErrors(text: string): readonly FieldError[] {
 
 function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
   // The schema reports fields that are empty or contain white space. With such fields, the text would not have five fields.
-  if (Object.values(schedule).some((field) => !/^\S+$/.test(field))) return []
+  if (Object.values(schedule).some((field) => !schemaField.test(field))) return []
   const parsed = parseSchedule(text)
   if ('next' in parsed) return []
   return parsed.map(({ field, message }) => {
@@ -76,7 +79,7 @@ function templateErrors(template: DeepReadonly<CronJob>['spec']['jobTemplate']):
 
 function takenLabels(labels: Readonly<Record<string, string>> | undefined, path: string): readonly FieldError[] {
   const taken = labelsOfJobs.filter((key) => labels !== undefined && Object.hasOwn(labels, key))
-  return taken.map((key) => forbidden(`${path}[${key}]`, 'the label is set by the Job controller'))
+  return taken.map((key) => forbidden(`${path}[${key}]`, 'the label is set by the API server'))
 }
 
 /**

@@ -42,25 +42,30 @@ export const echoController = defineController(echo, {
   owns: [jobView],
   workers: 4,
   rbac: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }],
-  async reconcile(object, context): Promise<Result> {
-    if (object.metadata.deletionTimestamp !== undefined) return
-    const live = context.cache.get(jobView, keyOf(object))
-    if (live === undefined) return hasEnded(object) ? undefined : createJob(object, context)
-    if (!isControlledBy(live, object))
-      return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
-    const wanted = jobFor(object)
-    const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
-    // If a Job of the current message is being deleted, it is replaced only if it had not ended.
-    if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
-    // The new Job has the same name. It is created when the old Job is deleted: the deletion event triggers the next reconcile.
-    const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
-    await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
-    if (live.metadata.deletionTimestamp !== undefined) return
-    context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
-    const { uid } = live.metadata
-    await context.client.delete(batch.job, keyOf(object), { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreNotFound)
-  },
+  reconcile: reconcileEcho,
 })
+
+export async function reconcileEcho(object: DeepReadonly<Echo>, context: ReconcileContext): Promise<Result> {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  const live = context.cache.get(jobView, keyOf(object))
+  if (live === undefined) return hasEnded(object) ? undefined : createJob(object, context)
+  if (!isControlledBy(live, object)) {
+    // The Job of the current message has ended and was deleted. The name is needed again only for the next message.
+    if (hasEnded(object)) return
+    return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
+  }
+  const wanted = jobFor(object)
+  const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
+  // If a Job of the current message is being deleted, it is replaced only if it had not ended.
+  if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
+  // The new Job has the same name. It is created when the old Job is deleted: the deletion event triggers the next reconcile.
+  const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
+  await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
+  if (live.metadata.deletionTimestamp !== undefined) return
+  context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
+  const { uid } = live.metadata
+  await context.client.delete(batch.job, keyOf(object), { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreNotFound)
+}
 
 /** Writes a status without a Job, with the condition Failed. Records an Event unless the status already has this reason and message. */
 async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, context: ReconcileContext): Promise<Result> {

@@ -143,18 +143,27 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
 }
 
 /**
- * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing or is not JSON. The caller then removes no
- * label or annotation, and does not patch the Pod spec.
+ * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing, or has another form because a client has
+ * changed it. The caller then removes no label or annotation, and does not patch the Pod spec.
  */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {
-    const { labels, annotations, tolerations, images, ...rest } = parseJson(
-      live.metadata.annotations?.[appliedAnnotation] ?? '',
-    ) as unknown as Applied
-    return { labels: labels ?? [], annotations: annotations ?? [], tolerations: tolerations ?? [], images: images ?? {}, ...rest }
+    const record: unknown = parseJson(live.metadata.annotations?.[appliedAnnotation] ?? '')
+    if (!isObject(record)) return undefined
+    const { labels = [], annotations = [], tolerations = [], images = {}, ...rest } = record as Partial<Applied>
+    const isApplied = [labels, annotations].every(isListOfStrings) && Array.isArray(tolerations) && isObject(images)
+    return isApplied ? { labels, annotations, tolerations, images, ...rest } : undefined
   } catch {
     return undefined
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isListOfStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function containersOf(podSpec: DeepReadonly<core.PodSpec>): DeepReadonly<core.PodSpec['containers']> {

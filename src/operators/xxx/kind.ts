@@ -4,7 +4,8 @@ import type { Infer } from 'proreus'
 
 /**
  * A URL with the scheme http, https, ssh or git, or `user@host:path`. Only visible ASCII characters are accepted. In `user@host:path`, no
- * part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`.
+ * part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`. A
+ * rule of `spec.gitUrl` refuses the same after `user@`.
  */
 const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/][!-~]*)$`
 
@@ -42,6 +43,7 @@ export const xxx = defineKind({
         gitUrl: Type.String({
           maxLength: 2048,
           pattern: gitUrl,
+          rules: [{ rule: "!self.matches('^[a-z]+://[^/]*@-')", message: 'must have a host that does not begin with "-"' }],
           description: 'The repository: https://, http://, ssh://, git://, or user@host:path.',
         }),
         clonePath: Type.String({

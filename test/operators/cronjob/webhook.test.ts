@@ -35,6 +35,16 @@ t.test('the annotation brings no schedule into v1 that is refused there', async 
   t.strictSame(validateV2(inV2({ minute: '1' }, '@every 5m'), undefined, warn), [], 'the fields count')
 })
 
+t.test('white space that the schema accepts is an invalid field of v2', async (t) => {
+  const fields = { minute: '*', hour: '*', dayOfMonth: '*', month: '*', dayOfWeek: '*' }
+  for (const blank of ['\u00a0', '\v', '\u2003', '1\u00a02'])
+    t.match(validateV2(inV2({ ...fields, minute: blank }), undefined, warn), [
+      { path: 'spec.schedule.minute', message: /no number, range or step/ },
+    ])
+  for (const blank of ['', ' ', '1 2', '\t', '\n'])
+    t.strictSame(validateV2(inV2({ ...fields, minute: blank }), undefined, warn), [], 'the schema reports it')
+})
+
 t.test('a deadline of 0 gives a warning', async (t) => {
   warnings.length = 0
   t.strictSame(validateV1(inV1({ startingDeadlineSeconds: 0 }), undefined, warn), [])

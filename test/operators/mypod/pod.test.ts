@@ -313,5 +313,7 @@ t.test('a partial record is used as far as possible, and a lost one removes noth
   t.strictSame(patched('{}'), { metadata: { annotations: record, resourceVersion: '5' } })
   t.strictSame(patched('{"labels":["old"]}').metadata['labels'], { old: null })
   t.strictSame(patched('{"annotations":["gone"]}').metadata['annotations'], { ...record, gone: null })
-  for (const lost of [undefined, '', '{', 'null']) t.strictSame(patched(lost), { metadata: { annotations: record, resourceVersion: '5' } })
+  const wrong = ['{"labels":"x"}', '{"labels":[1]}', '{"annotations":{}}', '{"tolerations":{}}', '{"images":"x"}', '[]', '7']
+  for (const lost of [undefined, '', '{', 'null', ...wrong])
+    t.strictSame(patched(lost), { metadata: { annotations: record, resourceVersion: '5' } })
 })
