@@ -15,7 +15,7 @@ import { findProgram } from './programs.ts'
 export interface Capability {
   readonly name: string
   readonly works: boolean
-  /** The reason why the capability does not work. It is mostly the text of the program that has failed. */
+  /** The reason why the capability does not work, usually the text that the failed program has written to stderr. */
   readonly reason?: string
   /** Advice to make the capability work, for example a setting or a package. */
   readonly remedy?: string
@@ -27,7 +27,7 @@ interface Attempt {
   readonly name: string
   readonly isRequired: boolean
   readonly remedy: string
-  /** Tries the capability. Rejects when it does not work. */
+  /** Tries the capability. Rejects when the capability does not work. */
   run(): Promise<unknown>
 }
 
@@ -144,7 +144,7 @@ async function attempt({ name, isRequired, remedy, run }: Attempt): Promise<Capa
   }
 }
 
-/** Returns the commands that change settings which forbid namespaces. Returns other advice when no known setting forbids them. */
+/** Returns commands that change the settings which forbid namespaces. If no known setting forbids namespaces, returns other advice. */
 async function namespacesRemedy(): Promise<string> {
   const settings = [
     ['user/max_user_namespaces', '0', '15000'],

@@ -7,14 +7,14 @@
  * The environment of a container is in the arguments of env(1) for a moment, where other users of this machine can see it. The shell cannot
  * export it instead: a shell changes some variables, such as PWD, and leaves out those whose names it does not permit.
  *
- * The scripts keep the root of this machine, even when the root of the container is mounted over it. They find their programs there. An
- * image therefore needs no other program than its own. The last step, `unshare --root`, changes the root and starts the program of the
- * container. Other processes enter the container in the same way.
+ * The root of the scripts stays the root of this machine, even when the root of the container is mounted over it. The scripts find their
+ * programs in the root of this machine, so an image needs only its own program. The last step, `unshare --root`, changes the root and
+ * starts the program of the container. A process that is started later, for example by exec, enters the container in the same way.
  */
 
 /**
  * Reads a list from the control channel into the positional parameters. Each line is a plus sign and a value. Backslashes and newlines in a
- * value are escaped. An equals sign ends the list. If Proreus dies before the end of the list, the shell ends.
+ * value are escaped. A line with an equals sign ends the list. If Proreus dies before the end of the list, the shell ends.
  *
  * A list may be very long, and each call of `set` copies all parameters. The script therefore collects a thousand values in the variables
  * value1, value2 and so on before it calls `set`. `eval` reads only the names of these variables as a script.
@@ -39,8 +39,8 @@ done
 eval "set -- \\"\\$@\\" $names"`
 
 /**
- * Reads a command, reports the process ids of the shell in all PID namespaces, and becomes the command. The file mode creation mask is that
- * of container runtimes, not that of Proreus.
+ * Reads a command, reports the process ids of the shell in all PID namespaces, and executes the command in place of the shell. The file
+ * mode creation mask is that of container runtimes, not that of Proreus.
  */
 const becomeProgram = `
 umask 022

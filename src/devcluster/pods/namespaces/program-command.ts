@@ -3,7 +3,7 @@ import type { ProcessUser } from '../driver.ts'
 import { ContainerStartError } from '../driver.ts'
 import type { IdMapping } from './id-mapping.ts'
 
-/** The capabilities of a container that requests none (github.com/containerd/containerd/pkg/oci: defaultUnixCaps). */
+/** The capabilities that a container has by default (github.com/containerd/containerd/pkg/oci: defaultUnixCaps). */
 const capabilities = [
   'chown',
   'dac_override',
@@ -31,7 +31,7 @@ export interface ProgramOptions {
 /**
  * Returns the words of a command that starts a program. The current folder of the command becomes the root of the program.
  *
- * @param unshare the path of the program `unshare`. The PATH of the container, which is set before, may not contain it.
+ * @param unshare the path of the program `unshare`. The path is necessary because env(1) has then set the PATH of the container.
  * @throws {ContainerStartError} when the user has no id in the container, or a word contains a null character
  */
 export function programCommand(options: ProgramOptions, ids: IdMapping, unshare: string): readonly string[] {
@@ -56,7 +56,7 @@ function groupOptions(user: ProcessUser | undefined, { gids, uids }: IdMapping):
   return [`--regid=${gid}`, groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`]
 }
 
-/** Returns the options of unshare(1) that set the user. They come last, because the process then loses the capabilities of root. */
+/** Returns the options of unshare(1) that set the user. unshare(1) comes last, because a uid other than 0 has no capabilities. */
 function userOptions(user: ProcessUser | undefined): readonly string[] {
   return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]
 }
@@ -67,8 +67,8 @@ export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping):
 }
 
 /**
- * Returns the options of unshare(1) for a user when only one id exists. The process gets a user namespace that maps the uid of the user to
- * this id. The process has no supplemental groups.
+ * Returns the options of unshare(1) for a user when the user namespace of the cluster has only one uid and one gid. The process gets a user
+ * namespace that maps the uid and the gid of the user to these ids. The process has no supplemental groups.
  */
 function singleUser(user: ProcessUser | undefined): readonly string[] {
   if (user === undefined || (user.uid === 0 && user.gid === 0)) return []

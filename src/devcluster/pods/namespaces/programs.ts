@@ -7,7 +7,7 @@ import { access, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { messageOf } from '../../../api/errors.ts'
 
-/** The folders of system programs. They come before the folders in PATH, because those may have other programs with the same names. */
+/** The folders of system programs. They come before the folders in PATH, which may contain other programs with the same names. */
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 /** The environment of the programs. They get no variable of the environment of Proreus except PATH. */
@@ -30,10 +30,10 @@ export async function findProgram(name: string): Promise<string | undefined> {
   return undefined
 }
 
-/** A program that has failed or could not be started. If the program has written to stderr, the message is this text. */
+/** The error for a program that has failed or could not be started. If a failed program has written to stderr, the message is that text. */
 export class ProgramError extends Error {}
 
-/** The largest output that `runProgram` accepts. The longest output is a mount table. */
+/** The largest output in bytes that `runProgram` accepts. The longest output of the programs is a mount table. */
 const outputBytes = 16 * 1024 * 1024
 
 /**
@@ -61,7 +61,7 @@ export async function startProgram(command: readonly string[], stdio: StdioOptio
   const [program = '', ...parameters] = command
   try {
     const child = spawn(program, parameters, { env: { ...programEnvironment, ...environment }, stdio, detached: true, cwd: '/' })
-    // Rejects when the event `error` comes first. `child` may then have no streams.
+    // If the event `error` comes first, `once` rejects. `child` may then have no streams.
     await once(child, 'spawn')
     // A later error means that a signal or a message could not be sent.
     child.on('error', () => undefined)

@@ -1,4 +1,4 @@
-/** Reads the lines that a script reports. */
+/** Reads the lines that a script writes to a stream. */
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
@@ -8,7 +8,7 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
     const lines = createInterface({ input: stream })
     lines.on('line', onLine)
     lines.on('close', () => resolve())
-    // A process that ends with unread input resets the connection. Without this handler, `lines` would then stay open.
+    // If a process ends with unread input, Linux resets its socket, and the stream fails. Without this handler, `lines` would stay open.
     lines.on('error', () => lines.close())
   })
 }

@@ -19,7 +19,7 @@ export interface OverlayEntry {
   readonly mode: number
 }
 
-/** A folder or a file that the container sees as it is, read-only. */
+/** A folder or a file that is mounted read-only, without an overlay. */
 export interface BindEntry {
   readonly kind: 'bind'
   readonly path: string
@@ -49,8 +49,8 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The paths of mounts, in the container. Each folder above such a path becomes a new folder with the entries of its source. In an
-   * overlay, the mount would not be visible. In a read-only folder, the path of the mount could not be created.
+   * The paths of mounts, in the container. Each folder above such a path becomes a new folder with the entries of its source. If the folder
+   * were an overlay, the mount would not be visible. If it were read-only, the path of the mount could not be created.
    */
   readonly mountPoints: readonly string[]
 }
@@ -67,7 +67,7 @@ const ownFolderModes = new Map([
 /** The folders of this machine that containers without an image do not see. */
 export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
 
-/** A new folder gets one mount for each entry of its source. A source with more entries is mounted as a whole instead. */
+/** A folder above a mount point gets one mount for each of its entries. A folder with more entries is mounted as a whole instead. */
 const maxEntries = 500
 
 export async function planRoot(options: RootPlanOptions): Promise<readonly RootEntry[]> {
@@ -104,7 +104,7 @@ async function planFolder(path: string, source: string, options: RootPlanOptions
     () => true,
     () => false,
   )
-  // Proreus may not read the folder, for example /root. The container gets an empty folder instead: root in the container can use its home.
+  // Proreus has no permission to read the folder, for example /root. The container gets an empty folder instead, which its root can use.
   if (!isReadable) return [{ kind: 'folder', path, mode: 0o700 }]
   const mode = (await stat(source)).mode & 0o7777
   if (options.mountPoints.some((mountPoint) => mountPoint !== path && isWithin(mountPoint, path))) {

@@ -1,6 +1,7 @@
 /**
- * `RootView`: the file system of a container as Proreus sees it before the container starts. It resolves the symbolic links of a path as a
- * process in the container would. Otherwise, a link such as `/var/run -> /run` would lead to the folder of this machine.
+ * `RootView`: the file system of a container as Proreus sees it from the outside, also before the container starts. `RootView` resolves the
+ * symbolic links of a path as a process in the container would. Otherwise, a link such as `/var/run -> /run` would lead to the folder of
+ * this machine.
  */
 import type { Stats } from 'node:fs'
 import { lstat, readlink } from 'node:fs/promises'
@@ -12,10 +13,10 @@ import { isWithin } from './mount-table.ts'
 export interface Layer {
   /** The absolute path in the container. */
   readonly path: string
-  /** The folders of this machine that have the files of the part. A file in a folder hides the same file in later folders. */
+  /** The folders of this machine that have the files of the part. A file in a folder hides files with the same path in later folders. */
   readonly sources: readonly string[]
   /**
-   * The kind of the part. In an overlay, the start script can create a missing path. In a writable part, Proreus creates a missing
+   * The kind of the part. In an overlay, the start script or Proreus creates a missing path. In a writable part, Proreus creates a missing
    * path. In a part of another kind, a missing path cannot be created.
    */
   readonly kind: 'overlay' | 'read-only' | 'writable' | 'kernel'
@@ -24,9 +25,9 @@ export interface Layer {
 export interface Resolved {
   /** The path without symbolic links. */
   readonly path: string
-  /** The path itself when it exists or may exist. Otherwise the deepest existing folder above the path. */
+  /** The same as `path` if `path` exists or may exist. Otherwise the deepest existing folder or file above `path`. */
   readonly existing: string
-  /** The file at the path. Absent when the path does not exist or Proreus may not look at it. */
+  /** The file at `path`. Absent when it does not exist or Proreus cannot look at it, and when the resolution ends with `/` or `..`. */
   readonly stats?: Stats
 }
 
@@ -44,7 +45,7 @@ export class RootView {
     this.#layers.push(layer)
   }
 
-  /** Returns the part that contains a path. The path contains no symbolic links. */
+  /** Returns the part that contains a path. The folders above the path are not symbolic links. */
   layerOf(path: string): Layer {
     const found = this.#layers.reduce<Layer | undefined>((best, layer) => {
       return isWithin(path, layer.path) && layer.path.length >= (best?.path.length ?? 0) ? layer : best
@@ -53,7 +54,7 @@ export class RootView {
     return found
   }
 
-  /** Returns the paths at which this machine may have a file of the container. */
+  /** Returns the paths at which this machine may have the file of the container with this path. */
   hostPaths(path: string): readonly string[] {
     const layer = this.layerOf(path)
     return layer.sources.map((source) => join(source, posix.relative(layer.path, path)))
@@ -62,7 +63,7 @@ export class RootView {
   /** Resolves the symbolic links of a path. @throws {ContainerStartError} when they form a loop, or the path is too long. */
   async resolve(path: string): Promise<Resolved> {
     checkLength(path)
-    // `pop` returns the parts from the first to the last.
+    // The parts are in reverse order, so that `pop` returns the first part first.
     const rest = partsOf(path).reverse()
     let current = '/'
     let links = 0
@@ -92,8 +93,8 @@ export class RootView {
   }
 
   /**
-   * Returns undefined when the file does not exist. Returns `unknown` when Proreus may not look at the file, and when the kernel makes the
-   * file at the start of the container.
+   * Returns undefined when the file does not exist. Returns `unknown` when Proreus cannot look at the file, and when the file is in a part
+   * that the kernel provides at the start of the container, such as /proc.
    */
   async #lookUp(path: string): Promise<{ readonly stats: Stats; readonly target?: string } | 'unknown' | undefined> {
     if (this.layerOf(path).kind === 'kernel') return 'unknown'

@@ -20,7 +20,7 @@ export interface StartOptions {
   readonly stdin: boolean
   /** The path for the pipes of the process. `.stdout` and `.stderr` are appended to it. */
   readonly pipes: string
-  /** If the signal aborts before the script has become the program, the script ends. */
+  /** If the signal aborts before the script has executed the program, the script ends. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -69,7 +69,7 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   }
   stdin?.destroy()
   await exited
-  // A script that was not started cannot report. The program that should have started the script has written the reason to stderr.
+  // If the script has reported no error, it was not started. The program that should have started it has written the reason to stderr.
   const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))

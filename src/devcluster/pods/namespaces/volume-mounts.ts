@@ -27,7 +27,7 @@ export interface PlaceOptions {
   readonly isRootReadOnly: boolean
 }
 
-/** The error for a missing path in a folder that the container sees read-only. The path can be created only if the folder is a new one. */
+/** The error for a missing path in a folder that is mounted read-only. `prepareRoot` can then plan a new folder in place of that folder. */
 export class ReadOnlyFolderError extends ContainerStartError {
   readonly path: string
 
@@ -38,7 +38,8 @@ export class ReadOnlyFolderError extends ContainerStartError {
 }
 
 /**
- * Resolves the targets in the container. Creates missing targets, or returns them in `missing` when the start script must create them.
+ * Resolves the targets of the mounts in the container. Creates missing targets, or returns them in `missing` when the start script must
+ * create them.
  *
  * @throws {ContainerStartError} when a source does not exist or a target cannot be created.
  */
@@ -87,8 +88,9 @@ function depthOf(path: string): number {
 /** Creates a missing path. Returns the path instead when the start script must create it. */
 function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRootReadOnly }: PlaceOptions): readonly MissingPath[] {
   if (layer.kind === 'read-only' || layer.kind === 'kernel') throw new ReadOnlyFolderError(target.path)
-  // In an overlay, the start script creates the path, so that the folders above it keep their owners and modes. Linux forbids this
-  // when the owner of such a folder has no id in the container. Proreus then creates the path in the upper folder of the overlay.
+  // In a writable overlay, the start script creates the path, so that the folders above the path keep their owners and modes. Linux refuses
+  // to create it when the owner of such a folder has no id in the container. In this case, and when the overlay is read-only, Proreus
+  // creates the path in the upper folder of the overlay.
   if (layer.kind === 'overlay' && !isRootReadOnly && hasOwners(layer, target.existing, ids)) return [{ path: target.path, isFolder }]
   try {
     createFile(layer, target.path, isFolder, ids)

@@ -16,13 +16,16 @@ export interface NetworkAddresses {
   readonly host?: string | undefined
 }
 
-/** An IPv4 subnet in CIDR notation, in its two parts. */
+/** The two parts of an IPv4 subnet in CIDR notation: ADDRESS/PREFIX. */
 export interface Subnet {
   readonly address: string
   readonly prefix: number
 }
 
-/** The addresses of a cluster that was created with the defaults of kubeadm, and the address of the developer's machine. */
+/**
+ * The default ranges of kind (sigs.k8s.io/kind/pkg/apis/config/v1alpha4: SetDefaultsCluster), and the addresses in the range of cluster IPs
+ * that have a fixed meaning.
+ */
 export const defaultAddresses = {
   services: { address: '10.96.0.0', prefix: 16 },
   pods: { address: '10.244.0.0', prefix: 16 },

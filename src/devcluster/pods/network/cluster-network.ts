@@ -1,9 +1,9 @@
 /**
- * `ClusterNetwork`: the network of Pods that are processes. It serves the cluster IPs of Services, DNS, the API server and the developer's
- * machine to the Pods, in a process within their network namespace.
+ * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach the cluster IPs of Services, DNS, the API
+ * server and the developer's machine. The agent, a process in the network namespace of the cluster, accepts the connections of the Pods.
  *
- * This process forwards connections, unlike kube-proxy, which rewrites packets. Two differences follow. An endpoint sees the address of the
- * bridge as the address of its client. When an endpoint refuses a connection, the client's connection is accepted and then reset.
+ * The agent forwards connections, unlike kube-proxy, which rewrites packets. This causes two differences. An endpoint sees the address of
+ * the bridge as the address of its client. When an endpoint refuses a connection, the client's connection is accepted and then reset.
  */
 import type { Socket } from 'node:net'
 import type { Service } from '../../../api/builtin.ts'
@@ -32,7 +32,7 @@ export interface ClusterNetworkOptions {
   /** The command that starts a program in the cluster's network namespace. The program and its arguments are appended to the command. */
   readonly enterNetwork: readonly string[]
   /**
-   * Receives each connection to the API server, before anything is read from it. An HTTPS server accepts it by
+   * Receives each connection to the API server, before any data is read from the connection. An HTTPS server accepts the connection by
    * `server.emit('connection', socket)`.
    */
   readonly acceptApiServer: (socket: Socket) => void
@@ -43,7 +43,7 @@ export interface ClusterNetworkOptions {
    *
    * With true, Pods reach every TCP server that listens on the loopback interface. This includes the servers of other users, and servers
    * that trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such
-   * a server to leave its Pod. With false, Pods reach nothing outside of the cluster.
+   * a server to leave its Pod. With false, Pods cannot connect to anything outside of the cluster. DNS still resolves names outside of it.
    */
   readonly hostAccess?: boolean
   /** Resolves the names outside of the cluster. Default: the name servers of the developer's machine. */
@@ -55,7 +55,7 @@ export interface ClusterNetworkOptions {
 
 /** The first and the maximum delay in milliseconds between the end of the agent and the next start. Each failed start doubles the delay. */
 const [restartMs, maxRestartMs] = [500, 30_000]
-/** The number of random numbers that determine the choices of the agent. */
+/** The number of random numbers in the seed that determines the random choices of the agent. */
 const seedLength = 4
 
 export class ClusterNetwork {
@@ -83,9 +83,9 @@ export class ClusterNetwork {
   }
 
   /**
-   * Resolves when Pods reach the API server and DNS.
+   * Resolves when Pods can reach the API server and DNS.
    *
-   * @throws {AgentStartError} when the agent cannot be started; the message has the reason.
+   * @throws {AgentStartError} when the agent cannot be started. The message contains the reason.
    */
   static async start(options: ClusterNetworkOptions): Promise<ClusterNetwork> {
     const network = new ClusterNetwork(options)
@@ -116,21 +116,21 @@ export class ClusterNetwork {
     this.#sendChangesLater()
   }
 
-  /** Declares that a Pod with this address runs. The location of a Pod decides which endpoints the Pod reaches. */
+  /** Declares that a Pod with this address runs. The location of the Pod determines which endpoints of a Service the Pod can reach. */
   setPod(address: string, location: PodLocation): void {
     this.#pods.set(address, location)
     this.#send({ type: 'pod', address, location })
     this.#hostPorts.setActive(this.#addresses.host !== undefined)
   }
 
-  /** Declares that the network of a Pod is gone. The agent resets the connections that it has forwarded to the Pod. */
+  /** Declares that the network of a Pod has ended. The agent resets the connections that it forwards to the Pod. */
   removePod(address: string): void {
     this.#pods.delete(address)
     this.#send({ type: 'pod', address })
     if (this.#pods.size === 0) this.#hostPorts.setActive(false)
   }
 
-  /** Closes all connections and ends the process of the agent. Resolves when it has ended. */
+  /** Ends the process of the agent, and thereby the connections that the agent forwards. Resolves when the process has ended. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the network of the cluster is closed'))
     this.#hostPorts.setActive(false)

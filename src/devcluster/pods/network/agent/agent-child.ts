@@ -1,4 +1,4 @@
-/** `AgentChild`: the parent's end of the process of the agent. */
+/** `AgentChild`: starts the process of the agent (network-agent-process.ts), and exchanges messages with this process. */
 import type { ChildProcessByStdio, StdioOptions } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -20,13 +20,13 @@ export type ReceiveMessage = (
   agent: AgentChild,
 ) => void
 
-/** The maximum length in characters of the output of the process in an error. The error contains the end of the output. */
+/** The maximum number of characters of the output of the process in an error. If the output is longer, the error contains its end. */
 const maxOutput = 2000
 
-/** Time in milliseconds after which `stop` kills the process. Only a process that hangs needs so much time to end. */
+/** Time in milliseconds after which `stop` kills a process that has not ended. Only a process that hangs needs so much time. */
 const killAfterMs = 2000
 
-/** The agent did not start. */
+/** The error for an agent that did not start. */
 export class AgentStartError extends Error {}
 
 export class AgentChild {
@@ -64,7 +64,7 @@ export class AgentChild {
 
   /** Resolves when the process has closed its output. */
   async #readOutput(): Promise<void> {
-    // With too many open files, a process that could not be started has no streams.
+    // If the process could not be started because too many files are open, the child has no streams.
     if (this.#child.pid === undefined) return
     const { stderr } = this.#child
     stderr.on('error', () => undefined)

@@ -3,9 +3,9 @@ import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 
 /**
- * Starts to listen. `handOver` receives each connection before anything is read from it.
+ * Starts to listen. `handOver` receives each connection before any data is read from the connection.
  *
- * @param failed called when the port cannot be used; the server then does not listen.
+ * @param failed called when the port cannot be used. The server then does not listen.
  */
 export function listenForParent(
   at: { readonly address: string; readonly port: number },

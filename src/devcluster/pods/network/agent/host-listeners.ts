@@ -1,4 +1,4 @@
-/** `HostListeners`: listens at the address of the developer's machine, on each port on which a server of this machine listens. */
+/** `HostListeners`: listens at the address at which Pods reach the developer's machine, on each port of a server of the machine. */
 import type { Server, Socket } from 'node:net'
 import { listenForParent } from './handed-listener.ts'
 

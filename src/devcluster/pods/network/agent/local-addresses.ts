@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { Subnet } from '../addresses.ts'
 
 /**
- * Makes all addresses of a range local addresses, so that sockets can be bound to each of them. One route does this for the whole range: a
+ * Makes all addresses of a range local addresses, so that a socket can be bound to each address. One route makes the whole range local: a
  * new Service needs no further command. Connections to an address without a socket are refused.
  *
  * Rejects when the program `ip` cannot be started. Rejects with the output of `ip` when `ip` fails.
@@ -14,7 +14,7 @@ export function makeLocal({ address, prefix }: Subnet): Promise<void> {
     child.on('error', (error) =>
       reject(new Error(`the program ip of the package iproute2 could not be started: ${error.message}`, { cause: error })),
     )
-    // With too many open files, a process that could not be started has no streams.
+    // If the process could not be started because too many files are open, the child has no streams.
     if (child.pid === undefined) return
     let output = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))

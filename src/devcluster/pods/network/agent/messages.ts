@@ -1,4 +1,4 @@
-/** The messages between Proreus and the agent. Some of those of the agent carry a socket. */
+/** The messages between Proreus and the agent. Some messages of the agent carry a socket. */
 import type { RecordType } from 'dns-packet'
 import type { NetworkAddresses } from '../addresses.ts'
 import type { DnsAnswer } from '../dns/answer.ts'
@@ -13,18 +13,18 @@ export interface StartMessage {
   readonly seed: readonly number[]
 }
 
-/** The Services that have changed, and the keys (`NAMESPACE/NAME`) of those that are gone. */
+/** The Services that have changed, and the keys (`NAMESPACE/NAME`) of the Services that have been deleted. */
 export interface ServicesMessage {
   readonly type: 'services'
   readonly changed: readonly ServiceState[]
   readonly removed: readonly string[]
 }
 
-/** A Pod runs at an address, or the Pod at this address is gone. When the Pod is gone, the agent resets the connections to the address. */
+/** A Pod runs at an address, or the network of the Pod has ended. In the second case, the agent resets the connections to the address. */
 export interface PodMessage {
   readonly type: 'pod'
   readonly address: string
-  /** Absent when the Pod is gone. */
+  /** Absent when the network of the Pod has ended. */
   readonly location?: PodLocation
 }
 
@@ -52,7 +52,7 @@ export type AgentMessage =
   | { readonly type: 'apiServer' }
   /** A connection to a server of the developer's machine. The message carries its socket. */
   | { readonly type: 'host'; readonly port: number }
-  /** A name outside the cluster is to be resolved. */
+  /** A request to resolve a name outside of the cluster. */
   | { readonly type: 'resolve'; readonly id: number; readonly name: string; readonly recordType: RecordType }
   /** A port of a Service or of the developer's machine could not be opened. */
   | { readonly type: 'warning'; readonly reason: string }

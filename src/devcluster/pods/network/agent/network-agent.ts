@@ -114,7 +114,7 @@ async function listenForApiServer(address: string, channel: ParentChannel): Prom
   return server
 }
 
-/** Returns a function that returns the stream of random numbers of a name. The streams are independent. `seed` determines all numbers. */
+/** Returns a function from a name to a stream of random numbers. Streams with different names are independent. `seed` determines them. */
 function streamOf(seed: readonly number[]): (name: string) => () => number {
   let next = 0
   return randomStreams(() => seed[next++ % seed.length] ?? 0)

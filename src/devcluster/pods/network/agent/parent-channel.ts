@@ -1,10 +1,10 @@
-/** `ParentChannel`: the agent's end of the IPC channel. */
+/** `ParentChannel`: the IPC channel to the parent process, in the process of the agent. */
 import type { Socket } from 'node:net'
 import type { RecordType } from 'dns-packet'
 import type { DnsAnswer } from '../dns/answer.ts'
 import type { AgentMessage, ResolvedMessage } from './messages.ts'
 
-/** The maximum number of open questions to the parent. Further questions are answered with SERVFAIL. */
+/** The maximum number of names that the parent process resolves at the same time. Further questions are answered with SERVFAIL. */
 const maxQuestions = 1024
 
 export class ParentChannel {
@@ -22,7 +22,7 @@ export class ParentChannel {
     })
   }
 
-  /** Resolves a name in the parent process. The parent process answers every question. */
+  /** Resolves a name in the parent process. The parent process answers every question, so the agent has no timeout. */
   resolve(name: string, recordType: RecordType): Promise<DnsAnswer> {
     if (this.#questions.size >= maxQuestions) return Promise.resolve({ code: 'SERVFAIL', records: [] })
     const id = (this.#lastQuestion += 1)

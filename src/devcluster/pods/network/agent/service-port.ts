@@ -13,13 +13,13 @@ import type { TcpForwarder } from './tcp-forwarder.ts'
 import { reset } from './tcp-forwarder.ts'
 import { UdpForwarder } from './udp-forwarder.ts'
 
-/** Time in milliseconds after which a port that could not be opened is opened again. */
+/** Time in milliseconds between the failure to open a port and the next attempt. */
 const retryMs = 1000
 
 export interface ServicePortOptions {
   readonly clock: Clock
   readonly connections: TcpForwarder
-  /** Called with the reason when a port could not be opened. */
+  /** Called with the reason when a port could not be opened for the first time. */
   readonly warn: (reason: string) => void
 }
 
@@ -32,7 +32,7 @@ export interface SocketAddress {
 export class ServicePort {
   readonly #at: SocketAddress
   readonly #options: ServicePortOptions
-  /** The Services that have this address and port, the oldest first. The first one receives the connections. */
+  /** One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the first Service. */
   readonly #claims: EndpointChoice[] = []
   #socket: OpenSocket | undefined
   #retry: Timer | undefined
@@ -58,7 +58,7 @@ export class ServicePort {
     this.refresh()
   }
 
-  /** Opens or closes the socket after the endpoints have changed. Open connections are kept. */
+  /** Opens or closes the socket after the endpoints have changed. Established TCP connections are kept. */
   refresh(): void {
     const [choice] = this.#claims
     const isServed = choice?.isServed === true

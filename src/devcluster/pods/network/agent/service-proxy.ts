@@ -1,4 +1,4 @@
-/** `ServiceProxy`: leads connections to cluster IPs to endpoints, as kube-proxy does. */
+/** `ServiceProxy`: forwards connections to cluster IPs to the endpoints of Services, as kube-proxy does. */
 import { isIPv4 } from 'node:net'
 import type { NetworkAddresses } from '../addresses.ts'
 import { apiServerPort, dnsPort, memberOf } from '../addresses.ts'
@@ -11,13 +11,13 @@ import { ServicePort } from './service-port.ts'
 
 export type ServiceProxyOptions = EndpointChoiceOptions & ServicePortOptions & { readonly addresses: NetworkAddresses }
 
-/** One port of a Service, with the sockets that lead to it. */
+/** One port of a Service, with the keys of its sockets in `#sockets`: one for each cluster IP. */
 interface ProxiedPort {
   readonly choice: EndpointChoice
   readonly sockets: ReadonlySet<string>
 }
 
-/** These addresses lead to the agent itself, or to nothing. Endpoints with such an address are ignored. */
+/** A connection to one of these addresses reaches the agent itself, or no server. Endpoints with such an address are ignored. */
 const unreachable = [
   { address: '0.0.0.0', prefix: 8 },
   { address: '127.0.0.0', prefix: 8 },
@@ -29,7 +29,7 @@ export class ServiceProxy {
   readonly #isClusterIp: (address: string) => boolean
   /** The addresses and ports at which the agent itself listens, in the form of the keys of `#sockets`. */
   readonly #reserved: ReadonlySet<string>
-  /** The ports of each Service by protocol and name. */
+  /** The ports of each Service. The outer keys are `NAMESPACE/NAME`, and the inner keys are the protocol and the name of the port. */
   readonly #services = new Map<string, ReadonlyMap<string, ProxiedPort>>()
   readonly #sockets = new Map<string, ServicePort>()
 
@@ -86,13 +86,16 @@ export class ServiceProxy {
     return isIPv4(at.address) && this.#isClusterIp(at.address) && !isHost && !this.#reserved.has(socketKey(at)) ? [at] : []
   }
 
-  /** A Service whose endpoint is a cluster IP could forward connections in a circle. The developer's machine can be an endpoint. */
+  /**
+   * A Service whose endpoint is a cluster IP could forward connections in a circle. Of the range of cluster IPs, only the address of the
+   * developer's machine can be an endpoint.
+   */
   #isReachable(address: string): boolean {
     if (address === this.#options.addresses.host) return true
     return !this.#isClusterIp(address) && !unreachable.some((isMember) => isMember(address))
   }
 
-  /** Closes the sockets of a port except those to keep. */
+  /** Releases the sockets of a port, except those in `keep`. A socket closes when no port of a Service uses it any more. */
   #release({ choice, sockets }: ProxiedPort, keep: ReadonlySet<string>): void {
     for (const key of sockets) {
       if (keep.has(key)) continue

@@ -9,7 +9,7 @@ export class TcpForwarder {
   /** The open connections to each address. */
   readonly #byAddress = new Map<string, Set<Socket>>()
 
-  /** Forwards a connection to an endpoint, or resets it when the endpoint refuses it. */
+  /** Forwards the connection of a client to an endpoint. If the endpoint refuses the connection, the client's connection is reset. */
   forward(client: Socket, endpoint: { readonly address: string; readonly port: number }): void {
     const server = connect({ host: endpoint.address, port: endpoint.port, allowHalfOpen: true })
     const sockets = this.#byAddress.get(endpoint.address) ?? new Set()
@@ -31,8 +31,8 @@ export class TcpForwarder {
 }
 
 /**
- * Passes on what either side sends. A side that stops sending can still receive. A reset of one side resets the other. A side that reads
- * slowly slows the other one down.
+ * Forwards the data of two connections to each other. A side that has ended its own data can still receive. If one side resets its
+ * connection, the other connection is reset. If one side reads slowly, the other side can only send slowly.
  */
 export function joinSockets(client: Socket, server: Socket): void {
   passOn(client, server)

@@ -1,13 +1,16 @@
-/** `UdpForwarder`: forwards datagrams to endpoints, and their responses to the clients. */
+/** `UdpForwarder`: forwards the datagrams of clients to endpoints, and the responses of the endpoints to the clients. */
 import type { RemoteInfo, Socket } from 'node:dgram'
 import { createSocket } from 'node:dgram'
 import type { Clock, Timer } from '../../../../runtime/clock.ts'
 import type { EndpointChoice } from '../services/endpoint-choice.ts'
 import type { Endpoint } from '../services/usable-endpoints.ts'
 
-/** Time in milliseconds without a datagram after which a client can get another endpoint (sysctl nf_conntrack_udp_timeout_stream). */
+/**
+ * Time in milliseconds without a datagram after which a flow can end. The client's next datagram can then go to another endpoint. The time
+ * is the default of the sysctl nf_conntrack_udp_timeout_stream.
+ */
 const idleMs = 120_000
-/** The number of clients of one port at a time. Each needs a socket. A further client replaces the one that came first. */
+/** The maximum number of flows of one port. Each flow needs a socket. A further flow replaces the flow that began first. */
 const maxFlows = 1024
 
 /** The datagrams between one socket of a client and an endpoint. */
@@ -35,7 +38,10 @@ export class UdpForwarder {
     })
   }
 
-  /** Ends the flows to endpoints that no longer belong to the port (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries). */
+  /**
+   * Ends the flows to endpoints that the port no longer has. kube-proxy also ends the flows to endpoints that no longer serve
+   * (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
+   */
   endpointsChanged(): void {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)
   }

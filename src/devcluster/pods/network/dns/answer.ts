@@ -1,11 +1,11 @@
-/** The answers of the DNS server, in the records of `dns-packet`. */
+/** The answers of the DNS server. Their records have the types of the library `dns-packet`. */
 import type { Answer } from 'dns-packet'
 
 export type AnswerCode = 'NOERROR' | 'FORMERR' | 'SERVFAIL' | 'NXDOMAIN' | 'NOTIMP' | 'REFUSED'
 
 /**
- * An answer to one question. With the code NOERROR and no records, the name exists, but has no records of the type (NODATA). With NXDOMAIN,
- * neither the name nor a name below it exists.
+ * An answer to one question. The code NOERROR without records means that the name exists, but has no records of the type (NODATA). The code
+ * NXDOMAIN means that neither the name nor a name below it exists.
  */
 export interface DnsAnswer {
   readonly code: AnswerCode
@@ -18,22 +18,22 @@ export interface DnsAnswer {
 
 /** An answer from a zone for which this server is authoritative. */
 export interface ZoneAnswer extends DnsAnswer {
-  /** The name in the CNAME record of the answer. The complete answer also contains the records of this name. */
+  /** The name in the CNAME record of the answer, if the records of this name must be added to the answer. */
   readonly alias?: string
 }
 
-/** Time in seconds for which a client may keep an answer (github.com/coredns/coredns/plugin/kubernetes: defaultTTL). */
+/** Time in seconds for which a client may cache an answer (github.com/coredns/coredns/plugin/kubernetes: defaultTTL). */
 export const ttl = 5
 
-/** Returns the SOA record of a zone. Its `minimum` is the time for which a client may keep a negative answer (RFC 2308). */
+/** Returns the SOA record of a zone. Its `minimum` is the time in seconds for which a client may cache a negative answer (RFC 2308). */
 export function soa(zone: string, serial: number): Answer {
   const data = { mname: `ns.dns.${zone}`, rname: `hostmaster.${zone}`, serial, refresh: 7200, retry: 1800, expire: 86_400, minimum: ttl }
   return { type: 'SOA', name: zone, ttl, data }
 }
 
 /**
- * Returns true when a name can be encoded (RFC 1035). The name has at most 254 characters, including a dot at the end. Each label has 1 to
- * 63 characters of printable ASCII.
+ * Returns true when a name can be encoded (RFC 1035). This is the case when the name has at most 253 characters, not counting a dot at its
+ * end, and each label has 1 to 63 characters of printable ASCII.
  */
 export function isEncodable(name: string): boolean {
   const relative = name.replace(/\.$/, '')

@@ -13,7 +13,7 @@ const zone = 'cluster.local'
 const reverseZone = 'in-addr.arpa'
 
 /**
- * The answer for `dns-version.cluster.local`: the version of the schema of names, and the time in seconds for which a client may keep the
+ * The answer for `dns-version.cluster.local`: the version of the schema of names, and the time in seconds for which a client may cache the
  * answer (github.com/coredns/coredns/plugin/kubernetes).
  */
 const [schemaVersion, schemaTtl] = ['1.1.0', 28_800]
@@ -22,7 +22,7 @@ export class ClusterZone {
   readonly #services = new Map<string, ServiceState>()
   /** The number of Services in each namespace. */
   readonly #namespaces = new Map<string, number>()
-  /** The keys of the Services of each address. An address is a cluster IP of the Service, or the address of one of its endpoints. */
+  /** The keys of the Services that have an address. The address is a cluster IP of the Service, or the address of one of its endpoints. */
   readonly #byAddress = new Map<string, Set<string>>()
   readonly #dnsAddress: string
   readonly #isOfCluster: (address: string) => boolean
@@ -62,9 +62,9 @@ export class ClusterZone {
   }
 
   /**
-   * Returns the answer to a question; undefined for a name outside the cluster.
+   * Returns the answer to a question. Returns undefined for a name outside of the cluster.
    *
-   * @param name without a dot at the end, with upper and lower case as in the question.
+   * @param name has no dot at the end, and has the upper and lower case of the question.
    */
   answer(name: string, type: RecordType): ZoneAnswer | undefined {
     const lower = name.toLowerCase()

@@ -9,14 +9,14 @@ import type { DnsAnswer } from './answer.ts'
 import type { DnsQuery } from './message.ts'
 import { decodeQuery, encodeTcp, encodeUdp, maxQueryBytes } from './message.ts'
 
-/** The number of queries over UDP that are answered at a time. Further ones are dropped, and clients repeat them. */
+/** The maximum number of UDP queries that are answered at the same time. Further queries are dropped, and their clients repeat them. */
 const maxPending = 1024
-/** The number of TCP connections at a time. Further ones are closed. */
+/** The maximum number of open TCP connections. Further connections are closed. */
 const maxConnections = 256
 /** Time in milliseconds after which a TCP connection without traffic is closed. */
 const idleTimeoutMs = 10_000
 
-/** The length before a message over TCP (RFC 1035, section 4.2.2). */
+/** The number of bytes before a message over TCP that contain the length of the message (RFC 1035, section 4.2.2). */
 const lengthBytes = 2
 
 type Answerer = (query: DnsQuery) => Promise<DnsAnswer>
@@ -89,7 +89,7 @@ export class DnsServer {
   }
 }
 
-/** Returns the response to a message; undefined when the message is not a query. Never rejects. */
+/** Resolves with the response to a message. Resolves with undefined when the message is not a query. Never rejects. */
 async function respond(
   message: Buffer,
   answer: Answerer,

@@ -8,7 +8,7 @@ const zone = 'proreus.internal'
 /** The name at which Pods reach servers on the loopback interface of the developer's machine. */
 export const hostName = `host.${zone}`
 
-/** Returns the answer to a question; undefined for a name outside the zone. Without an `address`, the machine has no name. */
+/** Returns the answer to a question. Returns undefined for a name outside of the zone. Without an `address`, `hostName` does not exist. */
 export function answerForHost(address: string | undefined, name: string, type: RecordType): ZoneAnswer | undefined {
   const lower = name.toLowerCase()
   if (lower !== zone && !lower.endsWith(`.${zone}`)) return undefined

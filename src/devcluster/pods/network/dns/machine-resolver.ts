@@ -6,9 +6,9 @@ import { timedOut, within } from '../../../../runtime/waiting.ts'
 import type { DnsAnswer } from './answer.ts'
 import { ttl } from './answer.ts'
 
-/** Time in milliseconds after which an answer is SERVFAIL. A client usually waits for 5 s (resolv.conf(5): timeout). */
+/** Time in milliseconds after which a question is answered with SERVFAIL. A client usually waits for 5 s (resolv.conf(5): timeout). */
 const deadlineMs = 4000
-/** The number of questions at a time. Further ones are answered with SERVFAIL. */
+/** The maximum number of questions that are resolved at the same time. Further questions are answered with SERVFAIL. */
 const maxPending = 256
 
 const noAnswer: DnsAnswer = { code: 'SERVFAIL', records: [] }

@@ -1,4 +1,4 @@
-/** DNS messages: decodes queries, which can be hostile, and encodes responses within the size that the client accepts. */
+/** Decodes DNS queries, which can be hostile, and encodes DNS responses within the size that the client accepts. */
 import type { Answer, OptAnswer, Question, RecordType } from 'dns-packet'
 import {
   AUTHORITATIVE_ANSWER,
@@ -23,28 +23,28 @@ export interface DnsQuery {
   readonly hasEdns: boolean
 }
 
-/** The fields that the library decodes, but that its types lack. */
+/** The fields that `dns-packet` decodes, but that its types lack. */
 interface Header {
   readonly id: number
   readonly opcode: string
 }
 
-/** The header that every message has. */
+/** The size in bytes of the header of a message. */
 const headerBytes = 12
-/** A query has one question and a few options. The limit bounds the work for a hostile message. */
+/** The maximum size of a query in bytes. A query has one question and a few options. The limit bounds the work for a hostile message. */
 export const maxQueryBytes = 4096
-/** The maximum size of a UDP response to a client without EDNS (RFC 1035). */
+/** The maximum size in bytes of a UDP response to a client without EDNS (RFC 1035). */
 const plainUdpBytes = 512
-/** The maximum size of a UDP response. A response with EDNS advertises the same size for the messages that this server receives. */
+/** The maximum size in bytes of a UDP response. A response with EDNS also advertises this size as the size that this server accepts. */
 const maxUdpBytes = 4096
 /** The maximum size of a message over TCP, in bytes: the length of the message is sent in a field of two bytes. */
 const maxTcpBytes = 65_535
 
-/** The size of one text of a TXT record (RFC 1035, section 3.3). */
+/** The maximum size in bytes of one text of a TXT record (RFC 1035, section 3.3). */
 const maxTextBytes = 255
 
 const codes: Record<AnswerCode, number> = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 }
-/** The upper bits of the code BADVERS (16). It is the answer to a query with an EDNS version other than 0. */
+/** The upper bits of the code BADVERS (16). A query with an EDNS version other than 0 is answered with this code (RFC 6891). */
 const badVersion = 1
 
 /**
@@ -78,8 +78,8 @@ export function decodeQuery(message: Buffer): DnsQuery | Buffer | undefined {
 }
 
 /**
- * Returns true when the question still has the same bytes after it has been decoded and encoded. When the bytes differ, a label contains a
- * dot, or bytes that are not text. The response would then contain a different question.
+ * Returns true when encoding the decoded question gives the bytes of the message. The bytes differ when a label contains a dot or bytes
+ * that are not text. The response would then contain a different question.
  */
 function isPlain(question: Question, message: Buffer): boolean {
   if (!isEncodable(question.name)) return false
@@ -91,7 +91,7 @@ function refusal(message: Buffer, code: AnswerCode): Buffer {
   return encode({ type: 'response', id: message.readUInt16BE(0), flags: codes[code] })
 }
 
-/** Returns the response to a query over UDP. If not all `records` fit, the response is truncated: the client repeats the query over TCP. */
+/** Returns the response to a query over UDP. If not all `records` fit, the response is truncated. The client repeats the query over TCP. */
 export function encodeUdp(query: DnsQuery, answer: DnsAnswer): Buffer {
   return encodeWithin(query, answer, query.maxUdpSize)
 }
@@ -153,7 +153,7 @@ function optionRecord(extendedRcode: number): OptAnswer {
   return { type: 'OPT', name: '.', udpPayloadSize: maxUdpBytes, extendedRcode, ednsVersion: 0, flags: 0, flag_do: false, options: [] }
 }
 
-/** Returns true when the names and texts of a record can be encoded. The library does not check them, and would encode a wrong record. */
+/** Returns true when the names and texts of a record can be encoded. `dns-packet` does not check them, and would encode a wrong record. */
 function isRecordEncodable(record: Answer): boolean {
   const texts = record.type === 'TXT' ? [record.data].flat() : []
   return isEncodable(record.name) && namesIn(record).every(isEncodable) && texts.every((text) => Buffer.byteLength(text) <= maxTextBytes)

@@ -1,4 +1,4 @@
-/** `Responder`: answers queries from the zones of the cluster, and all others with the resolver of the developer's machine. */
+/** `Responder`: answers queries from the zones of the cluster, and all other queries with the resolver of the developer's machine. */
 import type { Answer, RecordType } from 'dns-packet'
 import type { DnsAnswer, ZoneAnswer } from './answer.ts'
 import type { DnsQuery } from './message.ts'
@@ -12,7 +12,7 @@ export interface ResponderOptions {
   readonly random: () => number
 }
 
-/** The number of aliases after which the answer is SERVFAIL. Aliases can point to each other in a cycle. */
+/** The number of aliases in a chain after which the answer is SERVFAIL. Without a limit, a cycle of aliases would never end. */
 const maxAliases = 8
 
 export class Responder {
@@ -37,7 +37,7 @@ export class Responder {
   }
 }
 
-/** Shuffles records of one name. Records of several names, such as an alias and its addresses, keep their order. */
+/** Shuffles records with the same name and type. Other records, such as an alias and its addresses, keep their order. */
 function inRandomOrder(records: readonly Answer[], random: () => number): readonly Answer[] {
   if (records.some(({ name, type }) => name !== records[0]!.name || type !== records[0]!.type)) return records
   const shuffled = [...records]

@@ -1,10 +1,10 @@
-/** The DNS records of one Service (docs/specification.md of github.com/kubernetes/dns, and CoreDNS' plugin `kubernetes`). */
+/** The DNS records of one Service (github.com/kubernetes/dns: docs/specification.md; github.com/coredns/coredns/plugin/kubernetes). */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Answer } from 'dns-packet'
 import type { EndpointState, Protocol, ServiceState } from '../services/service-state.ts'
 import { ttl } from './answer.ts'
 
-/** The hostname or the port that a name below the name of a Service selects. Without both, the whole Service is selected. */
+/** The hostname or the port that a name below the name of a Service selects. If both are absent, the whole Service is selected. */
 export interface Selection {
   /** The first label of `HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`. */
   readonly hostname?: string
@@ -31,8 +31,8 @@ export function labelOf({ hostname, address }: EndpointState): string {
 }
 
 /**
- * Returns the addresses that a name selects. These are the cluster IPs. For a headless Service or the hostname of an endpoint, these are
- * the addresses of the ready endpoints. If the result is empty, the name does not exist.
+ * Returns the addresses that a name selects. If the Service is headless or the name selects a hostname, these are the addresses of ready
+ * endpoints. Otherwise these are the cluster IPs. If the result is empty, the name does not exist.
  */
 export function targetsOf(service: ServiceState, selection: Selection, zone: string): readonly Target[] {
   const domain = domainOf(service, zone)
@@ -42,7 +42,7 @@ export function targetsOf(service: ServiceState, selection: Selection, zone: str
   }
   return service.slices.flatMap(({ ports, endpoints }) => {
     const selected = ports.filter((port) => selects(selection, port)).map(({ port }) => ({ port }))
-    // If the name selects no port, endpoints without ports are found, too.
+    // If the name does not select a port, the result also contains endpoints without ports.
     const found = ports.length === 0 && selection.port === undefined ? [{}] : selected
     return endpoints
       .filter((endpoint) => endpoint.isReady && (selection.hostname ?? labelOf(endpoint)) === labelOf(endpoint))

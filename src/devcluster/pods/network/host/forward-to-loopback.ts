@@ -6,7 +6,7 @@ import { joinSockets, reset } from '../agent/tcp-forwarder.ts'
 /** The addresses of the loopback interface. A server may listen at only one of them. */
 const addresses = ['127.0.0.1', '::1']
 
-/** Forwards the connection, or resets it when no server listens on the port. */
+/** Forwards the connection of a client. If no server listens on the port, the connection is reset. */
 export function forwardToLoopback(client: Socket, port: number): void {
   client.on('error', () => undefined)
   const [address, ...others] = addresses

@@ -1,4 +1,4 @@
-/** `listeningPorts`: the TCP ports on which servers of this machine listen on the loopback interface. */
+/** `listeningPorts`: finds the TCP ports on which servers of this machine can be reached at 127.0.0.1 or ::1. */
 import { readFile } from 'node:fs/promises'
 
 /** The tables of IPv4 and IPv6 sockets in the network namespace of this process (proc(5)). */
@@ -7,8 +7,8 @@ const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 const listening = '0A'
 
 /**
- * A client at a loopback address reaches the servers that listen at these addresses. The addresses have the format of the tables: 32-bit
- * words in the byte order of the machine.
+ * A connection to 127.0.0.1 or ::1 can reach a server that listens at one of these addresses. The addresses have the format of the tables:
+ * 32-bit words in the byte order of the machine, here little-endian.
  */
 const reachable = new Set([
   '00000000', // 0.0.0.0

@@ -16,7 +16,7 @@ export interface ChoicePolicy {
   readonly affinitySeconds?: number
 }
 
-/** The number of clients that a choice remembers: as many as there are Pod IPs. */
+/** The maximum number of clients whose last endpoint a choice remembers: the number of Pod IPs in a range with the prefix length 16. */
 const maxClients = 65_536
 
 /** The endpoint of a client's last connection. */
@@ -31,7 +31,7 @@ export class EndpointChoice {
   #policy: ChoicePolicy = { isLocal: false }
   /** The usable endpoints of each node and zone. */
   readonly #usable = new Map<string, readonly Endpoint[]>()
-  /** The last endpoint of each client. The client that has been idle for the longest time comes first. */
+  /** With session affinity, the last endpoint of each client. The client whose last connection is the oldest comes first. */
   readonly #affinities = new Map<string, Affinity>()
 
   constructor(options: EndpointChoiceOptions) {
@@ -50,14 +50,15 @@ export class EndpointChoice {
     if (policy.affinitySeconds === undefined) this.#affinities.clear()
   }
 
-  /** Returns true while the endpoint belongs to the port, ready or not. */
+  /** Returns true when the port has the endpoint, whether the endpoint is ready or not. */
   has({ address, port }: Endpoint): boolean {
     return this.#endpoints.some((one) => one.address === address && one.port === port)
   }
 
   /**
-   * Returns the endpoint for a new connection: a random endpoint. With session affinity, returns the endpoint of the client's last
-   * connection until the affinity expires or the endpoint cannot be used. Returns undefined when the client reaches no endpoint.
+   * Returns the endpoint for a new connection. Without session affinity, this is a random endpoint. With session affinity, this is the
+   * endpoint of the client's last connection, until the affinity expires or the endpoint cannot be used. Returns undefined when the client
+   * can reach no endpoint.
    */
   choose(client: string): Endpoint | undefined {
     const usable = this.#usableFor(this.#options.locationOf(client))

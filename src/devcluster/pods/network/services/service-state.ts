@@ -1,4 +1,4 @@
-/** `ServiceState`: what the network needs of a Service and its EndpointSlices. */
+/** `ServiceState`: the fields of a Service and its EndpointSlices that the network needs. */
 import { isIP } from 'node:net'
 import type { Service } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -9,7 +9,7 @@ type ReadonlySlice = DeepReadonly<discovery.EndpointSlice>
 
 export type Protocol = 'TCP' | 'UDP'
 
-/** The state is sent to the agent as JSON, so it contains JSON values only. */
+/** The state of a Service. The state is sent to the agent as JSON, so it contains JSON values only. */
 export interface ServiceState {
   readonly namespace: string
   readonly name: string
@@ -17,7 +17,7 @@ export interface ServiceState {
   readonly addresses: readonly string[]
   /** The name that a Service of the type ExternalName stands for. Such a Service has no addresses and no endpoints. */
   readonly externalName?: string
-  /** The time in seconds for which the connections of a client lead to the same endpoint. Absent without session affinity. */
+  /** If a client connects again within this time in seconds, it reaches the same endpoint. Absent without session affinity. */
   readonly affinitySeconds?: number
   /** True when clients reach only the endpoints on their own node. */
   readonly isLocal: boolean
@@ -45,7 +45,7 @@ export interface EndpointState {
   readonly isTerminating: boolean
   readonly hostname?: string
   readonly node?: string
-  /** The endpoint is meant for the clients in these zones and on these nodes. */
+  /** The zones and the nodes whose clients should use the endpoint (k8s.io/api/discovery/v1: EndpointHints). */
   readonly zoneHints: readonly string[]
   readonly nodeHints: readonly string[]
 }
@@ -75,12 +75,12 @@ export function serviceState({ metadata, spec = {} }: ReadonlyService, slices: r
   }
 }
 
-/** Returns the first port with each name and protocol. The name and the protocol identify a port. */
+/** Keeps only the first of several ports with the same name and protocol. The name and the protocol identify a port. */
 function eachOnce(ports: readonly PortState[]): readonly PortState[] {
   return ports.filter((port, index) => ports.findIndex(({ name, protocol }) => name === port.name && protocol === port.protocol) === index)
 }
 
-/** Returns a list of one port. The list is empty when no socket can be opened for the port. */
+/** Returns a list of one port. The list is empty when the port number is missing or invalid, or the protocol is neither TCP nor UDP. */
 function portState(servicePort: { readonly name?: string; readonly protocol?: string; readonly port?: number }): PortState[] {
   const { name = '', protocol = 'TCP', port } = servicePort
   if (!isPort(port) || (protocol !== 'TCP' && protocol !== 'UDP')) return []
@@ -93,7 +93,7 @@ function sliceState({ ports, endpoints }: ReadonlySlice): SliceState {
 
 /**
  * Returns a list of one endpoint. The list is empty when the first address is not an IP address. Further addresses are ignored: the API
- * documents that the addresses of an endpoint are interchangeable, and that consumers may use only the first address.
+ * permits that consumers use only the first address (k8s.io/api/discovery/v1: Endpoint).
  */
 function endpointState(endpoint: NonNullable<ReadonlySlice['endpoints']>[number]): EndpointState[] {
   const { addresses, conditions, hostname, nodeName, hints } = endpoint
