@@ -1,7 +1,7 @@
 /**
  * Writes `src/devcluster/types/merge-rules.json`: the merge strategies for the lists, maps and structs of Kubernetes' built-in types, and
- * the defaults that markers (`+default`) declare. The script reads the tags (`patchStrategy`) and the markers (`+listType`) of the Go structs
- * in the modules that `tools/kubernetes` requires.
+ * the defaults that markers (`+default`) declare. The script reads the tags (`patchStrategy`) and the markers (`+listType`) of the Go
+ * structs in the modules that `tools/kubernetes` requires.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
  */
