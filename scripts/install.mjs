@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies if the lock file has changed since the last installation. One of the dependencies is the Node.js binary that
- * runs all other scripts. The install scripts of packages are not run.
+ * Installs the dependencies if they are not installed yet, or if the lock file has changed since the last installation. One of the
+ * dependencies is the Node.js binary that runs all other scripts. The install scripts of packages are not run.
  *
  * This file is plain JavaScript for the machine's Node.js (20.11 or later), because no dependency is installed yet.
  */
@@ -15,7 +15,10 @@ const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
 const digest = createHash('sha256').update(lock).digest('hex')
 const binary = lockedBinary()
 
-/** Returns the path of the Node.js binary that the lock file pins for this machine's platform (see tools/node/package.json). */
+/**
+ * Returns the path of the Node.js binary that the lock file pins for this machine's platform (see tools/node/package.json). Returns
+ * undefined when the lock file pins no binary for this platform.
+ */
 function lockedBinary() {
   for (const [path, { bin, os, cpu }] of Object.entries(JSON.parse(lock).packages ?? {})) {
     if (bin?.node && [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)) return join(path, bin.node)
@@ -47,7 +50,7 @@ if (!installed()) {
   const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm[0], args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) fail(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci --ignore-scripts" to see why.`)
-  // npm reports no error when the download of an optional package fails. The Node.js binary is such a package.
+  // npm reports no error when the download of an optional package fails. The package of the Node.js binary is optional.
   if (!hasBinary())
     fail(`npm did not install ${binary}, which is optional for it: its download failed, or "omit" has "optional". Try again.`)
   mkdirSync(join(root, 'node_modules'), { recursive: true })

@@ -19,7 +19,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** The files whose models are written. The types of the fields of a written model are written, too. */
+/** The files that use models (`models.V1Pod`). The script writes these models, and the models that their fields refer to. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))

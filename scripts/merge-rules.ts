@@ -1,6 +1,7 @@
 /**
- * Writes `src/devcluster/types/merge-rules.json`: the merge strategies for the lists and maps of Kubernetes' built-in types. The source is
- * the tags and markers of the Go structs in the modules that `tools/kubernetes` requires.
+ * Writes `src/devcluster/types/merge-rules.json`: the merge strategies for the lists, maps and structs of Kubernetes' built-in types, and
+ * the defaults that markers (`+default`) declare. The script reads the tags (`patchStrategy`) and the markers (`+listType`) of the Go
+ * structs in the modules that `tools/kubernetes` requires.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
  */
@@ -91,7 +92,8 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // The version comes from the folder name, because `Version` of a module with a `replace` directive is the version before the replacement.
+  // The version comes from the name of the module's folder, because `Version` of a module with a `replace` directive is the version before
+  // the replacement.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

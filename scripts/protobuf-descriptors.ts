@@ -1,6 +1,7 @@
 /**
  * Writes `src/devcluster/protobuf/descriptors.json`: the numbers, types and JSON names of the protobuf fields of Kubernetes' built-in
- * types. The source is the `generated.proto` files and the tags of the Go structs in the modules that `tools/kubernetes` requires.
+ * types. The script reads them from the `generated.proto` files and the tags of the Go structs in the modules that `tools/kubernetes`
+ * requires.
  *
  * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
  */
@@ -16,7 +17,7 @@ const machinery = 'k8s.io/apimachinery'
 const extensions = 'k8s.io/apiextensions-apiserver'
 const aggregator = 'k8s.io/kube-aggregator'
 
-/** The Go packages of types that occur as fields of the served types. */
+/** The Go packages that define the types of some fields of the served types. */
 const parts: readonly (readonly [module: string, folder: string])[] = [
   [machinery, 'pkg/api/resource'],
   [machinery, 'pkg/apis/meta/v1'],
@@ -148,8 +149,8 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // A field with the tag `json:"-"` belongs to a type with a custom JSON form, such as Quantity. Its JSON name in the descriptor is the
-    // name of the protobuf field.
+    // If a field has the tag `json:"-"` or no JSON tag, its struct has a custom JSON form, for example FieldsV1 and IntOrString. The
+    // descriptor then uses the name of the protobuf field as the JSON name.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',

@@ -2,7 +2,7 @@
  * Records the responses of kube-apiserver to groups of requests. The folder `test/devcluster/resources/recorded` contains the requests in
  * `cases`, and the script writes the responses to `answers`. It also writes the discovery documents to `discovery.jsonl`.
  *
- * Each argument is the name of a group, or `discovery`. Without arguments, everything is recorded.
+ * Each argument is the name of a group of requests, or `discovery`. Without arguments, all groups and the discovery documents are recorded.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,8 +45,8 @@ try {
 }
 
 /**
- * Records the discovery documents of kube-apiserver for the types that the embedded API server serves. The field `storageVersionHash` is
- * omitted.
+ * Records the discovery documents of kube-apiserver for the API versions that contain the built-in types of the embedded API server. Each
+ * line contains one resource, without the field `storageVersionHash`, which `recorded.test.ts` does not compare.
  */
 async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
   const groupVersions = new Set(

@@ -50,14 +50,14 @@ const child = spawn(
     tap,
     `--jobs=${jobs}`,
     '--reporter=tap',
-    // Coverage is collected only on request, because it doubles the duration.
+    // Coverage is collected only on request, because collecting coverage doubles the duration of the tests.
     showsCoverage ? '--coverage-report=text' : '--disable-coverage',
     ...files,
   ],
   { cwd: root, env: { ...process.env, ...compileCache }, stdio: ['inherit', 'pipe', 'inherit'] },
 )
 
-// The output has one line for each test file. The whole output of a test file is printed only if the file fails.
+// The output has one line for each test file and each skipped test. The whole output of a test file is printed only if the file fails.
 let summary = ''
 let block: string[] = []
 for await (const line of createInterface({ input: child.stdout })) {

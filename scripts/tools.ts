@@ -25,15 +25,15 @@ interface Source {
   readonly module: (env: Environment) => string
   readonly package: string
   /**
-   * Returns the variables that `go build` sets in the binary (`-ldflags -X`), such as its version. Without these variables, a Kubernetes
-   * binary reports v0.0.0.
+   * Returns the Go variables that `go build` sets in the binary (`-ldflags -X`), for example the version of the binary. If these variables
+   * were not set, a Kubernetes binary would report the version v0.0.0.
    */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
 /**
- * Returns the folder below `tools/` for a minor release of Kubernetes. The folder of the newest release has no version in its name. This
- * folder is updated with each new release.
+ * Returns the folder below `tools/` for a minor release of Kubernetes. The folder of the newest release has no version in its name, because
+ * the same folder is updated for each new release.
  */
 function moduleOf(minor: KubernetesMinor): string {
   return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
@@ -70,7 +70,7 @@ const tools = join(import.meta.dirname, '..', 'tools')
 
 export interface BuildOptions {
   readonly env: Environment
-  /** Called with each line of progress, for example the package that is compiled. */
+  /** Called with each line of progress, for example with the number of packages that are compiled. */
   readonly progress?: (line: string) => void
 }
 
@@ -98,8 +98,8 @@ async function buildAlone(name: ProgramName, env: Environment, progress: (line: 
   await mkdir(cache, { recursive: true })
   if (await check(cache)) progress('waiting for another process that builds these programs\n')
   const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
-  // If another process takes over the lock because it seems stale, this build nevertheless continues. Two builds at the same time do no
-  // harm, because each build moves its result into place atomically.
+  // If another process takes over the lock because the lock seems stale, the build of this process continues. Two builds at the same time
+  // do no harm, because each build moves its result into place atomically.
   const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
   try {
     return (await findProgram(name, env)) ?? (await build(name, env, progress))

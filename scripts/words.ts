@@ -42,7 +42,7 @@ interface Passage {
   readonly text: string
 }
 
-/** Returns the comments of a TypeScript file, and its strings of several words. */
+/** Returns the comments of a TypeScript file. For a file in `src/`, also returns the strings that contain more than one word. */
 function passagesOfSource(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8')
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)

@@ -1,8 +1,8 @@
 /**
  * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
- * parameter `random`. Only `TimeSlices` and `endOfTurn` may wait for the next iteration of the event loop. The rules forbid all other sources.
- * `systemClock` is allowed only as the default value of an option `clock`, and `systemRandom` only as the default value of an option
- * `random`.
+ * parameter `random`. Only `TimeSlices` and `endOfTurn` may wait for the next iteration of the event loop. The rules forbid all other
+ * sources. `systemClock` is allowed only as the default value of an option `clock`, and `systemRandom` only as the default value of an
+ * option `random`.
  */
 import type { Linter } from 'eslint'
 
@@ -46,7 +46,7 @@ export const sources: Linter.RulesRecord = {
     { selector: 'ImportDeclaration[source.value=/^(node:)?crypto$/] > ImportSpecifier[imported.name=/^random/]', message: useRandom },
     { selector: usesOf('systemClock', 'clock'), message: useClock },
     { selector: usesOf('systemRandom', 'random'), message: useRandom },
-    // An import must not rename the source, because the two selectors above match only its original name.
+    // An import must not rename `systemClock` or `systemRandom`, because the two selectors above match only these names.
     { selector: "ImportSpecifier[imported.name='systemClock'][local.name!='systemClock']", message: useClock },
     { selector: "ImportSpecifier[imported.name='systemRandom'][local.name!='systemRandom']", message: useRandom },
   ],

@@ -19,13 +19,13 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
-/** The longest message of a condition in characters (k8s.io/apimachinery `pkg/apis/meta/v1`: Condition). */
+/** The maximum length of a condition's message, in characters (k8s.io/apimachinery `pkg/apis/meta/v1`: Condition). */
 const maxMessageLength = 32_768
 
 /**
  * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` of a condition changes only when its status changes, so
- * merging the same conditions again has no effect. A message that is longer than the API server accepts is cut: it may contain the message
- * of an error, and the error of the API server may quote a whole object.
+ * merging the same conditions again for the same generation has no effect. A message that is longer than the API server accepts is cut.
+ * Such a long message can occur when a controller reports an error message of the API server, which may quote a whole object.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,
@@ -43,7 +43,7 @@ export function mergeConditions(
   return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/** Returns the condition of this type; undefined when there is none. The conditions may be those of a built-in type, such as a Job. */
+/** Returns the condition of the given type; undefined when it is absent. `conditions` may also be those of a built-in type, such as Job. */
 export function findCondition<C extends { readonly type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined {
   return conditions?.find((condition) => condition.type === type)
 }

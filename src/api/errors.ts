@@ -20,7 +20,7 @@ export type ErrorCode = keyof typeof errorCodes
 
 /**
  * An error with a machine-readable, stable `code`, and a human-readable `message` that states the cause and what the user can do. The
- * command line prints only the message of this error; for other errors, it also prints the stack trace.
+ * command line prints only the message of a `ProreusError`. For any other error, the command line also prints the stack trace.
  */
 export class ProreusError extends Error {
   override readonly name: string = 'ProreusError'

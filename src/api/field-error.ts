@@ -121,7 +121,7 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
-/** Returns an `InternalError`, which means that kube-apiserver could not process a value although the value is valid. */
+/** Returns an error with which kube-apiserver reports that it failed to process a value, although the value may be valid. */
 export function internalFieldError(path: string, detail: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }

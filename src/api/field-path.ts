@@ -33,8 +33,8 @@ export function fieldOf(path: string): string {
 }
 
 /**
- * Returns an error with the path `<nil>`, because kube-apiserver reports some errors without the path of a field. `text` must name the
- * field.
+ * Returns an error with the path `<nil>`, as kube-apiserver does for some errors of schema validation. `text` must contain the name of the
+ * field, because the path does not.
  */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)

@@ -42,12 +42,12 @@ export function parseSchemaTime(text: string): ParsedTime {
 const zeroSeconds = -62135596800
 
 /**
- * Formats a time in UTC without its fraction, as `metav1.Time` does when it is encoded. Returns undefined for Go's zero time, which is
- * encoded as null.
+ * Formats a time in UTC without its fraction of a second, like `metav1.Time.MarshalJSON`. Returns undefined for Go's zero time, for which
+ * `MarshalJSON` returns null.
  */
 export function formatUtc({ seconds, nanos }: GoTime): string | undefined {
   if (seconds === zeroSeconds && nanos === 0) return undefined
-  // Go writes the years before 0 and after 9999 with fewer zeros than JavaScript, and without a plus sign.
+  // JavaScript writes a year before 0 or after 9999 with a sign and six digits. Go writes at least four digits, and no plus sign.
   return new Date(seconds * 1000).toISOString().replace('+0', '').replace(/^-00/, '-').replace('.000Z', 'Z')
 }
 
@@ -167,7 +167,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** Quotes a string as Go's package `time` does: the bytes of characters beyond ASCII are escaped. */
+/** Quotes a string as Go's package `time` does: the bytes of control characters and of characters beyond ASCII are escaped. */
 function quoted(text: string): string {
   const inner = [...text].map((character) => {
     if (character === '"' || character === '\\') return `\\${character}`

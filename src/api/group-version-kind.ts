@@ -22,7 +22,7 @@ export interface ResourceType<T extends KubernetesObject = KubernetesObject, Inp
 
 /** The static type of the objects that a read returns, for a resource type or a kind. */
 export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends KubernetesObject } ? T : never
-/** The static type of the objects that a write accepts, for a resource type or a kind. Fields with a default are optional in it. */
+/** The static type of the objects that a write accepts, for a resource type or a kind. Fields with a default are optional. */
 export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
 /**

@@ -8,8 +8,8 @@ const isMark = new Uint8Array(256)
 for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
 
 /**
- * The default of `mostValues` and `mostLevels`, which no scanned text exceeds. This is a small integer, because comparisons with a small
- * integer are faster than comparisons with `Infinity`.
+ * The default of the limits `mostValues` and `mostLevels`. No scanned text exceeds this default. The default is a small integer of V8,
+ * because comparisons with a small integer are faster than comparisons with `Infinity`.
  */
 const maxCount = 2 ** 30 - 1
 

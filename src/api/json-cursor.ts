@@ -1,4 +1,4 @@
-/** `JsonCursor`: reads the tokens of a JSON document, for parsers that do more than `JSON.parse`. */
+/** `JsonCursor`: reads the tokens of a JSON document, for code that cannot use `JSON.parse`. */
 
 /** Thrown when a document is not valid JSON. */
 export class JsonSyntaxError extends SyntaxError {

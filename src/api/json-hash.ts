@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from './json.ts'
 
-/** The length in characters: 128 bits in hexadecimal. A label value has at most 63 characters. */
+/** The length of a hash in characters: 32 hexadecimal digits are 128 bits. A label value may have up to 63 characters. */
 const length = 32
 
 /**

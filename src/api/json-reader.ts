@@ -18,8 +18,8 @@ const integerToken = /^-?\d+$/
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
-  // An integer beyond 2^63 becomes a float without `BigInt`. `BigInt` would be slow for an integer with very many digits, because the time
-  // grows faster than the number of digits.
+  // An integer beyond 2^63 is returned as a float before `BigInt` is called. `BigInt` is slow for an integer with very many digits, because
+  // its time grows faster than the number of digits.
   if (Number.isSafeInteger(value) || Math.abs(value) > 2 ** 63 || !integerToken.test(token)) return value
   const exact = BigInt(token)
   return exact < minInt64 || exact > maxInt64 ? value : exact
@@ -113,7 +113,7 @@ function isValue(text: string, first: number, next: number): boolean {
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)
-  // Recursion could exhaust the stack, because `JSON.parse` accepts any depth of nesting.
+  // This is a loop, because recursion could exhaust the stack: `JSON.parse` accepts any depth of nesting.
   const open: JsonValue[] = [value]
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     if (Array.isArray(container)) {
@@ -193,8 +193,8 @@ export class JsonReader {
   readonly #cursor: JsonCursor
   readonly #freeze: boolean
   /**
-   * The objects and arrays that are not complete yet, outermost first. `#keys` has one entry for each of them: for an object, the key of
-   * its next value, and for an array, an empty string.
+   * The objects and arrays that are not complete yet, outermost first. `#keys` has one entry for each of these objects and arrays: the key
+   * of the next value for an object, or an empty string for an array.
    */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []

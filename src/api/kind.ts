@@ -132,7 +132,7 @@ export interface DefinedKind<
   readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
 }
 
-/** The definition of the version `Name`. Without `Name`, it is the definition of the storage version. */
+/** The definition of the version `Name`; the definition of the storage version when `Name` is `never`. */
 type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
   ? StorageVersion<Versions>
   : Named<Versions, Name>
@@ -146,7 +146,7 @@ export type Infer<K, Version extends string = never> =
     ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
     : never
 
-/** The static type of the objects that a write accepts. Fields with a default are optional in it. */
+/** The static type of the objects that a write accepts. Fields with a default are optional. */
 export type InferInput<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer _Scope>
     ? InputOfVersion<Group, KindName, Selected<Versions, Version>>
@@ -343,12 +343,12 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** Returns the schema as plain JSON. The marks of `Type.Builtin`, which are symbols, are copied. */
+/** Returns a copy of the schema that contains only JSON values and the marks of `Type.Builtin`, which have a symbol as their key. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
 
-/** Returns the schema of a status without its `required` list, because a controller may not have written a field yet. */
+/** Returns the schema of a status without its `required` list, because a controller sets the fields of a status one by one. */
 function statusSchema(schema: TSchema): StructuralSchema {
   const { required: _, ...status } = plainSchema(schema)
   return status

@@ -52,13 +52,13 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
 }
 
 /**
- * Validates a selector, and returns its requirements. Validation is necessary, because an invalid label could change the meaning of the
- * `labelSelector` query parameter.
+ * Validates a selector, and returns its requirements. Validation is necessary, because an invalid key or value, for example a value with a
+ * comma, could change the meaning of the `labelSelector` query parameter.
  *
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
-  // Code that is not type-checked may pass anything. For example, a selector with only a misspelled field would match all objects.
+  // A caller that is not type-checked may pass any value. For example, a selector with only a misspelled field would match all objects.
   const wrong = isLabelSelector(selector, 'labelSelector')
   const problems = wrong.length > 0 ? wrong : selectorProblems(selector)
   if (problems.length === 0) return requirementsOf(selector)

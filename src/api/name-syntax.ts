@@ -13,8 +13,8 @@ const subdomainPattern = new RegExp(`^${subdomain}$`)
 const qualifiedPattern = new RegExp(`^${qualified}$`)
 const labelValuePattern = new RegExp(`^(${qualified})?$`)
 /**
- * Matches a valid qualified name without a prefix. This pattern is tested before the other checks, for speed: nearly all keys and values of
- * labels match it, and an object may have thousands of labels.
+ * Matches a valid qualified name without a prefix. This pattern is tested before the other checks, for speed: most values and many
+ * keys of labels match this pattern, and an object may have thousands of labels.
  */
 const plainName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
@@ -63,7 +63,7 @@ export function dns1123Subdomain(value: string): string[] {
 
 /**
  * Validates the name of most objects, which is a DNS subdomain. The only difference from `dns1123Subdomain` is the error message for a name
- * that is too long: the message says `characters` instead of `bytes`.
+ * that is too long: the message contains `characters` instead of `bytes`.
  */
 export function longName(value: string): string[] {
   return dns1123Subdomain(value).map(inCharacters)
@@ -71,7 +71,7 @@ export function longName(value: string): string[] {
 
 /**
  * Validates the name of a namespace or a Service, which is a DNS label. Two messages differ from those of `dns1123Label`. If a name is too
- * long, the message says `characters` instead of `bytes`. If a name is invalid only because of its dots, the message is shorter.
+ * long, the message contains `characters` instead of `bytes`. If only dots make a name invalid, the message is `must not contain dots`.
  */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)

@@ -1,6 +1,6 @@
 /**
- * Normalizes `metadata` as the API server does when it decodes the JSON to `meta/v1 ObjectMeta` and encodes it again. A wrong JSON type is
- * an error with the message of Go's decoder. Unknown fields and empty values are dropped.
+ * Normalizes `metadata` as the API server does when it decodes JSON to `meta/v1 ObjectMeta` and encodes the struct again. A wrong JSON type
+ * is reported with the message of Go's decoder. Unknown fields and empty values are dropped.
  */
 import { formatUtc, parseZonedTime } from './go-time.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -64,8 +64,8 @@ export interface DecodedObjectMeta {
   /** The paths of unknown fields, relative to the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
   /**
-   * The error message for the first invalid time. When all times are valid, the error message for the first value of a wrong type. Absent
-   * when all values are valid.
+   * The error message for the first invalid time, or, when all times are valid, for the first value of a wrong JSON type. The field is
+   * absent when all values are valid.
    */
   readonly error?: string
 }
@@ -85,8 +85,8 @@ class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
   /**
-   * The error message for the first invalid time. It takes precedence over `error`, because Go stops decoding at an invalid time, but
-   * continues after a wrong type.
+   * The error message for the first invalid time. `timeError` takes precedence over `error`, because Go stops decoding at an invalid time,
+   * but continues decoding after a value of a wrong JSON type.
    */
   timeError: string | undefined
 
