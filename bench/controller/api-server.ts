@@ -20,7 +20,7 @@ export interface ApiServer {
   readonly controlPlane: ControlPlane
   /** Returns the environment variables with which the program connects as its user. */
   envOf(program: Program): Readonly<Record<string, string>>
-  /** Returns the writes that the program has sent since the API server started. Only writes are returned that `isCounted` accepts. */
+  /** Resolves to the writes that the program has sent since the API server started, without the writes that `isCounted` rejects. */
   writesOf(program: Program): Promise<readonly RequestRecord[]>
 }
 
