@@ -98,7 +98,7 @@ async function measure(server: Server): Promise<void> {
   }
 }
 
-/** Returns the requests for the warm-up. They use other names for created objects, so that the measured requests can use the original names. */
+/** Returns the requests for the warm-up. They create objects with other names, because the measured requests create the original names. */
 function renamed(requests: readonly Request[]): Request[] {
   return requests.map((one) => ({ ...one, ...(one.body && { body: one.body.replaceAll('created-', 'warm-') }) }))
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that the AdmissionResponses of the compared servers have the same effect, because a comparison is meaningful only if the servers do
- * the same work.
+ * Checks that the AdmissionResponses of the compared servers have the same effect. A comparison is meaningful only if the servers do the
+ * same work.
  */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
