@@ -1,6 +1,6 @@
 /**
- * The kind `App`, which every compared server serves. Its schema has defaults at several depths, patterns, enums, bounds and a list with
- * `listType: map`.
+ * The kind `App`, which the benchmarks of webhooks, controllers and API servers use. The schema of App has defaults at several depths,
+ * patterns, enums, bounds and a list with `listType: map`.
  */
 import { Conditions, defineKind, Type } from 'proreus'
 

@@ -1,4 +1,7 @@
-/** Builds the compared programs: the programs in Go and Rust into a cache folder outside of the repository, and Proreus into `dist`. */
+/**
+ * Builds the programs that the benchmarks run. Programs in Go and Rust are built in a cache folder outside of the repository. Proreus is
+ * built in `dist`.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'

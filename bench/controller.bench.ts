@@ -1,6 +1,9 @@
 /**
- * Measures controllers of Proreus, controller-runtime and kube-rs on the same real API server. Each round measures every program once. The
- * medians over the rounds are printed, followed by the results of every round.
+ * Measures controllers of Proreus, controller-runtime and kube-rs. Each round measures every program. For each part, the medians over the
+ * rounds are printed, followed by the results of every round.
+ *
+ * All programs use the same real API server, except in the part `noop`, which uses no API server. The part `life` has no rounds, and counts
+ * only the writes of the MyPod operator.
  *
  * `npm run bench -- controller [--parts reconcile,life,cache,noop,latency,failover] [--rounds 3] [--only proreus,kube-rs] [--apps 2000]
  * [--cached 20000] [--seconds 5]`
@@ -32,7 +35,7 @@ const { values } = parseArgs({
 const parts = new Set(values.parts.split(','))
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-/** Number of environment variables of each App in the cache. With 15, an App has about 1.5 KiB. */
+/** Number of environment variables of each App in the part `cache`. An App with 15 environment variables takes about 1.5 KiB. */
 const variables = 15
 /** Updates per second while the latency is measured. */
 const perSecond = 100
@@ -43,7 +46,7 @@ const chosen = [proreus, controllerRuntime, kubeRs].filter(isChosen)
 if (chosen.includes(proreus)) buildProreus()
 const programs = built(chosen)
 
-/** Calls `measure` once for each program and round. Each round begins with a different program. */
+/** Calls `measure` once for each program and round. Each round begins with the program after the first program of the previous round. */
 async function inTurns(rounds: number, measure: (program: BuiltProgram) => Promise<void>): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (let index = 0; index < programs.length; index += 1) await measure(programs[(index + round) % programs.length]!)
@@ -60,8 +63,8 @@ if (parts.has('reconcile')) {
     peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
-    // The writes are counted from the audit log. An API server that runs for long rotates its audit log. Therefore, each round has its own
-    // API server.
+    // The writes are counted from the audit log. The API server rotates a large audit log, and the earlier writes would then be missing.
+    // Therefore, each round has its own API server.
     await withApiServer(programs, async (server) => {
       for (const workers of [1, 8]) {
         for (let index = 0; index < programs.length; index += 1) {

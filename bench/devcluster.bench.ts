@@ -71,7 +71,8 @@ async function measure(server: Server): Promise<void> {
   const warmUps = 100
   let existing = 0
   if (parts.has('memory')) {
-    // The first objects of a type also create the caches of the type, so the memory of these objects is not measured.
+    // When the first objects of a type are created, the server also creates caches for the type. Therefore, the memory of these objects is
+    // not measured.
     await fill(client, listing.namespace, 0, warmUps)
     const [heap, resident] = [await server.heapMb(), server.residentMb()]
     existing = warmUps + counted
@@ -97,7 +98,7 @@ async function measure(server: Server): Promise<void> {
   }
 }
 
-/** Returns the requests for the warm-up. They create objects with other names, because a name can be created only once. */
+/** Returns the requests for the warm-up. They create objects with other names, because the measured requests create the original names. */
 function renamed(requests: readonly Request[]): Request[] {
   return requests.map((one) => ({ ...one, ...(one.body && { body: one.body.replaceAll('created-', 'warm-') }) }))
 }

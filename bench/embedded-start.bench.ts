@@ -5,10 +5,10 @@
  * `npm run bench -- embedded-start [--rounds 9] [--built] [--before FOLDER]`
  *
  * `dist` is built first, unless `--built` is given. `--before` is the folder of another checkout of this repository, with installed
- * dependencies. Each round then measures both checkouts.
+ * dependencies. If `--before` is given, each round measures both checkouts.
  *
  * A `warm` start uses the compile cache of earlier rounds. A `cold` start has a compile cache of its own, which is empty.
- * The CPU time includes all threads, npm, and processes that npm has run and that have ended.
+ * The CPU time of a process includes all its threads. The CPU time of `npm start` also includes the processes that npm runs.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -102,7 +102,7 @@ function startControlPlanes(root: string): Starts {
   return JSON.parse(stdout) as Starts
 }
 
-/** Starts the program with an empty data folder, waits until it is ready, and stops it. */
+/** Starts the program with an empty data folder, waits until the program is ready, and stops the program. */
 async function measure(root: string, { name, args: [command, ...args] }: Program, cache: string): Promise<Times> {
   mkdirSync(cache, { recursive: true })
   const state = mkdtempSync(join(folder, 'state-'))

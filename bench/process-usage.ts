@@ -9,12 +9,12 @@ export function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Returns the resident memory of the process in MB. */
+/** Returns the resident memory of the process in MiB. */
 export function residentMbOf(pid: number): number {
   return megabytes(pid, 'VmRSS')
 }
 
-/** Returns the largest resident memory that the process has had, in MB. */
+/** Returns the largest resident memory that the process has had, in MiB. */
 export function peakResidentMbOf(pid: number): number {
   return megabytes(pid, 'VmHWM')
 }

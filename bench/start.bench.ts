@@ -7,8 +7,8 @@
  * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
  * benchmark. `dist` is built first, unless `--built` is given.
  *
- * In the rows `in a Pod`, the operator reads its credentials from files and keeps its certificates in a Secret. In the row `as in the
- * image`, the operator also gets environment variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
+ * In the two rows `in a Pod`, the operator reads its credentials from files and keeps its certificates in a Secret. In the second of these
+ * rows, the operator also gets environment variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
  *
  * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `idle RSS` is the resident memory
  * after `--idle` further seconds.
@@ -126,8 +126,8 @@ try {
 }
 
 /**
- * Returns the variables that the image sets for Node.js and glibc. They disable the compile cache, and determine when free memory is
- * returned to the kernel.
+ * Returns the environment variables that the Dockerfile sets for Node.js and glibc. `NODE_DISABLE_COMPILE_CACHE` disables the compile
+ * cache, and `MALLOC_TRIM_THRESHOLD_` determines when glibc returns free memory to the kernel.
  */
 function imageEnvironment(): Record<string, string> {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')

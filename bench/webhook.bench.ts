@@ -29,7 +29,7 @@ const chosen = programs.filter(
   ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
 )
 
-/** The measurements of one round for one server, request and size. */
+/** The measurements of one round for one server, one kind of request and one size. */
 interface Sample {
   readonly perSecond: number
   readonly p50: number

@@ -36,7 +36,8 @@ export class ApiServerProcess {
     await until(
       'the API server is ready again',
       async () => {
-        // The API server ends if its port is in use. While it was away, an outgoing connection of any process may have got the port.
+        // While the API server was not running, the kernel may have given its port to an outgoing connection of any process. In this case,
+        // the new API server ends, and is started again.
         if (server === undefined || server.exitCode !== null) server = this.#start(command, directory)
         return (await client.raw('/readyz')) === 'ok'
       },
@@ -67,7 +68,7 @@ function findByPort(port: string): Found {
       if (command.includes(`--secure-port=${port}`) && command[0]!.endsWith('kube-apiserver'))
         return { pid, command, directory: readlinkSync(`/proc/${pid}/cwd`) }
     } catch {
-      // The process has just ended, or belongs to another user. Neither is the API server.
+      // The process has just ended, or belongs to another user. In both cases, the process is not the API server.
     }
   }
   throw new Error(`No kube-apiserver serves the port ${port}.`)

@@ -1,9 +1,10 @@
 /**
- * The failover drill: three replicas elect a leader while objects change. Again and again, the leader is killed, stopped, paused or cut
- * off. After each fault, another leader must reconcile. A replica must send writes only while it holds the Lease.
+ * The failover drill: three replicas elect a leader while objects change. Repeatedly, the leader is killed, stopped, paused or cut off from
+ * the API server. After each fault, another replica must become the leader and reconcile. A replica must send writes only while it holds
+ * the Lease.
  *
- * A replica checks the Lease before each write. The write can still arrive late: the network may hold the write, or the process may be
- * stopped after the check and before the write is sent. No client can prevent such writes, so they are not failures. The result lists them
+ * A replica checks the Lease before each write. The write can still arrive late: the network may delay the write, or the process may be
+ * paused after the check and before the write is sent. No client can prevent such writes, so they are not failures. The result lists them
  * as `late`.
  *
  * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is JSON with
@@ -40,7 +41,7 @@ const awayMs = lease.leaseDurationMs + 3_000
 const takeoverMs = 30_000
 /** Milliseconds between two changes of Gadgets. */
 const changeMs = 20
-/** Milliseconds between two faults, so that all replicas run again before the next fault. */
+/** Milliseconds from the end of a fault to the next fault. In this time, all replicas start to run again. */
 const calmMs = 3_000
 
 const faults = {

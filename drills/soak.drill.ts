@@ -1,6 +1,7 @@
 /**
- * The soak drill: objects change continuously, while connections are cut, held and delayed, and the API server is killed and started
- * again. At the end, every object must be reconciled in its final state, the work queue must be empty, and the heap must not have grown.
+ * The soak drill: objects change continuously, while connections are cut, stalled and delayed, and the API server is killed and started
+ * again. At the end, every object must be reconciled in its final state, the work queue must be empty, and the heap must not have grown
+ * faster than tolerated.
  *
  * `npm run drill -- soak [--seconds 1200] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit code
  * is 1 if there is a failure.
@@ -40,7 +41,7 @@ const sampleMs = 2_000
  * first.
  */
 const warmUp = 0.33
-/** The tolerated growth of the heap. A faster growth is a leak if it also exceeds three standard errors. */
+/** The tolerated growth of the heap in MiB per minute. A faster growth counts as a leak if it also exceeds three standard errors. */
 const toleratedMbPerMinute = 0.2
 /** Seconds between two restarts of the API server. */
 const restartEverySeconds = 45
@@ -95,7 +96,7 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
   }
 }
 
-/** Begins to measure the heap of the operator. The returned function ends the measurement. It resolves to the samples after the warm-up. */
+/** Begins to measure the heap of the operator. The returned function ends the measurement and resolves to the samples after the warm-up. */
 function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSample[]> {
   const samples: HeapSample[] = []
   const began = performance.now()

@@ -58,18 +58,19 @@ const bundle = await rollup({
     'chunks/parent-guard': join(root, 'src/cli/watch/parent-guard.ts'),
     // `proreus dev --pods=process` runs the network of the Pods in a separate process.
     'chunks/network-agent-process': join(root, 'src/devcluster/pods/network/agent/network-agent-process.ts'),
-    // Pods that run as plain processes: the supervisor of the processes, and the program that prepares a terminal.
+    // The scripts for Pods that run as plain processes: the supervisor of the processes, and the program that prepares a terminal.
     'chunks/plain-supervisor': join(root, 'src/devcluster/pods/plain/plain-supervisor.ts'),
     'chunks/terminal-program': join(root, 'src/devcluster/pods/plain/terminal-program.ts'),
-    // The process that connects to ports of Pods in their networks.
+    // The script of the process that connects to ports of Pods in the networks of the Pods.
     'chunks/connector-process': join(root, 'src/devcluster/pods/namespaces/connector-process.ts'),
   },
   // The operators of this package import `proreus`. This import is not bundled. At run time, it resolves to this package, so no second copy
   // is loaded.
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
-  // Rollup replaces a parameter by its value if all calls that it finds pass the same value. It does not find the calls of functions that
-  // come from an `import()`. The whole package is used, so there is next to nothing to remove.
+  // With tree shaking, rollup replaces a parameter by a constant if all calls that rollup finds pass this constant. Rollup does not find
+  // the calls of functions that come from an `import()`, so the replacement can be wrong. Tree shaking would save almost nothing, because
+  // the whole package is used.
   treeshake: false,
   onLog: (_level, log) => {
     // A cycle of imports is harmless if the modules use each other only in functions that run later. Any other message of rollup is an

@@ -157,7 +157,7 @@ interface Schema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
 }
 
-/** The prefix of type names that types.json omits: `io.k8s.api.core.v1.Pod` becomes `api.core.v1.Pod`. */
+/** The prefix of type names in the OpenAPI documents. The script removes the prefix: `io.k8s.api.core.v1.Pod` becomes `api.core.v1.Pod`. */
 const prefix = 'io.k8s.'
 
 function generate(schemas: ReadonlyMap<string, Schema>, version: string): string {

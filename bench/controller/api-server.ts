@@ -20,11 +20,11 @@ export interface ApiServer {
   readonly controlPlane: ControlPlane
   /** Returns the environment variables with which the program connects as its user. */
   envOf(program: Program): Readonly<Record<string, string>>
-  /** Returns the writes that the program has sent since the API server started. Writes of Events and Leases are omitted. */
+  /** Resolves to the writes that the program has sent since the API server started, without the writes that `isCounted` rejects. */
   writesOf(program: Program): Promise<readonly RequestRecord[]>
 }
 
-/** Starts etcd and kube-apiserver, calls `measure`, and stops both. */
+/** Starts etcd and kube-apiserver, installs the CRD of App, calls `measure`, and stops both servers. */
 export async function withApiServer(programs: readonly Program[], measure: (server: ApiServer) => Promise<void>): Promise<void> {
   await ensurePrograms(['etcd', 'kube-apiserver'], { env: process.env, progress: showProgress })
   const options: ControlPlaneOptions = { backend: 'binaries', controllers: false, namespaces: [namespace] }

@@ -8,7 +8,7 @@ import { app } from '../app.ts'
 
 export const namespace = 'bench'
 
-/** Number of requests in flight. */
+/** Maximum number of calls of `action` that run at the same time. */
 const parallel = 16
 
 export function nameOf(index: number): string {
@@ -40,7 +40,7 @@ export async function deleteApps(client: Client): Promise<void> {
   }
 }
 
-/** Calls `action` for each index below `count`. At most 16 calls run at the same time. */
+/** Calls `action` for each index below `count`. At most `parallel` calls run at the same time. */
 export async function inParallel(count: number, action: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const work = async (): Promise<void> => {

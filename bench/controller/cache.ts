@@ -11,7 +11,7 @@ export interface CacheSample {
   readonly secondsFromStart: number
   /** CPU seconds of the process until the cache has synced. */
   readonly cpu: number
-  /** Resident memory in MB when the cache has synced. */
+  /** Resident memory in MiB when the cache has synced. */
   readonly mb: number
   readonly peakMb: number
   readonly getsPerCpuSecond: number

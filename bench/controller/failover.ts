@@ -8,8 +8,8 @@ import { RunningProgram } from './programs.ts'
 
 export interface FailoverSample {
   /**
-   * Milliseconds from SIGKILL to the first reconcile of the next leader. A killed leader does not release its Lease. The Lease lasts 15 s
-   * in all programs.
+   * Milliseconds from SIGKILL to the first reconcile of the next leader. A killed leader does not release its Lease. The lease duration is
+   * 15 s in all programs.
    */
   readonly killed: number
   /** Milliseconds from SIGTERM to the first reconcile of the next leader. */

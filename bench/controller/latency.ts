@@ -21,8 +21,8 @@ export interface LatencySample {
 const settleMs = 3_000
 
 /**
- * Updates the Apps in turn, `perSecond` times per second, and returns the latencies. A latency starts when the update is sent to the API
- * server, and ends when the program reconciles the App.
+ * Sends `perSecond` updates per second to the Apps in turn. Resolves to percentiles of the latencies in milliseconds. A latency starts when
+ * the update is sent to the API server, and ends when the program reconciles the App.
  */
 export async function measureLatency(
   server: ApiServer,
@@ -45,8 +45,8 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // When the program starts, it reconciles each App with an update of an earlier round. Such an update is older than `settleMs`, so
-    // latencies of `settleMs` or more are dropped.
+    // When the program starts, it reconciles every App. If an earlier round has updated an App, the program reports a latency for the old
+    // update. Such an update is older than `settleMs`, so latencies of `settleMs` or more are dropped.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

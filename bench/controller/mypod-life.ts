@@ -14,7 +14,7 @@ const user = 'mypod'
 /** Time limit in milliseconds for the garbage collector to delete the Pod. The garbage collector looks for new kinds only every 30 s. */
 const collectedMs = 60_000
 
-/** Returns the writes in the form `VERB PATH CODE`, without writes of Events and Leases. */
+/** Resolves to the writes of the MyPod operator after its start as `VERB PATH CODE`, without the writes that `isCounted` rejects. */
 export async function writesOfMyPodLife(): Promise<readonly string[]> {
   await ensurePrograms(Object.keys(programs) as ProgramName[], { env: process.env, progress: showProgress })
   const rules = rulesOfOperators([mypodOperator])

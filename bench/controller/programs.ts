@@ -13,7 +13,7 @@ export interface Program {
   readonly user: string
   /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
-  /** The command that measures reconciles that do nothing. By default, `command` measures them. */
+  /** The command that starts the measurement of reconciles that do nothing. The default is the command that `command` returns. */
   readonly noopCommand?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The programs of the controller benchmarks that are written with Proreus. The first argument selects one of them. */
+/** The programs of the controller benchmark that use Proreus, except the program in `noop.ts`. The first argument selects a program. */
 import { createInterface } from 'node:readline'
 import type { CacheReader, ControllerDefinition, DeepReadonly, Infer, ReconcileContext, RunOptions } from 'proreus'
 import { apps, controllerReference, createLogger, defineController, defineOperator, hasFields, keyOf, loadConnection, run } from 'proreus'

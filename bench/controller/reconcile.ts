@@ -26,8 +26,8 @@ export interface ReconcileSample {
 const deadlineSeconds = 240
 
 /**
- * Creates the Apps, starts the program, and waits until all Apps are done. After a quiet period of `quietSeconds`, counts the writes, stops
- * the program, and deletes the Apps.
+ * Creates the Apps, starts the program, and waits until all Apps are done. An App is done when `observedGeneration` in its status is its
+ * current generation. After a quiet period of `quietSeconds`, counts the writes, stops the program, and deletes the Apps.
  */
 export async function measureReconciles(
   server: ApiServer,
@@ -54,7 +54,7 @@ export async function measureReconciles(
   }
 }
 
-/** Resolves when the status of every App contains the App's current generation. The result is the current time. */
+/** Resolves when all Apps are done. The result is the time at which the last App was done, in milliseconds since the Unix epoch. */
 async function allDone({ controlPlane: { client } }: ApiServer, count: number): Promise<number> {
   const { metadata } = await client.list(app, { namespace, limit: 1 })
   const done = new Set<string>()

@@ -1,4 +1,4 @@
-/** `Results`: collects the samples of all rounds. Prints their medians, the ratios of Proreus to the other programs, and every sample. */
+/** `Results`: collects the samples of all rounds, and prints the medians, the ratios of Proreus to the other programs, and every sample. */
 import { median, table } from '../table.ts'
 import { proreus } from './programs.ts'
 

@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly seconds: number
   /** Default 16. */
   readonly connections?: number
-  /** Requests per second. With 0, the default, the load generator sends as many requests as possible. */
+  /** Requests per second over all connections. With 0, the default, the load generator sends as many requests as possible. */
   readonly rate?: number
   /** The watched path, and the number of watches. The load ends when each watch has received one event for each request. */
   readonly watch?: { readonly path: string; readonly watchers: number }
@@ -35,7 +35,7 @@ let program: string | undefined
 /**
  * Sends requests for a number of seconds, and returns the measurements.
  *
- * @throws {Error} when a request fails.
+ * @throws {Error} when a request or the load generator fails.
  */
 export async function load(server: Server, { requests, seconds, connections = 16, rate = 0, watch }: LoadOptions): Promise<Load> {
   program ??= loadProgram()

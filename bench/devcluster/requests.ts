@@ -84,14 +84,14 @@ export function create({ path, object }: Kind, prefix: string): Request {
   }
 }
 
-/** Returns a server-side apply request for the object of the connection. The first such request creates the object. */
+/** Returns a server-side apply request. Each connection applies its own object, which the first request of the connection creates. */
 export function apply({ path, object }: Kind): Request {
   const body = JSON.stringify(object('applied-{connection}', 'c{count}'))
   const query = 'fieldManager=load&force=true'
   return { method: 'PATCH', path: `${path(written)}/applied-{connection}?${query}`, contentType: 'application/apply-patch+yaml', body }
 }
 
-/** Returns a request that replaces the object of the connection. A request of `apply` must have created this object. */
+/** Returns a request that replaces the connection's own object. A request of `apply` must have created this object. */
 export function update({ path, object }: Kind): Request {
   return {
     method: 'PUT',
@@ -101,7 +101,7 @@ export function update({ path, object }: Kind): Request {
   }
 }
 
-/** Returns a request that changes one field of the object of the connection. */
+/** Returns a request that changes one field of the connection's own object. A request of `apply` must have created this object. */
 export function patch({ path, object }: Kind): Request {
   const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }
   const body = JSON.stringify(data === undefined ? { spec: { labels: spec!.labels } } : { data: { change: data.change } })
@@ -121,7 +121,7 @@ export const listing = {
 } as const
 export const watching = { namespace: watched, touch: touch(configMaps, watched), path: `${configMaps.path(watched)}?watch=1` } as const
 
-/** Creates ConfigMaps with the names `object-FROM` … `object-(TO - 1)`. */
+/** Creates ConfigMaps with the names `object-INDEX`. The index runs from `from` to `to - 1`. */
 export async function fill(client: Client, namespace: string, from: number, to: number): Promise<void> {
   await inParallel(to - from, async (index) => {
     const { metadata, data } = configMaps.object(`object-${from + index}`, 'none') as {

@@ -26,7 +26,7 @@ export interface Server {
   readonly processes: readonly number[]
   /** Collects garbage, and returns the live memory of the server in MiB. Returns NaN for a server that cannot report this memory. */
   heapMb(): Promise<number>
-  /** Returns the resident memory of all processes in MB. */
+  /** Returns the resident memory of all processes in MiB. */
   residentMb(): number
   stop(): Promise<void>
 }

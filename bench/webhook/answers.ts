@@ -1,4 +1,7 @@
-/** Checks that the compared servers return equal AdmissionResponses: a comparison is meaningful only if the servers do the same work. */
+/**
+ * Checks that the AdmissionResponses of the compared servers have the same effect. A comparison is meaningful only if the servers do the
+ * same work.
+ */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, request } from 'undici'
@@ -13,7 +16,12 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Compares the responses of each server with those of the first server. Throws when they differ. The message contains both responses. */
+/**
+ * Compares the responses of each server with those of the first server: `allowed`, for valid Apps the patched App, and for invalid Apps the
+ * invalid fields.
+ *
+ * @throws {Error} when the responses of two servers differ, or when a server does not respond with 200.
+ */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

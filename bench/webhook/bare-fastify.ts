@@ -1,4 +1,4 @@
-/** The fastest possible webhook server on Node.js: fastify parses the body, and the handler returns a string. */
+/** `serveBare`: starts a webhook server that does as little as possible. fastify parses the body, and the handler returns a string. */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 

@@ -1,6 +1,6 @@
 /**
- * The fastest possible admission webhook on Node.js: it parses the review and allows the request. The command is
- * `node ceiling.ts PORT CERT KEY`.
+ * An admission webhook that does as little as possible, to estimate the upper limit on Node.js. The webhook only parses the review, and
+ * allows every request. The command is `node ceiling.ts PORT CERT KEY`.
  */
 import { serveBare } from './bare-fastify.ts'
 

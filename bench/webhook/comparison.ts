@@ -27,7 +27,7 @@ export interface LoadOptions {
   /** The path of the file that contains the body of every request. */
   readonly body: string
   readonly seconds: number
-  /** Requests per second. With 0, the default, the load generator sends as many requests as possible. */
+  /** Requests per second over all connections. With 0, the default, the load generator sends as many requests as possible. */
   readonly rate?: number
 }
 
@@ -41,7 +41,7 @@ export interface Comparison {
   /**
    * Sends requests to the server for a number of seconds, and returns the measurements.
    *
-   * @throws {Error} when a request fails.
+   * @throws {Error} when a request or the load generator fails.
    */
   load(program: RunningProgram, options: LoadOptions): Load
 }

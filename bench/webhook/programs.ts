@@ -11,7 +11,10 @@ export interface Program {
   readonly name: string
   /** True when the server applies the defaults of objects, and validates the objects. */
   readonly judges: boolean
-  /** Returns the command that starts the server, and builds the server if necessary. The caller appends port, certificate and key. */
+  /**
+   * Returns the command that starts the server, and builds the server if necessary. The caller appends the port and the paths of the
+   * certificate and the key.
+   */
   command(): readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The writes of the failover drill's replicas, and the holder of the Lease when each write was sent. The guard of leader election checks
- * before each write that the replica holds the Lease.
+ * `historyOf`: finds the writes that a replica of the failover drill sent without the Lease, and the writes that arrived late. The guard of
+ * leader election (`LeaderElector.guard`) checks before each write that the replica holds the Lease.
  */
 import type { RequestRecord } from '../../src/testing/index.ts'
 import { gadget } from '../gadget.ts'
@@ -40,8 +40,9 @@ export interface History {
   /** The writes of replicas that did not hold the Lease when the guard was called. Writes that no replica has reported are included. */
   readonly illegal: readonly string[]
   /**
-   * The legal writes that the API server received after a write of the next leader. Either the network has held such a write, or the
-   * process was stopped between the call of the guard and the write to the connection. No client can prevent late writes.
+   * The legal writes that arrived late: the API server received a write of another replica after the call of the guard and before the late
+   * write. Either the network has delayed the late write, or the process was paused between the call of the guard and the write to the
+   * connection. No client can prevent late writes.
    */
   readonly late: readonly string[]
 }
@@ -53,7 +54,8 @@ export interface History {
 export function historyOf(requests: readonly RequestRecord[], { sent, releases }: Reported): History {
   const ofUsers = requests.filter(({ user }) => releases.has(user))
   const leaseRequests = ofUsers.filter(({ verb, path }) => ['create', 'update'].includes(verb) && path.includes('/leases'))
-  // When a replica sends a release, none of its other writes of the Lease is in flight. So the next one that arrives is the release.
+  // When a replica sends a release, none of its other writes of the Lease is in flight. So the next write of the Lease that arrives from
+  // this replica is the release.
   const arrived = [...releases].flatMap(([user, times]) =>
     times.map((releasedAt) => leaseRequests.find((request) => request.user === user && request.at >= releasedAt)),
   )
@@ -72,8 +74,8 @@ export function historyOf(requests: readonly RequestRecord[], { sent, releases }
 }
 
 /**
- * Returns true when `user` made the latest write of the Lease before `at`, the Lease had not expired at `at`, and `user` had not sent a
- * release after this write.
+ * Returns true when `user` held the Lease at `at`: the latest write of the Lease before `at` came from `user` and was not a release, the
+ * Lease had not expired, and `user` had not sent a release after this write.
  */
 function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], user: string, at: number): boolean {
   const latest = leases.findLast((write) => write.at <= at)

@@ -29,8 +29,8 @@ export class Replica {
   }
 
   /**
-   * Stops the process with SIGSTOP for `ms` milliseconds, as can happen on a node that is out of memory. The process itself does not notice
-   * the pause.
+   * Pauses the process with SIGSTOP for `ms` milliseconds. A process can pause in the same way on a node that is out of memory. The process
+   * itself does not notice the pause.
    */
   async pause(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP')

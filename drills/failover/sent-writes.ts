@@ -1,4 +1,4 @@
-/** `reportSentWrites`: reports the writes and the releases of a replica to the drill, with the time at which each was sent. */
+/** `reportSentWrites`: reports the writes and the releases of a replica to the drill, with the time at which each request was sent. */
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Clock, coordination } from '../../src/index.ts'
@@ -10,7 +10,7 @@ export interface SentWrite {
   readonly id: string
   /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
-  /** The time immediately before the request was written. If the process is stopped after the check, this is later than `checkedAt`. */
+  /** The time immediately before the request was written. If the process is paused after the check, `sentAt` is later than `checkedAt`. */
   readonly sentAt: number
   /** The local port of the connection. */
   readonly port: number
@@ -29,8 +29,8 @@ interface SendHeaders {
 
 /**
  * Calls `report` for each PATCH request of this process that has a field manager, and for each release of the Lease. Returns the clock for
- * `run`. The guard of leader election reads the time from this clock. If undici writes a request synchronously after the guard, `checkedAt` is the time that the guard has
- * read. Otherwise, `checkedAt` is the time of sending.
+ * `run`, from which the guard of leader election reads the time. If undici writes a request synchronously after the call of the guard,
+ * `checkedAt` is the time that the guard has read. Otherwise, `checkedAt` is the time at which the request was sent.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined

@@ -1,4 +1,4 @@
-/** `heapSlope`: the growth of a heap, by linear regression. */
+/** `heapSlope`: calculates the growth of a heap by linear regression. */
 
 export interface HeapSample {
   readonly atMs: number
@@ -6,7 +6,7 @@ export interface HeapSample {
 }
 
 export interface HeapSlope {
-  /** The growth in MB per minute that fits the samples best. */
+  /** The growth in MiB per minute that fits the samples best. */
   readonly mbPerMinute: number
   /** The standard error of `mbPerMinute`. */
   readonly error: number

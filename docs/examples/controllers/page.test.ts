@@ -36,7 +36,7 @@ test('a host has one Page', async () => {
       ({ message }: Error) => message.includes('spec.host: Duplicate value: "example.com"'),
     ),
   )
-  // It is no other of itself.
+  // The webhook does not compare a Page with itself, so the existing Page can still be changed.
   await client.patch(page, key, { spec: { theme: 'winter' } })
 })
 

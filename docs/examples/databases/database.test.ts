@@ -10,7 +10,7 @@ const beta = versionOf(database, 'v1beta1')
 
 let controlPlane: ControlPlane
 before(async () => {
-  // `binaries` takes a real kube-apiserver and etcd.
+  // With the backend `binaries`, a real kube-apiserver and etcd are started.
   const backend = process.env.PROREUS_BACKEND === 'binaries' ? 'binaries' : 'embedded'
   controlPlane = await startControlPlane({ backend, controllers: false, namespaces: ['test'] })
   await controlPlane.startOperator([operator])

@@ -8,7 +8,7 @@ const ownerLabel = 'example.com/memcached'
 
 export const controller = defineController(memcached, {
   owns: [apps.deployment],
-  // A Pod belongs to a ReplicaSet, and says by a label whose it is in the end.
+  // The controller of a Pod is a ReplicaSet, so `owns` cannot be used for Pods. A label of the Pod names the Memcached.
   watches: [
     {
       type: core.pod,
@@ -44,7 +44,7 @@ const nameConflict = { status: 'False', reason: 'NameConflict', message: 'The De
 function availability(size: number, available: number, pods: readonly DeepReadonly<core.Pod>[]): Omit<ConditionInput, 'type'> {
   const message = `${available} of ${size} Pods are available.`
   if (available >= size) return { status: 'True', reason: 'Ready', message }
-  // A Pod says why its container does not run, for example CrashLoopBackOff.
+  // The status of a Pod contains the reason why a container does not run, for example CrashLoopBackOff.
   const waiting = pods.flatMap(({ status }) => status?.containerStatuses ?? []).map(({ state }) => state?.waiting)
   const { reason = 'Starting', message: why = '' } = waiting.find((state) => state?.message !== undefined) ?? {}
   return { status: 'False', reason, message: `${message} ${why}`.trim() }
