@@ -4,7 +4,7 @@ import { operator } from './hello.ts'
 
 const metrics = new Metrics()
 metrics.collectProcess()
-/** To be counted by a reconciler: `greetings.inc({ language: 'en' })`. */
+/** A reconciler increments this counter with `greetings.inc({ language: 'en' })`. */
 export const greetings = new Counter({
   name: 'hello_greetings_total',
   help: 'Total number of greetings by language',

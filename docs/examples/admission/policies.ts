@@ -5,7 +5,7 @@ export const operator = defineOperator({
   name: 'policies',
   kinds: [],
   webhooks: [
-    // A second handler for Sites: its errors come with those of the first.
+    // A second handler for Sites. The response contains the errors of both handlers.
     defineWebhook(site, {
       reads: [core.namespace],
       validateInCluster({ metadata }, _old, { cache }) {
@@ -13,7 +13,7 @@ export const operator = defineOperator({
         return labels?.['sites'] === 'closed' ? [forbidden('metadata.namespace', 'takes no more Sites')] : []
       },
     }),
-    // A type that is not ours.
+    // A webhook for a type of Kubernetes.
     defineWebhook(core.pod, {
       operations: ['CREATE'],
       matchConditions: [{ name: 'not-by-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
@@ -21,13 +21,13 @@ export const operator = defineOperator({
       timeoutSeconds: 3,
       validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'is not for this cluster')] : []),
     }),
-    // kubectl exec.
+    // A webhook for the requests of `kubectl exec`.
     defineWebhook(core.pod, {
       subresource: 'exec',
       validateInCluster: ({ command, tty }, _old, { user }) =>
         tty === true || command[0] === 'sh' ? failure(403, 'Forbidden', `no shells for ${user.username}`) : [],
     }),
-    // The scale of whatever has one.
+    // A webhook for the scale subresource of every type that has one.
     defineWebhook(anyResource, {
       subresource: 'scale',
       validate: ({ spec }) => ((spec?.replicas ?? 0) > 20 ? [forbidden('spec.replicas', 'ask for more than 20 first')] : []),

@@ -22,7 +22,7 @@ export const operator = defineOperator({
   kinds: [site],
   webhooks: [
     defineWebhook(site, {
-      // There is no name yet where the API server is to generate one.
+      // With `generateName`, the API server sets the name later, so the name is still empty.
       default: (object, { name }) =>
         object.spec.host === '' && name !== '' ? { ...object, spec: { ...object.spec, host: `${name}.example.com` } } : object,
       validate: ({ spec }, old) => [

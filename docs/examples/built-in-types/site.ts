@@ -29,7 +29,7 @@ export const operator = defineOperator({
         const wanted = {
           metadata: {
             ...keyOf(object),
-            // What is no longer in the template is not wanted, which hasFields does not notice.
+            // hasFields does not detect that a field was removed from the template. This annotation changes with each change of the Site.
             annotations: { 'example.com/site-generation': String(generation) },
             ownerReferences: [controllerReference(object)],
           },

@@ -1,7 +1,7 @@
 import { createClient, loadConnection } from 'proreus'
 import type { Client } from 'proreus'
 
-/** Connects as kubectl does: `--kubeconfig`, `KUBECONFIG`, the Pod's service account, or `~/.kube/config`. */
+/** Connects with `KUBECONFIG`, the Pod's service account or `~/.kube/config`. The first one that exists is used. */
 export async function connect(env: Record<string, string | undefined>): Promise<Client> {
   const connection = await loadConnection({ env })
   return createClient(connection, {
@@ -12,7 +12,7 @@ export async function connect(env: Record<string, string | undefined>): Promise<
   })
 }
 
-/** A client that sends its requests in the name of another user. */
+/** Returns a client that impersonates another user. */
 export async function connectAs(env: Record<string, string | undefined>, user: string): Promise<Client> {
   return createClient(await loadConnection({ env }), { impersonate: { user, groups: ['developers'], extra: { reason: ['audit'] } } })
 }

@@ -9,14 +9,14 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   const created = await client.create(apps.deployment, { metadata: { namespace, name: 'web', labels }, spec })
   const key = keyOf(created)
 
-  // Replaces the object; the resourceVersion of `read` makes the update fail with a conflict after another write.
+  // Replaces the object. If another client has changed the object since `read`, the resourceVersion causes a conflict.
   await retryOnConflict(async () => {
     const read = await client.get(apps.deployment, key)
     await client.update(apps.deployment, { ...read, metadata: { ...read.metadata, annotations: { team: 'a' } } })
   })
   // Merge patch: only these fields change, and null removes one.
   await client.patch(apps.deployment, key, { metadata: { annotations: { team: null } }, spec: { replicas: 2 } })
-  // JSON patch: operations, of which `test` may refuse all.
+  // JSON patch: a list of operations. If the operation `test` fails, the API server applies no operation.
   const operations = [
     { op: 'test', path: '/spec/replicas', value: 2 },
     { op: 'replace', path: '/spec/replicas', value: 3 },
@@ -25,7 +25,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   // Strategic merge patch: a list is merged by the names of its items, in built-in types only.
   const containers = [{ name: 'web', image: 'web:2' }]
   await client.patch(apps.deployment, key, { spec: { template: { spec: { containers } } } }, { type: 'strategic' })
-  // Server-side apply: the field manager owns these fields from now on.
+  // Server-side apply: afterwards, the field manager owns these fields.
   await client.apply(apps.deployment, { metadata: { ...key, labels: { tier: 'front' } }, spec: { replicas: 4 } })
 
   const scale = await client.get(apps.deployment, key, { subresource: 'scale' })
@@ -33,7 +33,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   await client.patchStatus(apps.deployment, key, { status: { observedGeneration: 1 } })
 
   const { spec: last, metadata } = await client.get(apps.deployment, key)
-  // The precondition: another Deployment that has got the same name meanwhile is not deleted.
+  // With the precondition, a new Deployment with the same name is not deleted.
   await client.delete(apps.deployment, key, { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background' })
   const gone = await client.get(apps.deployment, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
@@ -65,7 +65,7 @@ export async function tokenFor(client: Client, serviceAccount: core.ServiceAccou
   return (await client.create(core.serviceAccount, request, { subresource: 'token' })).status.token
 }
 
-/** Takes a lock with server-side apply. Returns false when another holder has it. */
+/** Takes a lock with server-side apply. Returns false when another holder has the lock. */
 export async function lock(client: Client, namespace: string, holder: string): Promise<boolean> {
   try {
     await client.apply(core.configMap, { metadata: { namespace, name: 'lock' }, data: { holder } }, { force: false, fieldManager: holder })

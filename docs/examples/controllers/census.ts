@@ -2,7 +2,7 @@ import { EventEmitter, on } from 'node:events'
 import { defineController, defineKind, defineOperator, keyOf, patchStatusIfChanged, resourceType, source, Type } from 'proreus'
 import type { CacheLease } from 'proreus'
 
-/** Counts the objects of a type that users name. */
+/** A Census counts the objects of the type in its spec. */
 export const census = defineKind({
   group: 'example.com',
   kind: 'Census',
@@ -27,7 +27,7 @@ export const operator = defineOperator({
   kinds: [census],
   controllers: [
     defineController(census, {
-      // No rules are derived for types that are known at run time only.
+      // RBAC rules are not generated for types that are known only at run time.
       rbac: [{ apiGroups: ['', 'apps', 'example.org'], resources: ['*'], verbs: ['list', 'watch'] }],
       sources: [
         source.from(

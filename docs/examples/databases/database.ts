@@ -19,7 +19,7 @@ export const database = defineKind({
   ],
 })
 
-/** The databases of a service outside the cluster, by name. */
+/** The databases of a service outside the cluster. The key is the name, and the value is the size in GiB. */
 export const service = new Map<string, number>()
 
 export const operator = defineOperator({

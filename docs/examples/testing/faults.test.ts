@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => controlPlane.stop())
 
-/** Creates a Hello past the proxy, and waits for what the operator makes of it. */
+/** Creates a Hello without the proxy, and waits until the operator has created the ConfigMap. */
 async function greet(name: string): Promise<void> {
   await controlPlane.client.create(hello, { metadata: { namespace: 'test', name }, spec: { message: 'hi' } })
   await until(`${name} is greeted`, () => controlPlane.client.get(core.configMap, { namespace: 'test', name }), 30_000)

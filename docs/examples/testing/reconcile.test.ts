@@ -4,7 +4,7 @@ import { core, keyOf } from 'proreus'
 import type { DeepReadonly, ReconcileContext, Result } from 'proreus'
 import { FakeClock, reconcileContext, startControlPlane } from 'proreus/testing'
 
-/** Deletes a ConfigMap a day after it was last used, as an annotation says. */
+/** Deletes a ConfigMap one day after its last use. An annotation contains the time of the last use. */
 async function expire(object: DeepReadonly<core.ConfigMap>, { client, clock, events }: ReconcileContext): Promise<Result> {
   const left = Date.parse(object.metadata.annotations?.['example.com/used'] ?? '') + 86_400_000 - clock.now()
   if (left > 0) return { requeueAfterMs: left }

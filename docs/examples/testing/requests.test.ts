@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => controlPlane.stop())
 
-/** What the operator has written below the namespace of the test, each once. */
+/** Resolves to the verbs and paths of the operator's writes in the namespace of the test, without duplicates. */
 async function writes(): Promise<Set<string>> {
   const requests = (await controlPlane.requests()).filter(({ user }) => user === 'system:serviceaccount:system:hello')
   const writing = requests.filter(({ verb, path }) => !['get', 'list', 'watch'].includes(verb) && path.includes('/namespaces/test/'))
