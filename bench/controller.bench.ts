@@ -60,7 +60,7 @@ if (parts.has('reconcile')) {
     late: { digits: 0, head: 'writes afterwards' },
     seconds: { digits: 1, head: 'seconds', ratio: true },
     cpu: { digits: 2, head: 'CPU s', ratio: true },
-    peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
+    peakMb: { digits: 0, head: 'peak RSS MiB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
     // The writes are counted from the audit log. The API server rotates a large audit log, and the earlier writes would then be missing.
@@ -89,8 +89,8 @@ if (parts.has('cache')) {
     seconds: { digits: 2, head: 'seconds to sync', ratio: true },
     secondsFromStart: { digits: 2, head: 'from the start', ratio: true },
     cpu: { digits: 2, head: 'CPU s', ratio: true },
-    mb: { digits: 0, head: 'RSS MB', ratio: true },
-    peakMb: { digits: 0, head: 'peak RSS MB', ratio: true },
+    mb: { digits: 0, head: 'RSS MiB', ratio: true },
+    peakMb: { digits: 0, head: 'peak RSS MiB', ratio: true },
     getsPerCpuSecond: { digits: 0, head: 'gets a CPU s', ratio: true },
   })
   await withApiServer(programs, async (server) => {

@@ -49,7 +49,7 @@ const writes: readonly { readonly name: string; readonly requests: readonly Requ
 
 const memory = new Results<{ heap: number; resident: number }>(`Memory of ${counted} ConfigMaps, each of about 1 KiB`, {
   heap: { digits: 1, head: 'live heap MiB' },
-  resident: { digits: 1, head: 'RSS MB', ratio: true },
+  resident: { digits: 1, head: 'RSS MiB', ratio: true },
 })
 const written = new Results<Rates>('Writes of objects of about 1 KiB, on 16 connections', rates)
 const lists = new Results<Rates>(`Lists of ${listed} ConfigMaps`, rates)

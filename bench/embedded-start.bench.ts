@@ -107,10 +107,10 @@ async function measure(root: string, { name, args: [command, ...args] }: Program
   mkdirSync(cache, { recursive: true })
   const state = mkdtempSync(join(folder, 'state-'))
   const startedAt = performance.now()
-  // Node.js keeps the compile cache in the folder for temporary files.
+  // Node.js keeps the compile cache in the folder for temporary files, unless NODE_COMPILE_CACHE names another one.
   const child = spawn(command!, [...args, '--port=0', `--state-dir=${state}`, `--cert-dir=${state}`, '--log-format=json'], {
     cwd: root,
-    env: { ...process.env, TMPDIR: cache },
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, TMPDIR: cache },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   })

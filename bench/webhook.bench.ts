@@ -110,7 +110,7 @@ await compared(chosen, async ({ directory, ca, programs: started, load }) => {
   process.stdout.write(`\n## validate of 8k at 500 requests per second\n\n${table(['', 'p50 ms', 'p99 ms', 'p99.9 ms'], at500)}`)
   process.stdout.write(
     `\n## memory after the run\n\n${table(
-      ['', 'RSS MB'],
+      ['', 'RSS MiB'],
       started.map((one) => [one.program.name, one.residentMb().toFixed(0)]),
     )}`,
   )

@@ -81,6 +81,8 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
   const replicas = await Promise.all(names.map(async (name) => new Replica(name, await startFaultProxy(controlPlane.connectionFor(name)))))
   const ends = new AbortController()
   const changing = changeGadgets(client, ends.signal)
+  // This prevents an unhandled rejection while a takeover is awaited.
+  changing.catch(() => undefined)
   const takeovers: { fault: FaultName; ms: number }[] = []
   try {
     const random = randomOf(seed)
@@ -95,7 +97,7 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
     failures.push(String(error))
   } finally {
     ends.abort()
-    await changing
+    await changing.catch((error: unknown) => failures.push(String(error)))
     await Promise.all(replicas.map((replica) => replica.stop()))
   }
   const { transitions } = await holderOf(client)

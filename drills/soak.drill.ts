@@ -84,13 +84,13 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
     await changeAll(client)
     await settled(client, operator, 'after one more change of every object', promptMs)
     const { reconciles } = await operator.state()
-    const { mbPerMinute, error } = heapSlope(heap)
-    const isLeak = mbPerMinute > toleratedMbPerMinute && mbPerMinute > 3 * error
-    check(!isLeak, `the heap grows by ${mbPerMinute.toFixed(2)} ± ${error.toFixed(2)} MB per minute`)
+    const { mibPerMinute, error } = heapSlope(heap)
+    const isLeak = mibPerMinute > toleratedMbPerMinute && mibPerMinute > 3 * error
+    check(!isLeak, `the heap grows by ${mibPerMinute.toFixed(2)} ± ${error.toFixed(2)} MiB per minute`)
     const exitCode = await operator.stop()
     check(exitCode === 0, `the operator ended with ${exitCode}`)
-    const heapMb = [heap[0]!, heap.at(-1)!].map(({ bytes }) => Number((bytes / 1024 / 1024).toFixed(1)))
-    return { writes, reconciles, faults, restarts, heapMb, mbPerMinute: round(mbPerMinute), error: round(error) }
+    const heapMiB = [heap[0]!, heap.at(-1)!].map(({ bytes }) => Number((bytes / 1024 / 1024).toFixed(1)))
+    return { writes, reconciles, faults, restarts, heapMiB, mibPerMinute: round(mibPerMinute), error: round(error) }
   } finally {
     await operator.stop()
   }

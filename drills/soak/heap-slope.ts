@@ -7,8 +7,8 @@ export interface HeapSample {
 
 export interface HeapSlope {
   /** The growth in MiB per minute that fits the samples best. */
-  readonly mbPerMinute: number
-  /** The standard error of `mbPerMinute`. */
+  readonly mibPerMinute: number
+  /** The standard error of `mibPerMinute`. */
   readonly error: number
 }
 
@@ -17,9 +17,9 @@ export function heapSlope(samples: readonly HeapSample[]): HeapSlope {
   if (samples.length < 3) throw new Error(`The slope of the heap needs three samples; there are ${samples.length}.`)
   const points = samples.map(({ atMs, bytes }) => [atMs / 60_000, bytes / 1024 / 1024] as const)
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-  const [x, y] = [mean(points.map(([minute]) => minute)), mean(points.map(([, mb]) => mb))]
+  const [x, y] = [mean(points.map(([minute]) => minute)), mean(points.map(([, mib]) => mb))]
   const spread = points.reduce((sum, [minute]) => sum + (minute - x) ** 2, 0)
-  const mbPerMinute = points.reduce((sum, [minute, mb]) => sum + (minute - x) * (mb - y), 0) / spread
-  const residuals = points.reduce((sum, [minute, mb]) => sum + (mb - y - mbPerMinute * (minute - x)) ** 2, 0)
-  return { mbPerMinute, error: Math.sqrt(residuals / (points.length - 2) / spread) }
+  const mibPerMinute = points.reduce((sum, [minute, mib]) => sum + (minute - x) * (mib - y), 0) / spread
+  const residuals = points.reduce((sum, [minute, mib]) => sum + (mib - y - mibPerMinute * (minute - x)) ** 2, 0)
+  return { mibPerMinute, error: Math.sqrt(residuals / (points.length - 2) / spread) }
 }

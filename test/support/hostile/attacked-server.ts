@@ -68,7 +68,8 @@ export async function startAttackedServer(): Promise<AttackedServer> {
   const { port, probePort, ca } = JSON.parse(line) as { port: number; probePort: number; ca: string }
   const status = (field: string): number => {
     if (end !== undefined) return Number.NaN
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1000
+    const kib = Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
+    return (kib * 1024) / 1e6
   }
   return {
     port,
