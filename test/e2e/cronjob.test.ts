@@ -30,7 +30,7 @@ t.test('C17: with ENABLE_WEBHOOKS=false, the operator runs without certificates'
   await until('a CronJob can be created', () =>
     client.create(cronJob, { metadata: key, spec: { schedule: '* * * * *', suspend: true, jobTemplate } }),
   )
-  // The minute before is then missed, so that its Job starts at once.
+  // The CronJob has then missed the previous minute, so that the operator starts the Job of that minute at once.
   const lastScheduleTime = new Date(Date.now() - 2 * minute).toISOString()
   await client.patchStatus(cronJob, key, { status: { lastScheduleTime } })
   await client.patch(cronJob, key, { spec: { suspend: false } })

@@ -1,4 +1,4 @@
-/** Tests of the Echo operator with Pods that are processes: what is printed. */
+/** Tests of the Echo operator with Pods that run as processes: the Pods print the message. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import { findCondition } from '../../src/api/conditions.ts'

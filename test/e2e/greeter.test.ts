@@ -1,4 +1,4 @@
-/** Tests of the example of the guide docs/guides/pods-as-processes.md: its Pods run as processes, and the same test passes with simulated ones. */
+/** Tests of the example of the guide docs/guides/pods-as-processes.md, with Pods that run as processes and with simulated Pods. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** The same as in pods-kill.test.ts, as an unprivileged user with subordinate ids. */
+/** The test of pods-kill.test.ts, run by an unprivileged user with subordinate ids. */
 import t from 'tap'
 import { testPart } from '../support/pods/test-part.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Tests of the PostgreSQL example on `proreus dev --pods=process`: the server is a process of this machine, which steps down from root, and
- * keeps its rows on a claim.
+ * Tests of the PostgreSQL example on `proreus dev --pods=process`. The server is a process of this machine: it starts as root, continues as
+ * the user postgres, and keeps its rows on the volume of a PersistentVolumeClaim.
  */
 import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ for (const [developer, end] of [
   t.test(name, { ...needsKubectl, ...(await optionsFor(developer)) }, (t) => keepsRows(t, developer, end))
 }
 
-/** A server whose Pod names its user, with files that initialize it. */
+/** A server whose Pod sets the user of the process, with scripts that initialize the database. */
 const ownUser = {
   apiVersion: 'v1',
   kind: 'List',
@@ -98,19 +98,19 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   await kubectl.ok('run client --image=postgres:15 --env=PGPASSWORD=sesame --command -- sleep infinity')
   await untilReady(kubectl)
 
-  // The client is another Pod. PostgreSQL requires the password of everybody who is not in the Pod.
+  // The client runs in another Pod. PostgreSQL requires a password for all connections from outside the Pod of the server.
   const wrong = await kubectl(`exec client -- env PGPASSWORD=wrong ${psql('select 1')}`)
   t.match(wrong.stderr, /password authentication failed for user "postgres"/)
   await query(kubectl, 'create table rows as select generate_series(1, 1000) as id')
   t.equal(await throughPortForward(kubectl, place.image, 'select count(*) from rows'), '1000')
 
-  // The server is not root, and the files of its claim are not root's either.
+  // Neither the process of the server nor the files on the volume of its claim belong to root.
   t.equal(await kubectl.ok('exec db-0 -- stat --format=%u:%g /proc/1 /var/lib/postgresql/data/PG_VERSION'), '999:999\n999:999\n')
   const volumes = join(place.directory, '.proreus/pods/persistent-volumes')
   const volume = join(volumes, (await readdir(volumes))[0]!)
   if (developer.uidOf999 !== undefined) t.equal((await stat(join(volume, 'PG_VERSION'))).uid, developer.uidOf999)
 
-  // The other server has initialized itself as its manifest says.
+  // The other server has run the scripts of the ConfigMap.
   const own = 'psql --username=app --dbname=shop --no-psqlrc --tuples-only --no-align --host=127.0.0.1 '
   t.equal(await kubectl.until(`exec own-user -- ${own} '--command=select sum(id) from rows'`, (stdout) => stdout !== ''), '3\n')
   t.equal(await kubectl.ok('exec own-user -- stat --format=%u:%g:%a /data'), '0:999:2777\n')
@@ -129,14 +129,14 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   t.equal(await query(again.kubectl, 'select count(*) from rows'), '2000')
   t.equal(await throughPortForward(again.kubectl, place.image, 'select max(id) from rows'), '2000')
 
-  // PID 1 of the client ignores SIGTERM.
+  // PID 1 of the client ignores SIGTERM, so the deletion of this Pod lasts for the whole grace period.
   await again.kubectl.ok('delete pod client --grace-period=1')
   await again.kubectl.ok('delete statefulset/db pod/own-user pvc/data-db-0')
   const files = async (): Promise<string[]> => [...(await readdir(volumes)), ...(await readdir(join(volumes, '../pods')))]
   await until('the files of all users are removed', async () => (await files()).length === 0)
 }
 
-/** Makes the working directory and the image of a developer. */
+/** Creates the working directory of a developer, and in it the image of the developer. */
 async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions & { readonly image: string }> {
   t.testdir()
   if (image instanceof Error) throw image
@@ -145,7 +145,7 @@ async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions 
   await chmod(folder, 0o755)
   const [directory, mounts] = [join(folder, 'work'), join(folder, 'mounts')]
   await Promise.all([mkdir(directory), mkdir(mounts)])
-  // A developer makes the image, so its files are not root's.
+  // A developer creates the image as their own user, so the files of the copy belong to the developer and not to root.
   const { code, stderr } = await finished('cp', ['-a', image.folder, `${image.folder}.json`, directory])
   if (code !== 0) throw new Error(`the image could not be copied: ${stderr}`)
   await developer.own(directory)
@@ -153,11 +153,15 @@ async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions 
   return { developer, directory, folder: mounts, images: { 'postgres:15': own }, image: own }
 }
 
-/** Resolves when the client reaches the server by its name. After a restart of the cluster, the status of its Pods is an old one at first. */
+/**
+ * Resolves when the client reaches the server by the name of the server. The conditions of the Pods do not suffice: after a restart of the
+ * cluster, they are outdated at first.
+ */
 async function untilReady(kubectl: Kubectl): Promise<void> {
   await kubectl.ok(`rollout status statefulset/db --timeout=${rolloutMs}ms`)
   await kubectl.ok(`wait pod/client --for=condition=Ready --timeout=${rolloutMs}ms`)
-  // A name with a dot at the end is looked for in the cluster only. The name servers of this machine can be slow.
+  // The name ends with a dot, so it is looked up only in the cluster. Other names could reach the name servers of this machine, which can
+  // be slow.
   await kubectl.until('exec client -- getent hosts db-0.db.default.svc.cluster.local.', (stdout) => stdout !== '')
   await kubectl.until('exec client -- pg_isready --host=db-0.db', (stdout) => stdout.includes('accepting connections'))
 }
@@ -166,12 +170,12 @@ function psql(sql: string): string {
   return `psql --host=db-0.db --username=postgres --no-psqlrc --tuples-only --no-align --quiet '--command=${sql}'`
 }
 
-/** Runs SQL in another Pod. */
+/** Runs SQL with `psql` in the Pod of the client. */
 async function query(kubectl: Kubectl, sql: string): Promise<string> {
   return (await kubectl.ok(`exec client -- ${psql(sql)}`)).trim()
 }
 
-/** Runs SQL on this machine, over `kubectl port-forward`. */
+/** Runs SQL with `psql` on this machine, over `kubectl port-forward`. */
 async function throughPortForward(kubectl: Kubectl, image: string, sql: string): Promise<string> {
   const forwarding = kubectl.start('port-forward service/db :5432')
   const port = await until('the port is forwarded', () => /127\.0\.0\.1:(\d+) -> 5432/.exec(forwarding.output())?.[1])

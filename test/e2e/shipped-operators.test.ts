@@ -6,13 +6,13 @@ import { startDev } from '../support/process/dev.ts'
 
 interface Sample {
   readonly file: string
-  /** What `kubectl apply` prints, without the word `created`. */
+  /** The output of `kubectl apply`, without the word `created`. */
   readonly object: string
   readonly namespace?: string
-  /** The columns that `kubectl get` prints, and those of the sample when it has converged. */
+  /** The header line of `kubectl get`; `row` matches the row of the sample when the sample has converged. */
   readonly columns: string
   readonly row: RegExp
-  /** Parts of `kubectl describe`: conditions, and the Events. */
+  /** Parts of the output of `kubectl describe`: fields, conditions and Events. */
   readonly described: readonly RegExp[]
 }
 
@@ -35,7 +35,7 @@ const samples: readonly Sample[] = [
   {
     file: 'memcached-limingnihao.yaml',
     object: 'memcached.cache.limingnihao.com/example-memcached',
-    // Its Deployment has the name of that of the other sample.
+    // The Deployment of this sample has the same name as the Deployment of the sample in `memcached.yaml`.
     namespace: 'other',
     columns: 'NAME SIZE READY AVAILABLE AGE',
     row: /example-memcached +3 +3 +True /,
@@ -58,7 +58,7 @@ const samples: readonly Sample[] = [
   {
     file: 'cronjob-v1.yaml',
     object: 'cronjob.batch.tutorial.kubebuilder.io/cronjob-sample',
-    // kubectl asks for v2, whose schedule is an object.
+    // kubectl requests v2. In v2, the schedule is an object and has no column.
     columns: 'NAME SUSPEND ACTIVE LAST SCHEDULE AGE',
     row: /cronjob-sample +false +\d+ /,
     described: [/Concurrency Policy: +Allow/, /Type: +Available\n/],

@@ -1,4 +1,4 @@
-/** Tests of the reconciler of CronJobs where requests fail, and where objects are not as the operator left them. */
+/** Tests of the reconciler of CronJobs when requests fail, and when objects differ from what the operator has written. */
 import t from 'tap'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -48,10 +48,10 @@ const ended = (outcome: 'Complete' | 'Failed'): object => ({ ...endedStatus(outc
 interface Script {
   readonly now?: number
   readonly cached?: readonly batch.Job[]
-  /** The error with which each request of the verb fails. */
+  /** `create` and `remove` are the errors with which all create and delete requests fail. */
   readonly create?: Error
   readonly remove?: Error
-  /** The Job that the API server returns. */
+  /** The Job that the API server returns for a get request. */
   readonly live?: batch.Job
 }
 

@@ -11,7 +11,7 @@ const convert = converting(conversion)
 const group = 'batch.tutorial.kubebuilder.io'
 
 const macros = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-/** Texts that the webhook refuses, and that may have been stored without it. */
+/** Schedules that the webhook refuses. Such schedules can be stored while no webhook is called. */
 const refused = ['@every 5m', 'TZ=UTC * * * * *', 'CRON_TZ=x 1 2 3 4', '', ' ', 'never', '1 2 3 4 5 6', '@', 'ä ö ü ß é', '\u00a0 * * * *']
 const part = fc.oneof(
   fc.constantFrom('*', '*', '?', '0', '*/5', '1-5', 'MON-FRI', '1,2,3'),
@@ -55,7 +55,7 @@ function objectOf(version: string, schedule: unknown, { annotations, status: cur
   } as JsonObject
 }
 
-/** Throws when the object is not the same after it was converted to the other version and back. */
+/** Throws unless the object equals `expected` after the conversion to the version `other` and back. */
 async function checkRoundTrip(object: JsonObject, other: string, expected = object): Promise<void> {
   const there = await convert(structuredClone(object), other)
   const back = await convert(structuredClone(there), other === 'v1' ? 'v2' : 'v1')

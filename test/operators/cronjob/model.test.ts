@@ -1,6 +1,6 @@
 /**
- * A year of a CronJob whose schedule, policies and limits change at random, with an operator that is stopped and started, and a clock that
- * jumps. The operator must start the Jobs of a model, and each of them once.
+ * Simulates a year of a CronJob whose schedule, policies and limits change at random, with an operator that is stopped and started, and a
+ * clock that jumps. The operator must start the same Jobs as a model, and each Job once.
  */
 import t from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
@@ -28,19 +28,22 @@ function randomSpec(dice: Dice): ReferenceSpec {
   }
 }
 
-/** Returns the spec of the object. The operator gets it with the defaults of the schema. */
+/** Returns the spec of the CronJob. All fields with defaults are set, as after the API server has applied the defaults. */
 function specOf({ schedule, startingDeadlineSeconds, ...spec }: ReferenceSpec): object {
   return { ...spec, schedule: schedule.text, jobTemplate, ...(startingDeadlineSeconds !== undefined && { startingDeadlineSeconds }) }
 }
 
 interface Ending {
-  /** In milliseconds of `clock.monotonicNow()`, as all times of this test that are not scheduled times. */
+  /** The end of the Job in milliseconds of `clock.monotonicNow()`, like all times of this test except scheduled times. */
   readonly at: number
   readonly time: number
   readonly outcome: 'Complete' | 'Failed'
 }
 
-/** Runs one year. Each step is the next moment at which something happens. Returns the scheduled times of all Jobs. */
+/**
+ * Simulates one year. Each step advances the clock to the next moment at which something happens. Resolves with the scheduled times of all
+ * Jobs, and the number of reconciles.
+ */
 async function simulate(dice: Dice): Promise<{ readonly started: readonly number[]; readonly reconciles: number }> {
   const clock = new FakeClock('2026-01-01T00:00:00Z')
   const end = clock.monotonicNow() + year
@@ -73,7 +76,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     if (real.writes !== before) throw new Error(`another reconcile at ${clock.now()} has written`)
   }
 
-  /** A user changes the CronJob, the operator stops for a while, or the clock jumps. */
+  /** At random, the operator stops for a while, the clock jumps, and a user changes the CronJob. All three can happen together. */
   function act(): void {
     nextAct = clock.monotonicNow() + dice.upTo(60) * dice.upTo(60) * 60_000 + dice.upTo(60_000)
     if (dice.chance(0.3)) upAgain = clock.monotonicNow() + dice.upTo(30) * dice.upTo(12) * 600_000
@@ -88,7 +91,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     const slot = nextTime(spec.schedule, clock.now()) - clock.now() + clock.monotonicNow()
     const next = Math.min(nextAct, ending?.at ?? Infinity, isUp() ? Math.min(timer, slot) : upAgain)
     if (next >= end) break
-    // With `set`, the monotonic time stands still, so that the time passes with `advance`.
+    // A call of `set` does not change the monotonic time, so the clock reaches `next` by `advance`.
     await clock.advance(next - clock.monotonicNow())
     const wasDown = upAgain === next
     if (ending?.at === next) {
@@ -103,7 +106,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     model.reconcile(clock.now())
     for (const time of model.started.slice(known)) {
       const outcome = dice.chance(0.3) ? 'Failed' : 'Complete'
-      // Some Jobs never end, unless another one replaces them.
+      // Some Jobs never end, unless another Job replaces them.
       if (!dice.chance(0.02)) endings.push({ at: next + dice.upTo(30) * dice.upTo(30) * 30_000 + 1000, time, outcome })
     }
     endings.sort((a, b) => a.at - b.at)

@@ -1,4 +1,4 @@
-/** Tests of the webhooks of CronJobs for what the acceptance rows do not show. */
+/** Tests of the webhooks of CronJobs in cases that the acceptance tests in `test/conformance` do not cover. */
 import t from 'tap'
 import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'

@@ -1,4 +1,4 @@
-/** Tests of the status of a Memcached whose Pods report what a condition must not contain. */
+/** Tests of the status of a Memcached whose containers have a reason or a message that is not valid in a condition. */
 import t from 'tap'
 import type { Condition } from '../../../src/api/conditions.ts'
 import { findCondition } from '../../../src/api/conditions.ts'

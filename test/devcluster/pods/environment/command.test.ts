@@ -7,7 +7,8 @@ const none = { variables: new Map<string, string>(), hostname: 'web-0' }
 const image = { Entrypoint: ['/entry', '$(A)'], Cmd: ['serve', '-v'] }
 
 /**
- * https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/ (the table in its notes), and
+ * The expected results are those of the table in the notes of
+ * https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/, and of
  * k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs.
  */
 t.test('command and args replace Entrypoint and Cmd', async (t) => {

@@ -16,7 +16,7 @@ async function variablesOf(
   return Object.fromEntries(await containerEnvironment(pod, containerWith(container), sources))
 }
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables. */
 t.test('env and envFrom', async (t) => {
   const from = (kind: 'configMapRef' | 'secretRef', name: string, rest: object = {}): object => ({ [kind]: { name }, ...rest })
   const key = (kind: 'configMapKeyRef' | 'secretKeyRef', name: string, key: string, rest: object = {}): object => ({
@@ -138,7 +138,10 @@ t.test('variables that would fill the memory are refused', async (t) => {
   await t.rejects(variablesOf({ env: doubled }), error)
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet: podFieldSelectorRuntimeValue, and of pkg/fieldpath: ExtractFieldPathAsString. */
+/**
+ * The expected results are those of k8s.io/kubernetes/pkg/kubelet: podFieldSelectorRuntimeValue, and of pkg/fieldpath:
+ * ExtractFieldPathAsString.
+ */
 t.test('fields of the Pod', async (t) => {
   const pod = podWith(
     { enableServiceLinks: false },
@@ -175,7 +178,10 @@ t.test('fields of the Pod', async (t) => {
   t.equal(early.get('IP'), '2.2.2.2')
 })
 
-/** The facts of k8s.io/kubernetes/pkg/api/v1/resource: ExtractContainerResourceValue, and of pkg/kubelet: defaultPodLimitsForDownwardAPI. */
+/**
+ * The expected results are those of k8s.io/kubernetes/pkg/api/v1/resource: ExtractContainerResourceValue, and of pkg/kubelet:
+ * defaultPodLimitsForDownwardAPI.
+ */
 t.test('resources of containers', async (t) => {
   const resources = {
     limits: { cpu: '57m', memory: '1Gi', 'hugepages-2Mi': '4Mi' },
@@ -216,7 +222,7 @@ t.test('resources of containers', async (t) => {
   )
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/envvars: FromServices, and of pkg/kubelet: getServiceEnvVarMap. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/envvars: FromServices, and of pkg/kubelet: getServiceEnvVarMap. */
 t.test('variables of Services', async (t) => {
   const sources = new FakeSources()
   sources.addService('default', 'kubernetes', { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, protocol: 'TCP' }] })

@@ -15,7 +15,7 @@ const mapping = mappingOf(
   ]),
 )
 
-/** The facts of k8s.io/kubernetes/third_party/forked/golang/expansion: Expand and tryReadVariableName. */
+/** The expected results are those of k8s.io/kubernetes/third_party/forked/golang/expansion: Expand and tryReadVariableName. */
 const facts: readonly (readonly [text: string, expanded: string])[] = [
   ['', ''],
   ['plain', 'plain'],

@@ -11,7 +11,10 @@ function encoded(chunks: readonly (string | Buffer)[], batchBytes = 1000): strin
   return text + encoder.end().toString()
 }
 
-/** The format of k8s.io/cri-client/pkg/logs: parseCRILog; the tags as github.com/containerd/containerd, internal/cri/io: redirectLogs. */
+/**
+ * The format of the entries is that of k8s.io/cri-client/pkg/logs: parseCRILog. The tags are those of
+ * github.com/containerd/containerd/internal/cri/io: redirectLogs.
+ */
 t.test('lines become entries', async (t) => {
   const long = 'x'.repeat(maxEntryBytes)
   const facts: readonly (readonly [title: string, chunks: readonly string[], text: string])[] = [
@@ -39,7 +42,7 @@ t.test('entries are returned in batches of about the given size', async (t) => {
   t.strictSame(sizes, [102, 102, 102, 102, 102])
 })
 
-/** The facts of k8s.io/cri-client/pkg/logs: parseCRILog. */
+/** The expected results are those of k8s.io/cri-client/pkg/logs: parseCRILog. */
 t.test('entries are parsed', async (t) => {
   const facts: readonly (readonly [line: string, text: string | undefined])[] = [
     ['2016-10-06T00:17:09.669794202Z stdout F log content\n', 'log content\n'],

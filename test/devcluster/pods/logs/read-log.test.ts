@@ -16,7 +16,7 @@ import { until } from '../../../../src/testing/until.ts'
 const all: ReadLogOptions = { follow: false, timestamps: false }
 const never = new AbortController().signal
 
-/** A container that writes when the test says so. */
+/** The log of a container whose output the test writes. */
 class World {
   readonly folder: string
   readonly clock = new FakeClock('2026-01-01T00:00:00Z')
@@ -31,7 +31,7 @@ class World {
     this.captured = this.log.capture(this.stdout, this.stderr)
   }
 
-  /** Writes, and waits until the log has it. */
+  /** Writes output of the container, and waits until the log contains this output. */
   async write(output: string, stream: 'stdout' | 'stderr' = 'stdout'): Promise<void> {
     const { version } = this.log.state
     this[stream].write(output)
@@ -49,7 +49,10 @@ class World {
   }
 }
 
-/** The facts of k8s.io/cri-client/pkg/logs/logs.go: ReadLogs and logWriter.write, and of tail.go: findTailLineStartIndex. */
+/**
+ * The expected results are those of k8s.io/cri-client/pkg/logs/logs.go: ReadLogs and logWriter.write, and of tail.go:
+ * findTailLineStartIndex.
+ */
 t.test('each option selects or formats lines', async (t) => {
   const world = new World(t)
   await world.write('one\n')
@@ -173,7 +176,7 @@ t.test('a follower that is behind reads the rest of a file that has been removed
     Array.from({ length: count }, (_, index) => `${from + index} ${'x'.repeat(90)}\n`).join('')
   for (let from = 0; from < 2500; from += 100) await world.write(lines(from, 100))
   const stream = readLog(world.log, { ...all, follow: true }, never)
-  // More blocks of the first file are to come than the stream reads ahead.
+  // The rest of the first file is larger than the part that the stream reads ahead. The stream must therefore read this file again later.
   const [first] = (await once(stream, 'data')) as [Buffer]
   stream.pause()
   for (let from = 2500; world.log.state.first < 3; from += 100) await world.write(lines(from, 100))
@@ -216,7 +219,7 @@ function openFiles(): string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${name}`)]
     } catch {
-      // It was the folder itself.
+      // This is the descriptor with which the folder was read. It has been closed since.
       return []
     }
   })
@@ -243,7 +246,7 @@ t.test('what is not an entry is left out', async (t) => {
   t.equal(await text(readLog(log, { ...all, tailLines: 1 }, never)), 'two\n')
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/kuberuntime: readLastStringFromContainerLogs. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/kuberuntime: readLastStringFromContainerLogs. */
 t.test('the end of a log as text', async (t) => {
   const world = new World(t)
   for (let number = 0; number < 200; number += 1) world.stdout.write(`line ${number}\n`)

@@ -1,6 +1,6 @@
 /**
- * Runs the cases in a private copy of the machine: with its own processes, mounts and links, which the cases can count, and its own /etc,
- * which names the user and the subordinate ids. Nothing of this machine is changed.
+ * Runs the cases in PID, mount and network namespaces of their own, so that the cases can count processes, mounts and links. For
+ * subordinate ids, an overlay on /etc adds the user and the ids of this user. Nothing of this machine is changed.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 
-/** A uid that no user of this machine has. Root runs the cases of unprivileged users as this user. */
+/** A uid that no user of this machine has. When root runs the tests, the cases for an unprivileged user run with this uid. */
 const uid = 61234
 
 /**
- * Arguments: the folder for temporary files, the kind of ids, whether there is a user namespace, the command. With one id, a file of /etc is a mount of its own, as in a
- * container of this machine. The shell does not end before its last child, and waits for orphans. Tap's options for Node.js would make the
- * process write files in the folder of this user.
+ * Arguments: the folder for temporary files, the kind of ids, `yes` if the script runs in a user namespace, and the command. With a single
+ * id, /etc/hosts is a mount, as in a container on this machine. The shell is PID 1: it runs the command as a child, and waits for orphans.
+ * NODE_OPTIONS is unset because the options of tap would make Node.js write files to the folder of the user who runs the tests.
  */
 const prepare = `
 set -e

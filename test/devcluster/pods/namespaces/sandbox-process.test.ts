@@ -1,4 +1,4 @@
-/** Tests of the start of a process by a script. */
+/** Tests of processes that a script starts. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -25,7 +25,7 @@ t.test('a start that is aborted ends its script, before the start and during it'
   const start = (): Promise<unknown> =>
     startProcess({
       ...{ enter: [], tty: false, stdin: false, pipes },
-      // Waits for a value for ever.
+      // The script waits for a value that never arrives.
       script: { script: ': >"$BEGUN"; read -r line <&3', environment: { BEGUN: begun } },
       lists: [],
       signal: stop.signal,

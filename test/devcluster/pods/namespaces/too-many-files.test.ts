@@ -1,4 +1,4 @@
-/** Tests of programs that cannot be started because Proreus has too many open files. Node.js returns a process without streams then. */
+/** Tests of programs that cannot be started because Proreus has too many open files. Node.js then returns a process without streams. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function withFreeFiles<T>(free: number, work: () => Promise<T>): Promise<T
   }
 }
 
-/** The paths of the open files. */
+/** The paths of the open files of this process. */
 function openFiles(): readonly string[] {
   return readdirSync('/proc/self/fd').map((fd) => {
     try {

@@ -1,4 +1,4 @@
-/** Tests of the way from Pods to servers on the loopback interface of the developer's machine. */
+/** Tests of connections from Pods to servers on the loopback interface of the developer's machine. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'

@@ -15,12 +15,12 @@ t.test('the members of a container', async (t) => {
   const processes = [
     entry(1, 0, 1),
     entry(100, 1, 100),
-    // A descendant in another group, whose own child comes earlier in the list.
+    // Process 102 is a descendant in another process group. Its child 101 comes earlier in the list.
     entry(101, 102, 102),
     entry(102, 100, 102),
-    // A process of the group whose parent has ended.
+    // The parent of this process has ended, but the process is still in the group of the container.
     entry(103, 1, 100),
-    // A daemon, and a process of its group.
+    // Process 104 is a daemon, which only its marker identifies. Process 105 is in the group of the daemon.
     entry(104, 1, 104, 'a/1'),
     entry(105, 1, 104),
     entry(200, 1, 200, 'a/10'),
@@ -43,7 +43,7 @@ t.test('the own process is never a member', async (t) => {
 t.test('a process that cannot be killed is left after two seconds', async (t) => {
   const clock = new FakeClock()
   let polls = 0
-  // No process has this pid: it is larger than the largest one of Linux and macOS.
+  // No process has this pid, because it is larger than the largest possible pid of Linux and macOS.
   const ending = endProcesses(clock, () => (polls++ < 1 ? [entry(2 ** 30, 1, 2 ** 30)] : []))
   await clock.advance(5)
   await ending

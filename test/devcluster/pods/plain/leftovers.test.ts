@@ -1,4 +1,4 @@
-/** Tests of processes that would outlive the one that has started them. */
+/** Tests of processes of containers that could outlive Proreus, or the supervisor that has started them. */
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ async function startDriver(t: Test, stateFolder: string): Promise<{ readonly dri
   return { driver, pod: await driver.createSandbox({ hostname: 'a', address: '10.244.0.2', hostNetwork: false }) }
 }
 
-/** Starts a process that no driver has started. It is killed at the end of the test. */
+/** Starts a process that belongs to no driver. The process is killed at the end of the test. */
 function startOther(t: Test, seconds: string): number {
   const child = spawn('sleep', [seconds], { stdio: 'ignore', detached: true })
   t.teardown(() => child.kill('SIGKILL'))
@@ -61,7 +61,7 @@ for (const { user, skip, before } of users) {
   t.test(`as ${user}: what outlives the supervisor, too, is ended at the next start`, { skip }, async (t) => {
     const [folder, seconds, bare] = [newStateFolder(t), uniqueSleep(), uniqueSleep()]
     const words = before(folder)
-    // The second container is found only by the file, because it has no environment.
+    // The second container has an empty environment, and thus no marker. Its process can be found only in the file `processes.json`.
     const scripts = [`${scatter(seconds)}\nsleep 1000`, `exec env -i sleep ${bare}`]
     const first = startOwner(t, folder, scripts, words)
     await first.ready()
@@ -133,7 +133,7 @@ t.test('a state folder is used by one driver at a time', async (t) => {
     message: `Pods cannot run as processes: the process ${process.pid} runs Pods with the same state folder`,
   })
   t.equal(sleepers(seconds).length, 1)
-  // The file still lists the processes of the first driver.
+  // The file `processes.json` still names the supervisor of the first driver.
   t.not(startTimeOf(supervisorOf(folder)), undefined)
 })
 

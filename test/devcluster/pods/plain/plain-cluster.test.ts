@@ -37,7 +37,7 @@ function untilPod(client: Client, name: string, condition: (pod: Pod) => boolean
   })
 }
 
-/** Returns a port on which nobody listens at the moment. All Pods have the ports of this machine. */
+/** Returns a port of this machine on which no process listens. Without namespaces, all Pods share the ports of this machine. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -112,9 +112,9 @@ t.test('kill -9 leaves no process, and the next start runs the Pods again', { sk
     const dev = new DevProcess(join(folder, 'state'), words)
     t.teardown(() => dev.kill())
     const { client } = await dev.ready()
-    // The later rounds find the Pods of the first.
+    // The cluster keeps its objects, so only the first round creates the Pods.
     if (round === 1) for (const name of ['a', 'b']) await run(client, name, shell(`trap '' TERM HUP; ${scatter(seconds)}\nsleep 1000`))
-    // The second round kills while the processes are being started.
+    // In the second round, Proreus is killed while it starts the processes.
     if (round === 2) await until('some processes run', () => sleepers(seconds).length > 0)
     else await sleeping(seconds, 2 * scattered)
     await client.close()

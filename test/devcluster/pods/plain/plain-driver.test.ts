@@ -1,4 +1,4 @@
-/** Tests of the driver `plain` with real processes, as the user who runs the tests and as one without privileges. */
+/** Tests of the driver `plain` with real processes, as the user who runs the tests and as a user without privileges. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'

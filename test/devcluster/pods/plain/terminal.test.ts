@@ -1,4 +1,4 @@
-/** Tests of the check for the program that opens terminals. */
+/** Tests of the check whether this machine has the program that opens terminals. */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Tests of what the driver `plain` refuses. */
+/** Tests of the fields of containers that the driver `plain` refuses. */
 import t from 'tap'
 import type { ContainerOptions } from '../../../../src/devcluster/pods/driver.ts'
 import { unsupported } from '../../../../src/devcluster/pods/plain/unsupported.ts'

@@ -22,7 +22,7 @@ const contextOf = (changes: Partial<ProbeContext> = {}): ProbeContext => ({
 })
 const shell = (script: string, ...args: string[]): { command: string[] } => ({ command: ['sh', '-c', script, 'sh', ...args] })
 
-/** Returns a target that keeps the processes that it has started. */
+/** Returns a target, the processes that this target has started, and the number of calls of `kill`. */
 function watched(): { readonly target: ProbeTarget; readonly processes: ExecProcess[]; readonly killed: () => number } {
   const processes: ExecProcess[] = []
   let kills = 0

@@ -178,7 +178,10 @@ for (const [name, respond, output] of failures) {
   })
 }
 
-/** Runs a probe with a timeout of one second. Lets the second pass when `isWaiting` returns true. */
+/**
+ * Runs a probe with a timeout of one second, and advances the clock by one second when `isWaiting` returns true. Resolves with the output
+ * of the failure.
+ */
 async function timeOut(t: Test, port: number, isWaiting: (clock: FakeClock) => boolean): Promise<string> {
   const clock = new FakeClock()
   const running = grpcProbe({ port }, contextOf({ clock, timeoutMs: 1000 }))
@@ -202,7 +205,7 @@ t.test('a call that is not answered in time is a failure', async (t) => {
 
 t.test('a client tries to connect until the time is over', async (t) => {
   const failed = 'timeout: failed to connect service "127.0.0.1:PORT" within 1s: context deadline exceeded'
-  // The second timer is that of the next try.
+  // The first timer is the timeout of the probe. The second timer delays the next attempt to connect.
   const waitsForNextTry = (clock: FakeClock): boolean => clock.pending === 2
   t.equal(await timeOut(t, await closedPort(), waitsForNextTry), failed)
   const resetting = createTcpServer((socket) => void socket.once('data', () => socket.resetAndDestroy()))
@@ -232,7 +235,7 @@ t.test('a server that comes up in time is a success', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-/** Listens on a port that was free a moment ago. */
+/** Makes the server listen on a port that was free before. */
 async function listenOn(t: Test, server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => server.close(resolve)))

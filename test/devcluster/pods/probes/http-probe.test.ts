@@ -26,7 +26,7 @@ const contextOf = (changes: Partial<ProbeContext> = {}): ProbeContext => ({
   ...changes,
 })
 
-/** Runs a probe. The ports of the two ends are written as `CLIENT` and `SERVER`. */
+/** Runs a probe. In the output, `CLIENT` and `SERVER` replace the addresses and ports of the client and the server. */
 async function probe(action: HttpGetAction, changes?: Partial<ProbeContext>): Promise<readonly [kind: string, output: string]> {
   const replaced = (text: string): string => text.replace(/127\.0\.0\.1:\d+->/, 'CLIENT->').replaceAll(`127.0.0.1:${action.port}`, 'SERVER')
   try {
@@ -45,7 +45,7 @@ const echo = (): Server =>
     response.end([`${method} ${url}`, ...headers].join('\n'))
   })
 
-/** A server that calls `answer` for each connection when its first bytes have arrived. */
+/** A server that calls `answer` for each connection when the first bytes of the connection have arrived. */
 const rawServer = (answer: (socket: Socket) => void): Server => createTcpServer((socket) => void socket.once('data', () => answer(socket)))
 
 t.test('a probe sends the headers of the kubelet', async (t) => {
@@ -278,7 +278,7 @@ t.test('ten kilobytes of an endless body are read', async (t) => {
   await eventually(() => listening.connections === 0)
 })
 
-/** Starts a server, runs a probe with a timeout of one second, and lets the second pass when the server has called `waits`. */
+/** Starts a server, runs a probe with a timeout of one second, and advances the clock by one second when the server has called `waits`. */
 async function timeOut(t: Test, start: (waits: () => void) => Server, scheme?: string): ReturnType<typeof probe> {
   const waiting = Promise.withResolvers<void>()
   const listening = await listen(t, start(waiting.resolve))
@@ -301,7 +301,7 @@ t.test('a server that does not answer in time fails', async (t) => {
 })
 
 t.test('a server that sends one byte after the other does not get more time', async (t) => {
-  /** Sends the bytes of `text` and then zeros, one in each turn of the event loop. Calls `waits` after `text`. */
+  /** Sends `text` and then digits `0`, one byte in each turn of the event loop. Calls `waits` after `text` and 100 digits. */
   const drip =
     (text: string) =>
     (waits: () => void): Server =>

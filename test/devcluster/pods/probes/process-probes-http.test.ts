@@ -36,7 +36,7 @@ t.test('a server becomes ready, moves, and is killed when it hangs', async (t) =
     onFailure: (kind, output) => log.push(`${kind}: ${output.replace(String(listening.port), 'PORT')}`),
     record: ({ reason, message }) => log.push(`${reason}: ${message}`),
   })
-  /** Waits for the end of the next run, and applies it. */
+  /** Advances the clock, waits until a run of a probe has ended, and applies the result of the run. */
   const nextRun = async (ms: number): Promise<ReturnType<typeof probes.step>> => {
     const before = wakes
     await clock.advance(ms)

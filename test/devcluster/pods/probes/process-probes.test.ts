@@ -6,7 +6,7 @@ import type { ContainerSpec, ProbeKind, ProbesOptions } from '../../../../src/de
 import { ProcessProbes } from '../../../../src/devcluster/pods/probes/process-probes.ts'
 import { FakeClock } from '../../../../src/testing/fake-clock.ts'
 
-/** The ports of the probes: a test knows by the port which probe connects. */
+/** Each kind of probe has a port of its own. The port of a connection shows which probe connects. */
 const ports: Readonly<Record<ProbeKind, number>> = { startup: 1, liveness: 2, readiness: 3 }
 const kindOf = (port: number): ProbeKind => (Object.keys(ports) as ProbeKind[]).find((kind) => ports[kind] === port)!
 /** Returns a probe that connects to the port of its kind. */
@@ -15,16 +15,16 @@ const probe = (kind: ProbeKind, fields: object = {}): object => ({ [`${kind}Prob
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 interface WorldOptions {
-  /** Returns true when the probe fails at this second. */
+  /** Returns true when the probe fails at this second, counted from the start of the container. */
   readonly fails?: (kind: ProbeKind, second: number) => boolean
   readonly known?: NonNullable<ProbesOptions['known']>
-  /** The number of seconds since the start of the container. */
+  /** The number of seconds from the start of the container to the creation of its probes. Default: 0. */
   readonly age?: number
-  /** Returns the connection of a probe. Default: at once. */
+  /** Resolves when a probe is connected. Default: at once. */
   readonly connect?: (kind: ProbeKind) => Promise<Duplex>
 }
 
-/** One run of a container. The log has a line for each change. */
+/** The probes of one run of a container. The log has a line for each connection, failure, Event, kill and change of state. */
 class World {
   readonly clock = new FakeClock()
   readonly probes: ProcessProbes
@@ -57,7 +57,7 @@ class World {
     this.#show()
   }
 
-  /** Returns the log until `second`. */
+  /** Advances the clock to `second`, counted from the start of the container, and returns the log. */
   async until(second: number): Promise<readonly string[]> {
     await this.clock.advance(this.#startedAt + second * 1000 - this.clock.now())
     return this.log
@@ -74,7 +74,7 @@ class World {
     this.#show()
   }
 
-  /** Notes a change of the two states. */
+  /** Adds a line to the log if `isStarted` or `isReady` has changed. */
   #show(): void {
     const { isStarted, isReady } = this.probes
     const shown = `${isStarted ? 'started' : 'not started'}, ${isReady ? 'ready' : 'unready'}`

@@ -13,7 +13,7 @@ import { closedPort, listen, loopbackTarget } from '../../../support/devcluster/
 import { eventually } from '../../../support/eventually.ts'
 import { rejectionOf } from '../../../support/rejection.ts'
 
-/** Runs a hook. Returns the message of its error, or undefined for a success, and the Events. */
+/** Runs a hook. Resolves with the message of its error, or undefined if the hook succeeds, followed by the Events. */
 async function run(handler: HookHandler, changes: Partial<HookOptions> = {}): Promise<readonly [string | undefined, ...RuntimeEvent[]]> {
   const events: RuntimeEvent[] = []
   const options: HookOptions = {

@@ -6,7 +6,7 @@ import { runProbe } from '../../../../src/devcluster/pods/probes/run-probe.ts'
 import { systemClock } from '../../../../src/runtime/clock.ts'
 import { loopbackTarget } from '../../../support/devcluster/loopback-target.ts'
 
-/** A container in which the first `failures` commands cannot be started. */
+/** Returns the context of a container in which the first `failures` commands cannot be started, and the number of commands so far. */
 function contextWith(failures: number): { readonly context: ProbeContext; readonly commands: () => number } {
   let commands = 0
   const execute: ProbeContext['target']['execute'] = (command) => {

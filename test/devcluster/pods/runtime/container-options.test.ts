@@ -1,4 +1,4 @@
-/** Tests of what the driver receives for a container. */
+/** Tests of the options that the driver receives for a container. */
 import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ t.test('in the mode plain, HOME is the home of the user who runs Proreus', async
   t.equal((await start()).options.environment['HOME'], userInfo().homedir)
 })
 
-/** k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue. */
 t.test('without a limit, resourceFieldRef shows what the node can allocate', async (t) => {
   const resourceFieldRef = { containerName: 'main', resource: 'limits.cpu' }
   const { stateFolder, pod, start } = await podWithoutProcesses(t, {
@@ -56,7 +56,7 @@ const servers = ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4']
 const tooMany =
   'Warning DNSConfigForming: Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 1.1.1.1 2.2.2.2 3.3.3.3'
 
-/** k8s.io/kubernetes/pkg/kubelet/network/dns: Configurer.GetPodDNS. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/network/dns: Configurer.GetPodDNS. */
 t.test('warnings about the DNS settings of a Pod are Events, once for the Pod', async (t) => {
   const dns = { clusterDns: [], clusterDomain: 'cluster.local', resolvConf: '' }
   const spec = { containers: [{}, { name: 'side' }], dnsConfig: { nameservers: servers } }
@@ -75,7 +75,10 @@ t.test('in the mode plain, the DNS settings are those of the machine, so only th
   t.strictSame(eventsOf(pod), [missingDns])
 })
 
-/** k8s.io/kubernetes/pkg/kubelet/kuberuntime: generatePodSandboxConfig; pkg/kubelet: nodeHostsFileContent. */
+/**
+ * The expected results are those of k8s.io/kubernetes/pkg/kubelet/kuberuntime: generatePodSandboxConfig, and of pkg/kubelet:
+ * nodeHostsFileContent.
+ */
 t.test('a Pod with hostNetwork has the host name and the hosts file of its node', async (t) => {
   const hostAliases = [{ ip: '10.1.2.3', hostnames: ['db'] }]
   for (const [hostNetwork, hostname, hosts] of [

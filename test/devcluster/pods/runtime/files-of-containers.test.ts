@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { folderRemover, groupSetter, ownershipChanger } from '../../../../src/devcluster/pods/runtime/files-of-containers.ts'
 
-// `env` runs a command as the words that enter a namespace do.
+// Like the words that enter a namespace, `env` runs the command that follows.
 const prefix = ['env']
 
 t.test('a folder is removed, whatever its name', async (t) => {

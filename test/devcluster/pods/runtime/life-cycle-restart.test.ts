@@ -14,8 +14,9 @@ const directory = await mkdtemp(join(tmpdir(), 'proreus-restart-'))
 t.teardown(() => rm(directory, { recursive: true, force: true }))
 const options = { directory, keepObjects: true, pods: { stateFolder: join(directory, 'pods') } }
 
-// The node loses its containers, as in a reboot (k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions;
-// github.com/containerd/containerd/internal/cri/server/restart.go: loadContainer).
+// A restart of the cluster ends all containers of the node, as a reboot does. The expected results are those of
+// k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, and of
+// github.com/containerd/containerd/internal/cri/server/restart.go: loadContainer.
 t.test(
   'after a restart of the cluster, the containers have ended with 255, and the restart policy decides',
   { skip: await namespacesProblem() },

@@ -1,4 +1,4 @@
-/** Tests of the access to a Pod whose driver starts no processes. */
+/** Tests of exec, attach, logs and forwarded ports of a Pod whose driver starts no real processes. */
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -22,7 +22,7 @@ function accessTo(pod: object): PodAccess {
   return new PodAccess({ context, podOf: () => pod as ProcessPod })
 }
 
-/** github.com/containerd/containerd, internal/cri/server: execInternal. */
+/** The expected results are those of github.com/containerd/containerd, internal/cri/server: execInternal. */
 t.test('a process of exec has TERM=xterm when it has a terminal, whatever TERM the container has', async (t) => {
   const { pod, stateFolder, start } = await podWithoutProcesses(t, { containers: [{ env: [{ name: 'TERM', value: 'dumb' }] }] })
   const access = new PodAccess({ context: { stateFolder, clock: systemClock, logger: silentLogger() }, podOf: () => pod })
@@ -70,7 +70,7 @@ t.test('an error of a forwarded port names the port and the Pod once', async (t)
   }
 })
 
-// k8s.io/kubernetes/pkg/kubelet: validateContainerLogStatus.
+// The expected results are those of k8s.io/kubernetes/pkg/kubelet: validateContainerLogStatus.
 t.test('the previous log of a container that waits for its restart is the one of its latest run', async (t) => {
   const logs = await ContainerLogs.open({ stateFolder: t.testdir(), podUid: 'u', container: 'main' })
   for (const run of [0, 1]) await (await logs.start(run)).capture(Readable.from([Buffer.from(`run ${run}\n`)]))

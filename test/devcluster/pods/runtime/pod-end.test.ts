@@ -1,4 +1,6 @@
-/** Tests of the signals and hooks at the end of Pods (k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_container.go: killContainer). */
+/**
+ * Tests of the signals and hooks at the end of Pods (k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_container.go: killContainer).
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,7 +16,7 @@ t.jobs = 3
 const folder = t.testdir()
 const volumes = [{ name: 'out', hostPath: { path: folder } }]
 const volumeMounts = [{ name: 'out', mountPath: '/out' }]
-/** A container that appends to the file of its Pod. `script` may use `$file`. */
+/** Returns a container that runs `script`. The script can append lines to `$file`, the file of its Pod. */
 const container = (name: string, pod: string, script: string, more: object = {}): object => ({
   name,
   image: 'example.com/app:1',

@@ -1,4 +1,4 @@
-/** Tests of a Pod with a driver that starts no processes. */
+/** Tests of a Pod whose driver starts no real processes. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -48,7 +48,7 @@ t.test('a container whose log cannot be written fails, also while its hook runs'
   })
   const logs = join(stateFolder, 'logs', pod.pod.metadata.uid)
   mkdirSync(join(stateFolder, 'logs'))
-  // No folder can be made at the path of a file.
+  // A file at the path of the log folder prevents the creation of this folder.
   writeFileSync(logs, '')
   const run = startRun(pod)
   await until('the container has failed', () => run.start.error !== undefined)
@@ -125,7 +125,7 @@ t.test('a container has ended when its output is complete', async (t) => {
   await until('the process runs', () => Number.isFinite(run.start.endsAt))
   const { exitCode, output, exit } = processes[0]!
   exitCode.resolve(3)
-  // The exit is known some turns before the rest of the output arrives.
+  // The exit code is known several turns of the event loop before the rest of the output arrives.
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
   output.end('last words')
   exit(3)

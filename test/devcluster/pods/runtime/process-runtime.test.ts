@@ -162,7 +162,7 @@ t.test('the files of a claim outlive the Pod, and end with the volume', async (t
 })
 
 t.test('Pods are deleted, whether or not they end by SIGTERM, and so are their files', async () => {
-  // A first process in a PID namespace ignores SIGTERM until it has a handler, so the Pod is ready only then.
+  // The first process in a PID namespace ignores SIGTERM until it has a handler. The Pod therefore becomes ready only after `trap`.
   const readinessProbe = { exec: { command: ['test', '-e', '/tmp/armed'] }, periodSeconds: 1 }
   const loop = 'touch /tmp/armed; while :; do sleep 0.05; done'
   await run('polite', { ...shell(`trap "exit 0" TERM; ${loop}`), readinessProbe }, { terminationGracePeriodSeconds: 30 })
@@ -207,7 +207,7 @@ t.test('a container has the token of its ServiceAccount, with which it reaches t
 })
 
 t.test('probes by TCP, HTTP and gRPC, and hooks, are run', async (t) => {
-  // The health of gRPC is 1 for SERVING and 2 for NOT_SERVING.
+  // In the response to a gRPC health check, 1 means SERVING and 2 means NOT_SERVING.
   const server = `const { createServer } = require('http'); const { existsSync } = require('fs')
     createServer((request, response) => { response.statusCode = existsSync('/tmp/ready') ? 200 : 503; response.end() }).listen(8080)
     require('http2').createServer().on('stream', (stream) => {

@@ -61,7 +61,7 @@ t.test('a file of users that could block or has no end is refused', async (t) =>
   }
 })
 
-/** Makes a file without content that has a size. */
+/** Creates a sparse file of `size` bytes. */
 function makeFile(path: string, size: number): void {
   writeFileSync(path, '')
   truncateSync(path, size)

@@ -1,4 +1,4 @@
-/** Tests of Pods whose sandbox ends by itself: the kubelet replaces the sandbox. */
+/** Tests of Pods whose sandbox ends without a request of the kubelet, which then replaces the sandbox. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
 import type { Pod } from '../../../../src/api/builtin.ts'
@@ -9,13 +9,13 @@ import { hasEnded, isReady, keyOf, needNamespaces, startProcessCluster } from '.
 import { untilGone } from '../../../support/devcluster/client.ts'
 import { sh } from './life-cycle/parts.ts'
 
-/** Prints the network namespace of the Pod, and runs until it is killed. */
+/** A script that prints the network namespace of the Pod, and runs until it is killed. */
 const endless = 'readlink /proc/self/ns/net; sleep 1000'
 
 const pods = await startProcessCluster(t)
 await needNamespaces(t, pods.cluster)
 
-// k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, SyncPod.
+// The expected results are those of k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, SyncPod.
 t.test('all containers begin again in the new sandbox, the init containers first', async (t) => {
   const initContainers = [sh('true', { name: 'first' })]
   await pods.run('always', sh(endless), { initContainers })
@@ -67,7 +67,7 @@ async function killSandbox({ output }: ProcessCluster, pod: Pod): Promise<void> 
   })
   const inNetwork = readdirSync('/proc').flatMap((pid) => (networkOf(pid) === network ? [{ pid, ids: idsOf(pid) }] : []))
   const first = inNetwork.filter(({ ids }) => ids.at(-1) === '1')
-  // The first processes of containers have one more PID namespace than the first process of the Pod.
+  // The first process of a container is in one more PID namespace than the first process of the Pod.
   const depth = Math.min(...first.map(({ ids }) => ids.length))
   for (const { pid, ids } of first) if (ids.length === depth) process.kill(Number(pid), 'SIGKILL')
 }
@@ -80,13 +80,13 @@ function networkOf(pid: string): string | undefined {
   }
 }
 
-/** The ids of a process in all its PID namespaces. */
+/** The ids of a process in all its PID namespaces, the innermost namespace last. */
 function idsOf(pid: string): readonly string[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? []
 }
 
-/** The numbers of restarts of the init containers and of the containers, in the order of their names. */
+/** The restart counts of the init containers, followed by those of the containers in the order of their names. */
 function restartsOf({ status }: Pod): string {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   return all.map(({ restartCount }) => restartCount).join()

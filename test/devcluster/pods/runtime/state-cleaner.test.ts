@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Client } from '../../../../src/client/client.ts'
 import { cleanState } from '../../../../src/devcluster/pods/runtime/state-cleaner.ts'
 
-/** A client whose cluster has one Pod and one PersistentVolume. */
+/** A client of a cluster that has one Pod and one PersistentVolume. */
 const client = {
   list: (type: { kind: string }) => Promise.resolve({ items: [{ metadata: type.kind === 'Pod' ? { uid: 'kept' } : { name: 'kept' } }] }),
 } as unknown as Client

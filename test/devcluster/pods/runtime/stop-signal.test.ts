@@ -12,7 +12,7 @@ import { keyOf, needNamespaces, startProcessCluster } from '../../../support/pod
 const folder = await mkdtemp(join(tmpdir(), 'proreus-images-'))
 t.teardown(() => rm(folder, { recursive: true }))
 
-/** Makes an image without programs. The containers mount those of this machine. */
+/** Creates an image without programs. The containers mount the programs of this machine. */
 async function makeImage(name: string, config: object): Promise<string> {
   await mkdir(join(folder, name))
   await writeFile(join(folder, `${name}.json`), JSON.stringify({ config }))

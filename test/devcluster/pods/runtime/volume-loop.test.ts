@@ -9,7 +9,7 @@ import { podWith } from '../../../support/pods/fake-sources.ts'
 
 const failed: readonly VolumeError[] = [{ name: 'VolumeError', reason: 'FailedMount', message: 'not found' }]
 
-/** A loop whose volumes are made when the test says so. */
+/** A loop in which each call of `sync` ends when the test calls `made`. */
 class World {
   readonly clock = new FakeClock()
   refreshAt = Number.POSITIVE_INFINITY
@@ -39,7 +39,7 @@ class World {
     t.teardown(() => this.end.abort())
   }
 
-  /** Ends the latest call of `sync`, and resolves when the loop waits. */
+  /** Ends the latest call of `sync` with `errors`, and resolves when the loop has handled this result. */
   async made(errors: readonly VolumeError[] = []): Promise<void> {
     this.syncs.at(-1)!.resolve(errors)
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
@@ -93,7 +93,7 @@ t.test('a token is renewed soon after the machine has slept beyond the time of i
   const world = new World(t)
   world.refreshAt = world.clock.now() + 3_000_000
   await world.made()
-  // The time passes, and the timers do not.
+  // As when the machine sleeps, the time passes but the pending timers do not advance.
   world.clock.set(world.clock.now() + 7_200_000)
   await world.clock.advance(60_000)
   t.equal(world.syncs.length, 2)

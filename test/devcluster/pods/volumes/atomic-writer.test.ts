@@ -40,7 +40,7 @@ class World {
   }
 }
 
-/** The layout in the comment of k8s.io/kubernetes/pkg/volume/util: AtomicWriter.Write. */
+/** The expected layout is described in the comment of k8s.io/kubernetes/pkg/volume/util: AtomicWriter.Write. */
 t.test('visible names are links through ..data to a folder that is named after the time', async (t) => {
   const world = new World(t)
   await world.write({ podName: 'web', 'user/labels': 'a', 'user/deep/x': 'b' })
@@ -84,7 +84,7 @@ t.test('a volume without files has an empty version', async (t) => {
   t.strictSame(await world.names(), ['..2026_02_03_04_05_06.1', '..data'])
 })
 
-/** The facts of k8s.io/kubernetes/pkg/volume/util: validatePath. */
+/** The expected results are those of k8s.io/kubernetes/pkg/volume/util: validatePath. */
 t.test('paths that lead out of the volume, or to its own names, are refused', async (t) => {
   const facts: readonly (readonly [path: string, message: string])[] = [
     ['', 'invalid path: must not be empty: ""'],

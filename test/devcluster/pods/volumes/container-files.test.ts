@@ -9,7 +9,7 @@ import { podDns, resolvConf } from '../../../../src/devcluster/pods/volumes/reso
 import { terminationMessage } from '../../../../src/devcluster/pods/volumes/termination-message.ts'
 import { containerWith, podWith } from '../../../support/pods/fake-sources.ts'
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: managedHostsFileContent, nodeHostsFileContent. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: managedHostsFileContent, nodeHostsFileContent. */
 t.test('/etc/hosts', async (t) => {
   const head =
     '# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n' +
@@ -31,7 +31,10 @@ t.test('/etc/hosts', async (t) => {
   t.equal(hostNetworkHostsFile('x\n'), '# Kubernetes-managed hosts file (host network).\nx\n')
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet: GeneratePodHostNameAndDomain, and of pkg/kubelet/util: GetNodenameForKernel. */
+/**
+ * The expected results are those of k8s.io/kubernetes/pkg/kubelet: GeneratePodHostNameAndDomain, and of pkg/kubelet/util:
+ * GetNodenameForKernel.
+ */
 t.test('host names', async (t) => {
   const of = (spec: object, name = 'web'): object => podHostName(podWith(spec, { name }), 'cluster.local')
   t.strictSame(of({}), { hostname: 'web', domain: '', nodename: 'web' })
@@ -48,7 +51,7 @@ t.test('host names', async (t) => {
   })
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/network/dns/dns.go: GetPodDNS. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/network/dns/dns.go: GetPodDNS. */
 t.test('/etc/resolv.conf', async (t) => {
   const node = {
     clusterDns: ['10.96.0.10'],
@@ -145,7 +148,7 @@ t.test('the files of a container are rewritten in place', async (t) => {
   await t.rejects(makeContainerFiles(containerWith({ name: '../x' }), options), { message: /cannot be the name of a file/ })
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/kuberuntime: getTerminationMessage, and of pkg/util/tail: ReadAtMost. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/kuberuntime: getTerminationMessage, and of pkg/util/tail: ReadAtMost. */
 t.test('the termination message', async (t) => {
   const folder = t.testdir({
     message: 'bye',

@@ -5,14 +5,14 @@ import t from 'tap'
 import type { OwnershipChange } from '../../../../src/devcluster/pods/volumes/ownership.ts'
 import { changeOwnership, setGroup } from '../../../../src/devcluster/pods/volumes/ownership.ts'
 
-/** Returns the changes by relative path, and the paths in their order. */
+/** Returns the changes of ownership in their order, with paths relative to `folder`. */
 async function changesOf(folder: string, isReadOnly: boolean, policy?: 'Always' | 'OnRootMismatch'): Promise<OwnershipChange[]> {
   const changes: OwnershipChange[] = []
   await setGroup(folder, 2000, { isReadOnly, policy, change: async (batch) => void changes.push(...batch) })
   return changes.map((change) => ({ ...change, path: change.path.slice(folder.length) }))
 }
 
-/** The facts of k8s.io/kubernetes/pkg/volume/volume_linux.go: changeFilePermission and walkDeep. */
+/** The expected results are those of k8s.io/kubernetes/pkg/volume/volume_linux.go: changeFilePermission and walkDeep. */
 t.test('the group gets all files, the root last', async (t) => {
   const old = process.umask(0o022)
   t.teardown(() => process.umask(old))

@@ -142,7 +142,10 @@ t.test('each type of volume', async (t) => {
   t.strictSame(removed, [persistent('pv-2')])
 })
 
-/** The facts of k8s.io/kubernetes/pkg/volume: configmap.MakePayload, secret.MakePayload, projected.collectData, downwardapi.CollectData. */
+/**
+ * The expected results are those of k8s.io/kubernetes/pkg/volume: configmap.MakePayload, secret.MakePayload, projected.collectData,
+ * downwardapi.CollectData.
+ */
 t.test('items, modes and optional objects', async (t) => {
   const items = [
     { key: 'a', path: 'x/y/a' },
@@ -205,7 +208,7 @@ t.test('a token is renewed at refreshAt', async (t) => {
   t.ok(world.volumes.refreshAt > world.clock.now() + 400_000)
 })
 
-/** The facts of k8s.io/kubernetes/pkg/volume/projected: collectData, and of pkg/volume/util: FsUserFrom. */
+/** The expected results are those of k8s.io/kubernetes/pkg/volume/projected: collectData, and of pkg/volume/util: FsUserFrom. */
 t.test('fsGroup and runAsUser', async (t) => {
   const volumes = [
     { name: 'api', projected: { defaultMode: 0o644, sources: [{ serviceAccountToken: { path: 'token' } }] } },
@@ -250,7 +253,7 @@ t.test('fsGroup and runAsUser', async (t) => {
   t.equal((await stat(other.path('api', 'token'))).mode & 0o777, 0o644)
 })
 
-/** The words of k8s.io/kubernetes/pkg/volume/util/operationexecutor: GenerateError, and of the volume plugins. */
+/** The expected messages are those of k8s.io/kubernetes/pkg/volume/util/operationexecutor: GenerateError, and of the volume plugins. */
 t.test('a volume that is not ready has the message of FailedMount', async (t) => {
   const facts: readonly (readonly [source: object, message: string])[] = [
     [{ configMap: { name: 'y' } }, 'configmap "y" not found'],
@@ -315,7 +318,10 @@ t.test('a volume whose files are too large together is refused', async (t) => {
   t.strictSame(await world.sync(), [], 'a later source replaces the files of an earlier one')
 })
 
-/** The words of k8s.io/kubernetes/pkg/kubelet/volumemanager/populator: createVolumeSpec, and of volumemanager: WaitForAttachAndMount. */
+/**
+ * The expected messages are those of k8s.io/kubernetes/pkg/kubelet/volumemanager/populator: createVolumeSpec, and of volumemanager:
+ * WaitForAttachAndMount.
+ */
 t.test('a claim that is not usable', async (t) => {
   const bound = { status: { phase: 'Bound' } }
   const facts: readonly (readonly [claim: object | undefined, message: string])[] = [
@@ -362,7 +368,7 @@ t.test('an immutable object is read once', async (t) => {
   t.strictSame(world.sources.reads, ['configMap ns/c'])
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: makeMounts, resolveRecursiveReadOnly. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/kubelet_pods.go: makeMounts, resolveRecursiveReadOnly. */
 t.test('subPath and read-only mounts', async (t) => {
   const world = new World(t, [
     { name: 'c', configMap: { name: 'c' } },
@@ -411,7 +417,7 @@ t.test('subPath and read-only mounts', async (t) => {
   )
 })
 
-/** The facts of k8s.io/kubernetes/pkg/volume/util/nested_volumes.go: getNestedMountpoints. */
+/** The expected results are those of k8s.io/kubernetes/pkg/volume/util/nested_volumes.go: getNestedMountpoints. */
 t.test('a read-only volume has folders for the volumes that are mounted in it', async (t) => {
   const mounts = ['/dir', '/dir/nested', '/dir/nested/other', '/dir/nested-vol', '/dir2/x', '/dir/a/b'].map((mountPath, index) => ({
     name: index === 0 ? 'c' : 'scratch',

@@ -21,7 +21,7 @@ class World {
     })
   }
 
-  /** The seconds until the next renewal. */
+  /** The number of seconds until the next renewal. */
   get refreshIn(): number {
     return (this.tokens.refreshAt - this.clock.now()) / 1000
   }
@@ -48,7 +48,7 @@ t.test('a token is bound to the Pod, and requested once for each audience and li
   ])
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/token/token_manager.go: requiresRefresh. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/token/token_manager.go: requiresRefresh. */
 t.test('a token is renewed at 80% of its lifetime, at the latest after a day, and up to 10 s earlier', async (t) => {
   const facts: readonly (readonly [seconds: number, random: number, refreshIn: number])[] = [
     [3600, 0, 2880],
@@ -72,7 +72,7 @@ t.test('a token is renewed at 80% of its lifetime, at the latest after a day, an
   t.equal(world.refreshIn, 2880)
 })
 
-/** The facts of k8s.io/kubernetes/pkg/kubelet/token/token_manager.go: GetServiceAccountToken. */
+/** The expected results are those of k8s.io/kubernetes/pkg/kubelet/token/token_manager.go: GetServiceAccountToken. */
 t.test('the old token is used until it expires, while renewals fail once a minute', async (t) => {
   const world = new World()
   const { tokens, clock } = world

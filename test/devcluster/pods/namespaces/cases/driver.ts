@@ -1,4 +1,4 @@
-/** A driver for the cases, and shorthands for its containers. */
+/** A driver for the cases, and functions that start its containers. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { text } from 'node:stream/consumers'
@@ -32,7 +32,7 @@ export async function world(t: Test, options: NamespacesOptions = {}): Promise<W
   }
 }
 
-/** Starts a container with the root of the machine. */
+/** Starts a container whose root file system is that of the machine. */
 export function start(pod: PodSandbox, command: readonly string[], options: Partial<ContainerOptions> = {}): Promise<ContainerProcess> {
   return pod.start({ command, environment, isRootReadOnly: false, mounts: [], tty: false, stdin: false, ...options })
 }
@@ -63,7 +63,7 @@ export async function run(pod: PodSandbox, script: string, options: Partial<Cont
   return outcome(await shell(pod, script, options))
 }
 
-/** What a driver could leave behind. */
+/** Everything on the machine that a driver could leave behind. */
 export interface Traces {
   /** The command lines of all processes that have not ended. */
   readonly processes: readonly string[]

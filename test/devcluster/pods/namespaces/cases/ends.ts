@@ -1,4 +1,7 @@
-/** Cases of ends: nothing of a container, of a Pod or of the driver is left, whatever its processes have done, and even when Proreus dies. */
+/**
+ * Cases of the end of containers, Pods and the driver: nothing is left, whatever the processes of the containers have done, and even when
+ * Proreus is killed.
+ */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -10,7 +13,7 @@ import type { NamespacesDriver } from '../../../../../src/devcluster/pods/namesp
 import { until } from '../../../../../src/testing/until.ts'
 import { shell, start, traces, world } from './driver.ts'
 
-/** A script that tries to stay: it forks twice, starts sessions, ignores signals and waits. */
+/** A script whose processes try not to be ended: they are forked twice, start sessions of their own, and ignore signals. */
 const stubborn = `
 trap '' TERM HUP INT
 (setsid sleep 1000 &)
@@ -18,7 +21,7 @@ trap '' TERM HUP INT
 echo ready
 sleep 1000`
 
-/** Waits until the machine is as it was. Ended processes and their networks take a moment to disappear. */
+/** Waits until the traces on the machine equal `before`. Processes and networks disappear a moment after they have ended. */
 async function isAsBefore(t: Test, before: ReturnType<typeof traces>): Promise<void> {
   await until('nothing is left', () => JSON.stringify(traces()) === JSON.stringify(before), 10_000).catch(() => undefined)
   t.strictSame(traces(), before)

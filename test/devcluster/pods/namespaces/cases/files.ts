@@ -1,4 +1,4 @@
-/** Cases of file systems: the root, images, volumes, and what the machine sees of them. */
+/** Cases of file systems: the root, images, volumes, and the effects of containers on the files of the machine. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -139,7 +139,10 @@ t.test('/proc, /dev and /sys', async (t) => {
   )
 })
 
-/** Creates an image with a shell and nothing else. Its /bin is a link that would lead to the machine outside of the image. */
+/**
+ * Creates an image that contains a shell and no other program. In the image, /bin is a link with an absolute path, which leads to a folder
+ * of the machine unless it is resolved in the root of the image.
+ */
 function makeImage(): string {
   const image = temporaryFolder()
   chmodSync(image, 0o755)

@@ -157,7 +157,7 @@ t.test('further processes have the variables of the container, unless theirs rep
   t.equal((await outcome(await container.execute({ command, tty: false, stdin: false }))).stdout, '/srv dumb\n')
 })
 
-/** Collects the output of a terminal, with the line ends of a file. */
+/** Collects the output of a terminal without its carriage returns. */
 function screen({ stdout }: { readonly stdout: Readable }): () => string {
   let output = ''
   stdout.on('data', (chunk: Buffer) => (output += chunk.toString().replaceAll('\r', '')))
@@ -180,7 +180,7 @@ t.test('a container with a terminal', async (t) => {
   t.equal(output(), '/dev/pts/0\n echo \nhello\n43 132\ngot hello\n')
 })
 
-/** Waits until the first terminal of a container has a size. */
+/** Waits until the first terminal of a container has the given size, as rows and columns. */
 async function sizeBecomes(container: Awaited<ReturnType<typeof shell>>, size: string): Promise<void> {
   await until(`the size is ${size}`, async () => {
     const process = await container.execute({ command: ['sh', '-c', 'stty size </dev/pts/0'], tty: false, stdin: false })

@@ -1,4 +1,4 @@
-/** Tests of DNS messages: sizes, EDNS, and messages that are no queries. */
+/** Tests of DNS messages: sizes, EDNS, and messages that are not queries. */
 import type { Answer, Packet } from 'dns-packet'
 import { decode, encode } from 'dns-packet'
 import t from 'tap'
@@ -27,7 +27,7 @@ function query(packet: Packet): DnsQuery {
   return found
 }
 
-/** Returns the code of the response with which a message is refused. */
+/** Returns the code of the response that refuses a message, `no response` if there is none, and undefined if the message is a query. */
 function refusedWith(message: Buffer): string | undefined {
   const found = decodeQuery(message)
   if (found === undefined) return 'no response'

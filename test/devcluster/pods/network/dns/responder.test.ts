@@ -1,4 +1,4 @@
-/** Tests of the answers that need several zones: aliases. */
+/** Tests of aliases, whose answers can consist of records from several zones. */
 import type { Answer } from 'dns-packet'
 import t from 'tap'
 import type { ZoneAnswer } from '../../../../../src/devcluster/pods/network/dns/answer.ts'
@@ -38,6 +38,6 @@ t.test('aliases in a circle end after eight', async (t) => {
     random: () => 0,
   })
   t.strictSame(await ask(responder, 'a'), { code: 'SERVFAIL', records: [] })
-  // The first question asks twice: is the name in a zone, and what is its answer.
+  // `zones` is called once to determine if the answer is authoritative, and then once for each of the eight aliases.
   t.equal(asked.length, 1 + 8)
 })

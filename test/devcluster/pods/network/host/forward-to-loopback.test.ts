@@ -1,4 +1,4 @@
-/** Tests of the way to a server that listens at one address of the loopback interface only. */
+/** Tests of connections to a server that listens on only one address of the loopback interface. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** Tests of what the network takes from Services and EndpointSlices. */
+/** Tests of the state that the network derives from Services and EndpointSlices. */
 import t from 'tap'
 import { serviceState } from '../../../../../src/devcluster/pods/network/services/service-state.ts'
 import { ServiceStates } from '../../../../../src/devcluster/pods/network/services/service-states.ts'

@@ -20,7 +20,7 @@ const attempts = [privileged, unprivileged].map((options) => ({
 }))
 const usable = attempts.find(({ result }) => result.status === 0)?.options
 
-/** Options for a test that needs network namespaces. Without them it is skipped with the reason. */
+/** Options for a test that needs network namespaces. If none can be created, the test is skipped with the reason. */
 export const needsNamespaces: { skip?: string } =
   usable === undefined
     ? {
@@ -40,7 +40,7 @@ export class TestNamespace {
     this.enter = enter
   }
 
-  /** Creates the namespace of a cluster with its bridge. It ends with the test. */
+  /** Creates the namespace of a cluster with its bridge. The namespace ends with the test. */
   static async cluster(t: Test): Promise<TestNamespace> {
     const { unshare, nsenter } = usable!
     const holder = await hold(t, ['unshare', ...unshare, '-n'], 'true')
@@ -63,18 +63,18 @@ export class TestNamespace {
     return pod
   }
 
-  /** Runs a program to its end. */
+  /** Runs a program in the namespace until it ends. */
   run(program: string, ...args: readonly string[]): Promise<Finished> {
     const [command, ...before] = this.enter
     return finished(command!, [...before, program, ...args])
   }
 
-  /** Runs JavaScript to its end. */
+  /** Runs JavaScript in the namespace until it ends. */
   script(code: string): Promise<Finished> {
     return this.run(process.execPath, '--input-type=module', '-e', code)
   }
 
-  /** Runs JavaScript until the end of the test, from the time when it writes its first line. */
+  /** Starts JavaScript in the namespace. Resolves when the process has written output. The process is killed at the end of the test. */
   async serve(t: Test, code: string): Promise<ChildProcess> {
     const [command, ...before] = this.enter
     const child = spawn(command!, [...before, process.execPath, '--input-type=module', '-e', code], {
@@ -91,13 +91,16 @@ export class TestNamespace {
     if (code !== 0) throw new Error(`ip: ${stderr}`)
   }
 
-  /** Ends the namespace, unless other processes use it. */
+  /** Kills the process that holds the namespace open. The namespace ends with its last process. */
   end(): Promise<void> {
     return end(this.#holder)
   }
 }
 
-/** Starts a process that holds namespaces open until its input ends, which it does with this process, too. */
+/**
+ * Starts a process that holds its namespaces open until its standard input ends. The input also ends when the process that runs the tests
+ * ends.
+ */
 async function hold(t: Test, command: readonly string[], setUp: string): Promise<ChildProcess> {
   const [program, ...args] = command
   const child = spawn(program!, [...args, 'sh', '-c', `${setUp} && echo ready && exec cat >/dev/null`], {

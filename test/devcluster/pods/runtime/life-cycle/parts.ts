@@ -1,4 +1,4 @@
-/** The parts of which the facts about the life of Pods are made. */
+/** Fields of Pods and containers, and expected conditions and Events, which several facts about the life of Pods share. */
 
 const image = 'example.com/app:1'
 
@@ -10,17 +10,17 @@ export const sh = (script: string, more: object = {}): object => ({
   ...more,
 })
 
-/** Runs until it is killed: the first process in a PID namespace ignores SIGTERM unless it has a handler. */
+/** A script that runs until it is killed: the first process in a PID namespace ignores SIGTERM unless the process has a handler. */
 export const endless = 'sleep 1000'
-/** A script that ends with 143 at SIGTERM, as most programs do. `atEnd` is run before. */
+/** A script that runs the command `atEnd` at SIGTERM, and then ends with exit code 143, as most programs do. */
 export const obedient = (atEnd = ':'): string => `trap "${atEnd}; exit 143" TERM; touch /tmp/armed; sleep 1000 & wait`
-/** Waits until the script handles SIGTERM. The probe does not fail in the meantime, so there is no Event `Unhealthy`. */
+/** A probe that waits until the script handles SIGTERM. The probe does not fail before, so that no Event `Unhealthy` is recorded. */
 const untilArmed = {
   exec: { command: ['sh', '-c', 'until test -e /tmp/armed; do sleep 0.1; done'] },
   timeoutSeconds: 60,
   periodSeconds: 60,
 }
-/** A container that is ready, and a sidecar that has started, when its script handles SIGTERM. */
+/** With `armed`, a container becomes ready when its script handles SIGTERM. With `startsArmed`, a sidecar counts as started then. */
 export const armed = { readinessProbe: untilArmed }
 export const startsArmed = { startupProbe: untilArmed }
 /** A volume `work` at /work, which outlives the restarts of containers. */
@@ -28,14 +28,14 @@ export const work = { volumes: [{ name: 'work', emptyDir: {} }] }
 export const atWork = { volumeMounts: [{ name: 'work', mountPath: '/work' }] }
 export const never = { restartPolicy: 'Never' }
 export const onFailure = { restartPolicy: 'OnFailure' }
-/** The least grace period of the kubelet. */
+/** The shortest grace period of the kubelet (k8s.io/kubernetes/pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
 export const shortGrace = { terminationGracePeriodSeconds: 2 }
 
-/** The Events of a container that has started. */
+/** The reasons of the Events of a Pod whose container has started. */
 export const started = ['Scheduled', 'Pulled', 'Created', 'Started'] as const
 
 const placed = { PodReadyToStartContainers: 'True', Initialized: 'True', PodScheduled: 'True' }
-/** The conditions of a Pod, by its situation. */
+/** The expected conditions of a Pod that is ready, or in one of the other states below. */
 export const ready = { ...placed, Ready: 'True', ContainersReady: 'True' }
 export const unready = { ...placed, Ready: 'False ContainersNotReady', ContainersReady: 'False ContainersNotReady' }
 export const uninitialized = { ...unready, Initialized: 'False ContainersNotInitialized' }
