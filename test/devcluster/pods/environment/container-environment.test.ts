@@ -262,6 +262,8 @@ t.test('variables of Services', async (t) => {
   t.strictSame(await variablesOf({}, { sources, pod: podWith() }), all)
   const overridden = await variablesOf({ env: [{ name: 'SIX_PORT', value: '$(MY_DB_SERVICE_HOST)' }] }, { sources, pod: podWith() })
   t.strictSame(overridden, { ...all, SIX_PORT: '10.96.0.2' }, 'a variable of the container wins, and references see Services')
+  sources.addService('ns', 'kubernetes', { clusterIP: 'None', ports: [{ port: 1 }] })
+  t.match(await variablesOf({}, { sources, pod: podWith() }), master, 'a headless Service of the same name replaces nothing')
   sources.addService('ns', 'kubernetes', { clusterIP: '10.96.0.8', ports: [{ port: 1 }] })
   t.match(await variablesOf({}, { sources, pod: podWith() }), { KUBERNETES_SERVICE_HOST: '10.96.0.8' }, 'the own namespace wins')
 })
