@@ -209,10 +209,14 @@ t.test('resources of containers', async (t) => {
     '2500',
     'of the Pod',
   )
+  const memoryFacts = { '1Pi': '1125899906842624', '0.1Pi': '112589990684263', '1001m': '2', '1e400': '9223372036854775807' }
+  for (const [memory, value] of Object.entries(memoryFacts))
+    t.equal(await valueOf({ resources: { limits: { memory } } }, { resource: 'limits.memory' }), value, memory)
+  const cpu = { resource: 'limits.cpu', divisor: '1m' }
   t.equal(
-    await valueOf({ resources: { limits: { memory: '1e400' } } }, { resource: 'limits.memory' }),
-    '9223372036854775807',
-    'the greatest int64',
+    await valueOf({ resources: { limits: { cpu: '9m' } } }, cpu),
+    '9',
+    'no error of floating-point numbers becomes another thousandth',
   )
 })
 
