@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
-import { ProreusError } from '../../../api/errors.ts'
+import { messageOf, ProreusError } from '../../../api/errors.ts'
 import { isObject } from '../../../api/json.ts'
 import type { PodDriver } from '../driver.ts'
 import type { ImageConfig } from '../environment/command.ts'
@@ -53,7 +53,7 @@ export class Images {
     environment: Readonly<Record<string, string | undefined>> = process.env,
   ): Promise<Images> {
     const entries = Object.entries(folders).map(async ([name, folder]): Promise<[string, Image]> => {
-      if (!isFolder(folder)) throw invalid(name, `${folder} is not a folder`)
+      if (!isFolder(name, folder)) throw invalid(name, `${folder} is not a folder`)
       return [name, { folder, ...(await readConfig(name, `${folder.replace(/\/+$/, '')}.json`)) }]
     })
     return new Images(new Map(await Promise.all(entries)), environment)
@@ -140,8 +140,13 @@ function isTexts(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` when the path cannot be read. */
+function isFolder(name: string, path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    throw invalid(name, `the folder cannot be read: ${messageOf(error)}`, error)
+  }
 }
 
 /** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */

@@ -101,6 +101,14 @@ t.test('an unusable folder or configuration is refused', async (t) => {
   }
 })
 
+t.test('a folder that cannot be read is refused', async (t) => {
+  const folder = join(t.testdir({ loop: t.fixture('symlink', 'loop') }), 'loop')
+  await t.rejects(Images.read({ 'app:1': folder }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /^The image "app:1": the folder cannot be read: ELOOP: .*\/loop'\.$/,
+  })
+})
+
 t.test('a configuration that is no regular file is refused', async (t) => {
   const folder = join(t.testdir(), 'image')
   mkdirSync(folder)
