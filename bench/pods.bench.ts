@@ -17,6 +17,8 @@ import { parseArgs } from 'node:util'
 import { pod as podType } from '../src/api/builtin.ts'
 import type { Client } from '../src/client/client.ts'
 import type { Connection } from '../src/client/connection.ts'
+import { systemClock } from '../src/runtime/clock.ts'
+import { timedOut, within } from '../src/runtime/waiting.ts'
 import { DevProcess } from '../test/support/pods/dev-process.ts'
 import { requestByPortForward } from '../test/support/pods/port-forward.ts'
 import { untilGone } from '../test/support/devcluster/client.ts'
@@ -125,10 +127,12 @@ async function inPod(client: Client, connection: Connection, name: string): Prom
   return ms
 }
 
-/** Sends requests until an answer has the content of the file. Rejects when this takes longer than `limitMs` since `startedAt`. */
+/** Sends requests until an answer has the content of the file. Rejects `limitMs` after `startedAt`, also while a request has no answer. */
 async function firstAnswer(startedAt: number, request: () => Promise<string>): Promise<void> {
   for (;;) {
-    const answer = await request().catch(String)
+    const leftMs = startedAt + limitMs - performance.now()
+    const answer = await within(systemClock, leftMs, request().catch(String), { keepAlive: true })
+    if (answer === timedOut) throw new Error(`a request has no answer ${limitMs} ms after the start of the processes`)
     if (answer.includes('the first answer')) return
     if (performance.now() - startedAt > limitMs) throw new Error(answer)
     await delay(pollMs)

@@ -78,7 +78,16 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
   const rights = rightsOf(driver)
   const cleaning = { stateFolder, ...rights }
   const onProblem = (error: unknown): void => logger.warn({ err: error }, 'files of Pods could not be removed')
-  await cleanState(client, { ...cleaning, onProblem })
+  const closeDriver = async (): Promise<void> => {
+    await network?.close()
+    await driver.close()
+  }
+  try {
+    await cleanState(client, { ...cleaning, onProblem })
+  } catch (error) {
+    await closeDriver()
+    throw error
+  }
   const runtime = new ProcessRuntime({
     driver,
     stateFolder,
@@ -110,8 +119,7 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
       // Files that belong to subordinate ids can be removed only while the namespaces exist. The rest is removed after the driver has been
       // closed.
       if (!keepFiles) await rights.removeFolder?.(stateFolder).catch(onProblem)
-      await network?.close()
-      await driver.close()
+      await closeDriver()
       if (!keepFiles) await removeFolder(stateFolder).catch(onProblem)
     },
   }

@@ -137,7 +137,11 @@ export interface ContainerRun {
   readonly exit: Exit
   /** Begins the probes of the container. */
   probe(options: ProbesOptions): Probes
-  /** Begins the preStop hook, and aborts the hook after `graceMs`. The container keeps running until the kubelet calls `stop`. */
+  /**
+   * Begins the preStop hook. The container keeps running until the kubelet calls `stop`. `stop` then waits for the end of the hook, at most
+   * until `graceMs` after the call of `prepareToStop`. The hook is not aborted at that time: it may run until the container has ended
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
+   */
   prepareToStop(at: number, graceMs: number): void
   /**
    * Stops the container. First the preStop hook runs, unless `graceMs` is 0. Then the container gets the stop signal. When the grace period

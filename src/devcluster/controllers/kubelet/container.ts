@@ -124,13 +124,16 @@ export class Container {
     return this.state.kind === 'terminated' && this.#activity.kind === 'none'
   }
 
-  /** Continues from the state that the status of the Pod shows, for example after a restart of the embedded cluster. */
+  /**
+   * Continues from the state that the status of the Pod shows, for example after a restart of the embedded cluster. The restart of a
+   * container that had ended is due at once, as after a restart of the kubelet, which forgets its back-offs.
+   */
   resume(known: KnownContainer, now: number): void {
     this.restartCount = known.restartCount
     this.last = known.last
     if (this.state.kind === 'running') this.#resumeRun(this.state.startedAt, known, now)
     else if (this.state.kind === 'terminated') this.#afterEnd(this.state.exitCode, now)
-    else if (this.last !== undefined) this.begin(now)
+    else if (this.last !== undefined) this.#activity = { kind: 'crash-back-off', since: now }
   }
 
   /** Begins the pull of the image, or the start of the container if the image is on the node. */

@@ -58,9 +58,14 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
   /** The Pods on all nodes, keyed by namespace and name. */
   const entries = new Map<string, Entry>()
   const wakeups = new Wakeups()
+  /** The uids of the Pods whose addresses have been reserved and that have no entry yet, keyed by namespace and name. */
+  const reserved = new Map<string, string>()
   let areAddressesReserved = false
 
   const forget = (key: string): void => {
+    const reservedBy = reserved.get(key)
+    if (reservedBy !== undefined) addresses.release(reservedBy)
+    reserved.delete(key)
     const entry = entries.get(key)
     if (entry === undefined) return
     entries.delete(key)
@@ -76,7 +81,11 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
   const reserveAddresses = (cache: CacheReader): void => {
     if (areAddressesReserved) return
     areAddressesReserved = true
-    for (const pod of cache.list(podType)) if (pod.status?.podIP !== undefined && !isOnHost(pod) && !isTerminal(pod)) addressOfPod(pod)
+    for (const pod of cache.list(podType)) {
+      if (pod.status?.podIP === undefined || isOnHost(pod) || isTerminal(pod)) continue
+      addressOfPod(pod)
+      reserved.set(formatKey(pod.metadata), pod.metadata.uid)
+    }
   }
 
   return defineController(podType, {

@@ -53,9 +53,13 @@ export class PodWorker {
   #pod: ReadonlyPod
   /** Set while the containers stop for good. */
   #stopping: Stopping | undefined
-  /** True when the network and the volumes of the Pod exist. */
+  /** True when the network and the volumes of the Pod exist. Until then, the kubelet starts no container. */
   #isReady = false
   #wasReady = false
+  /** The time at which `#isReady` was set. */
+  #readySince = 0
+  /** True while the sandbox exists in which containers have continued to run during a restart of the embedded cluster. */
+  #isResumed = false
   /** The latest `sandboxAttempt` of the runtime that `#changeSandbox` has handled. */
   #sandboxAttempt = 0
   /** True from the end of a sandbox until all containers of the sandbox have stopped. */
@@ -97,6 +101,8 @@ export class PodWorker {
       const known = of(status?.ephemeralContainerStatuses, one.name)
       return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
     })
+    this.#isResumed = this.#active.length > 0
+    this.#wasReady = this.#isResumed
     this.isChanged = status?.phase !== 'Running'
   }
 
@@ -115,12 +121,12 @@ export class PodWorker {
     return this.end ?? (ending?.reason === undefined ? undefined : ending)
   }
 
-  /** True when the network and the volumes of the Pod exist. */
+  /** True when the Pod has a sandbox: its network and its volumes exist, or containers run since before a restart of the cluster. */
   get hasSandbox(): boolean {
-    return this.#isReady && this.end === undefined
+    return (this.#isReady || this.#isResumed) && this.end === undefined
   }
 
-  /** True when the network and the volumes of the Pod exist or have existed. */
+  /** True when the Pod has or had a sandbox. */
   get hadSandbox(): boolean {
     return this.#wasReady
   }
@@ -138,10 +144,11 @@ export class PodWorker {
   /** The time of the next step of the Pod or of a container. Infinity when no step is planned. */
   get due(): number {
     if (this.end !== undefined) return Number.POSITIVE_INFINITY
-    if (this.#stopping !== undefined) return Math.min(...this.#active.map((one) => one.due))
+    const containersDue = Math.min(...this.#stepping.map((one) => this.#dueOf(one)))
+    if (this.#stopping !== undefined) return containersDue
     const { readyAt, evictionAt } = this.#runtime
     const startDue = this.#isReady || this.#isLeavingSandbox ? Number.POSITIVE_INFINITY : readyAt
-    return Math.min(startDue, evictionAt, this.#deadline, ...this.#all.map((one) => one.due))
+    return Math.min(startDue, evictionAt, this.#deadline, containersDue)
   }
 
   /**
@@ -183,6 +190,16 @@ export class PodWorker {
   /** The containers that may have processes. */
   get #active(): readonly Container[] {
     return this.#all.filter((one) => one.isActive)
+  }
+
+  /** The containers whose steps are taken. Pulls, starts and restarts wait until the network and the volumes of the Pod exist. */
+  get #stepping(): readonly Container[] {
+    return this.#isReady && this.#stopping === undefined ? this.#all : this.#active
+  }
+
+  /** Returns the time of the next step of a container. A restart that waited for the network and the volumes is due when they exist. */
+  #dueOf(container: Container): number {
+    return container.isActive ? container.due : Math.max(container.due, this.#readySince)
   }
 
   get #mayRestart(): boolean {
@@ -235,7 +252,7 @@ export class PodWorker {
         return this.#endBy(evicted, 'Warning', at, 0)
       }
     }
-    for (const container of this.#stopping === undefined ? this.#all : this.#active) if (container.due <= at) container.step(at)
+    for (const container of this.#stepping) if (container.due <= at) container.step(at)
     this.#proceed(at)
   }
 
@@ -248,6 +265,7 @@ export class PodWorker {
     if (this.#stopping !== undefined) return this.#continueToStop(at)
     if (this.#isLeavingSandbox && !this.#leaveSandbox()) return
     if (!this.#isReady && this.#runtime.readyAt > at) return
+    if (!this.#isReady) this.#readySince = at
     this.#isReady = true
     this.#wasReady = true
     for (const container of this.ephemeral) if (!container.hasBegun) container.begin(at)
@@ -281,6 +299,7 @@ export class PodWorker {
     if (this.#pod.spec?.restartPolicy === 'Never' || (hasBegun && !this.regular.some((one) => this.#isRenewed(one)))) return
     this.#touch(at)
     this.#isReady = false
+    this.#isResumed = false
     this.#isLeavingSandbox = true
     this.#events.push({ type: 'Normal', reason: 'SandboxChanged', message: 'Pod sandbox changed, it will be killed and re-created.' })
     for (const container of this.#all) container.stop(at, 0)

@@ -83,9 +83,10 @@ function amountOf(quantity: string | undefined): number {
   return parseQuantity(quantity) ?? 0
 }
 
-/** Removes floating-point errors, and then rounds up. For example, 9 * 0.001 * 1000 is 9.000000000000002, for which 9 is returned. */
+/** Rounds up after removing floating-point errors. For example, 9 * 0.001 * 1000 is 9.000000000000002, for which 9 is returned. */
 function roundedUp(value: number): number {
-  return Math.ceil(Number(value.toPrecision(15)))
+  const nearest = Math.round(value)
+  return Math.abs(value - nearest) <= 2 * Number.EPSILON * value ? nearest : Math.ceil(value)
 }
 
 /** Formats an int64. A greater number becomes the greatest int64. */

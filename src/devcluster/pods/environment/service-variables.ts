@@ -17,16 +17,23 @@ export async function serviceVariables(
   const services = new Map<string, ReadonlyService>()
   const master = (await sources.services(masterNamespace)).find(({ metadata }) => metadata.name === masterName)
   if (master !== undefined) services.set(masterName, master)
-  if (areLinksEnabled) for (const service of await sources.services(namespace)) services.set(service.metadata.name, service)
+  const linked = areLinksEnabled ? await sources.services(namespace) : []
+  for (const service of linked) if (hasAddress(service)) services.set(service.metadata.name, service)
   // Variables of two Services can have the same name. The Services are sorted by name, so that the variable of the last one is always used.
   // The kubelet does not sort them.
   return new Map([...services.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(variablesOf))
 }
 
-function variablesOf({ metadata, spec }: ReadonlyService): readonly (readonly [string, string])[] {
+/** Returns true unless the Service is headless or of the type ExternalName (k8s.io/kubernetes/pkg/apis/core/v1/helper: IsServiceIPSet). */
+function hasAddress({ spec }: ReadonlyService): boolean {
+  return spec?.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== 'None'
+}
+
+function variablesOf(service: ReadonlyService): readonly (readonly [string, string])[] {
+  const { metadata, spec } = service
   const { clusterIP = '', ports = [] } = spec ?? {}
   const [first] = ports
-  if (clusterIP === '' || clusterIP === 'None' || first === undefined) return []
+  if (!hasAddress(service) || first === undefined) return []
   const prefix = variableName(metadata.name)
   const address = (port: number): string => `${clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP}:${port}`
   const links = ports.flatMap(({ port, protocol = 'TCP' }): readonly (readonly [string, string])[] => {

@@ -43,7 +43,11 @@ export async function tailPosition(log: ContainerLog, lines: number, end: LogPos
   const { first }: LogState = log.state
   for (let file = end.file; file >= first; file -= 1) {
     const handle = await openIfExists(log.path(file))
-    if (handle === undefined) return { file: file + 1, offset: 0 }
+    if (handle === undefined) {
+      // The newest file does not exist before the first write to it. An older file was removed.
+      if (file === end.file) continue
+      return { file: file + 1, offset: 0 }
+    }
     try {
       const size = file === end.file ? end.offset : (await handle.stat()).size
       const found = await findBackwards(handle, size, missing)

@@ -44,12 +44,12 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a process that the supervisor had started has ended. In `identities`, the processes that are left in its process group
+   * Called when a process that the supervisor had started has ended. In `identities`, the processes that are left in its process groups
    * replace the ended process.
    */
   replace(pids: readonly number[]): void {
-    for (const { pid, group, startTime } of listProcesses()) if (pids.includes(group)) this.#started.set(pid, startTime)
     for (const pid of pids) this.#started.delete(pid)
+    for (const { pid, group, startTime } of listProcesses()) if (pids.includes(group)) this.#started.set(pid, startTime)
     this.#onChange()
   }
 

@@ -101,8 +101,8 @@ export class Supervision {
     this.#entries.set(id, entry)
     this.#send({ type: 'started', id })
     const exitCode = await process.exited
+    container.replace(process.pids)
     if (isFirst) await this.#endContainer(id)
-    else container.replace(process.pids)
     this.#exited(id, exitCode)
   }
 

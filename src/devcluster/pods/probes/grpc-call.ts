@@ -17,6 +17,8 @@ export type GrpcResult = { readonly message: Buffer; readonly status?: never } |
 
 /** The maximum size of a response message in google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
 const maxMessageBytes = 4 * 1024 * 1024
+/** The largest number in the header grpc-timeout. */
+const maxTimeout = 99_999_999
 /** The length of the prefix of a message: one byte for the compression flag, and four bytes for the length of the message. */
 const prefixBytes = 5
 
@@ -45,7 +47,7 @@ function exchange(session: ClientHttp2Session, request: GrpcRequest, signal: Abo
       'content-type': 'application/grpc',
       'user-agent': userAgent,
       te: 'trailers',
-      'grpc-timeout': `${timeoutMs}m`,
+      'grpc-timeout': timeoutText(timeoutMs),
     })
     let headers: IncomingHttpHeaders | undefined
     let trailers: IncomingHttpHeaders = {}
@@ -69,6 +71,16 @@ function exchange(session: ClientHttp2Session, request: GrpcRequest, signal: Abo
     prefix.writeUInt32BE(message.length, 1)
     stream.end(Buffer.concat([prefix, message]))
   })
+}
+
+/**
+ * Returns the value of the header grpc-timeout, which has at most eight digits and a unit
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The largest int32 of seconds fits in minutes.
+ */
+function timeoutText(ms: number): string {
+  if (ms <= maxTimeout) return `${ms}m`
+  const seconds = Math.ceil(ms / 1000)
+  return seconds <= maxTimeout ? `${seconds}S` : `${Math.ceil(seconds / 60)}M`
 }
 
 /** Collects the body of a response. */

@@ -82,10 +82,11 @@ function canonicalName(name: string): string {
 /** The characters that Go's package `net/url` escapes in a path. */
 const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 /**
- * Matches a declared path that Go's `url.Parse` refuses: a text with a control character or, before the query, with a `%` without two
- * hexadecimal digits after it. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http: formatURL).
+ * Matches a declared path that Go's `url.Parse` refuses: a text with a control character before the fragment, or with a `%` without two
+ * hexadecimal digits after it, except in the query. The kubelet then uses the whole text as the path
+ * (k8s.io/kubernetes/pkg/probe/http: formatURL).
  */
-const invalidUrl = /[\0-\x1f\x7f]|^[^?]*%(?![\da-f]{2})/i
+const invalidUrl = /^[^#]*[\0-\x1f\x7f]|^(?:[^?#]*|[^#]*#[^]*)%(?![\da-f]{2})/i
 
 /**
  * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. Unlike in Go, the

@@ -42,7 +42,7 @@ chgrp -- "$group" "$root" && chmod "$folders" -- "$root" || :`
 /** Returns a function that sets the group of a volume like `setGroup`, but also in folders that this process may not read. */
 export function groupSetter(prefix: readonly string[]): SetGroup {
   return async (root, gid, { isReadOnly, policy }) => {
-    const [files, folders, bits] = isReadOnly ? ['g+r', 'g+rxs', '2050'] : ['g+rw', 'g+rwxs', '2070']
+    const [files, folders, bits] = isReadOnly ? ['ug+r', 'ug+rx,g+s', '2550'] : ['ug+rw', 'ug+rwx,g+s', '2770']
     const sufficient = policy === 'OnRootMismatch' ? bits : ''
     await runIn(prefix, ['sh', '-c', setGroupScript, 'sh', root, String(gid), files, folders, sufficient])
   }

@@ -4,8 +4,9 @@
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
-import { ProreusError } from '../../../api/errors.ts'
+import { messageOf, ProreusError } from '../../../api/errors.ts'
 import { isObject } from '../../../api/json.ts'
+import type { PodDriver } from '../driver.ts'
 import type { ImageConfig } from '../environment/command.ts'
 import type { ReadonlyContainer } from '../environment/sources.ts'
 import { readRegularFile } from './regular-file.ts'
@@ -52,7 +53,7 @@ export class Images {
     environment: Readonly<Record<string, string | undefined>> = process.env,
   ): Promise<Images> {
     const entries = Object.entries(folders).map(async ([name, folder]): Promise<[string, Image]> => {
-      if (!isFolder(folder)) throw invalid(name, `${folder} is not a folder`)
+      if (!isFolder(name, folder)) throw invalid(name, `${folder} is not a folder`)
       return [name, { folder, ...(await readConfig(name, `${folder.replace(/\/+$/, '')}.json`)) }]
     })
     return new Images(new Map(await Promise.all(entries)), environment)
@@ -66,9 +67,12 @@ export class Images {
   /**
    * Returns the reason why a container cannot be started from its image. Returns undefined when the container can be started.
    *
-   * @param ownFolders the folders of this machine that containers do not see (`PodDriver.ownFolders`)
+   * @param driver the driver that starts the container. Default: a driver `namespaces` whose containers see all folders of this machine.
    */
-  problemOf(container: ReadonlyContainer, ownFolders: readonly string[] = []): string | undefined {
+  problemOf(
+    container: ReadonlyContainer,
+    { mode, ownFolders }: Pick<PodDriver, 'mode' | 'ownFolders'> = { mode: 'namespaces', ownFolders: [] },
+  ): string | undefined {
     const { image = '' } = container
     const { folder, config } = this.of(container)
     const command = [...(container.command ?? []), ...(container.args ?? [])]
@@ -79,28 +83,25 @@ export class Images {
     // In these cases, the program is looked up only when the container starts: the image has a folder, the image has the program, or the
     // name of the program refers to a variable.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
-    const path = pathOf(program, container)
+    const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
+    // The path of a program that is not looked up in PATH.
+    const path = program.includes('/') ? resolve(workingDir, program) : undefined
     // An init container may write the program into the volume later. The program is therefore looked up when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined
     const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
     if (hidden !== undefined)
       return `the program ${JSON.stringify(program)} is in ${hidden}, which each container has for itself: move it to another folder`
-    const problem = problemOfProgram(path === undefined ? this.#filesInPath(program, container) : [path])
+    const problem = problemOfProgram(path === undefined ? this.#filesInPath(program, container, workingDir) : [path])
     if (problem === undefined) return undefined
     return `images are not pulled: the program ${JSON.stringify(program)} ${problem}, and --pods-image gives ${JSON.stringify(image)} no folder`
   }
 
   /** Returns the paths at which the program may be, in the order of PATH. Returns at most `maxPathFolders` + 1 paths. */
-  #filesInPath(program: string, { env = [], workingDir = '/' }: ReadonlyContainer): readonly string[] {
+  #filesInPath(program: string, { env = [] }: ReadonlyContainer, workingDir: string): readonly string[] {
     if (program.length > maxNameLength) return []
     const path = env.findLast(({ name, value }) => name === 'PATH' && value !== undefined)?.value ?? this.#path
     return path.split(delimiter, maxPathFolders + 1).map((folder) => resolve(workingDir, folder, program))
   }
-}
-
-/** Returns the path of a program that is not looked up in PATH. Returns undefined for a program that is looked up in PATH. */
-function pathOf(program: string, { workingDir = '/' }: ReadonlyContainer): string | undefined {
-  return program.includes('/') ? resolve(workingDir, program) : undefined
 }
 
 function isInVolume(path: string, { volumeMounts = [] }: ReadonlyContainer): boolean {
@@ -139,8 +140,13 @@ function isTexts(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` when the path cannot be read. */
+function isFolder(name: string, path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    throw invalid(name, `the folder cannot be read: ${messageOf(error)}`, error)
+  }
 }
 
 /** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */

@@ -54,6 +54,6 @@ export class ProcessContainer implements ContainerTask {
 
   get #imageProblem(): string | undefined {
     const { images, driver } = this.#pod.context
-    return images.problemOf(this.spec, driver.ownFolders)
+    return images.problemOf(this.spec, driver)
   }
 }

@@ -38,7 +38,7 @@ export class VolumeLoop {
   }
 
   async #run(): Promise<void> {
-    const { clock, signal, pod, onReady, onErrors } = this.#options
+    const { signal, pod, onReady, onErrors } = this.#options
     let isReady = false
     let delayMs = firstDelayMs
     while (!signal.aborted) {
@@ -50,9 +50,17 @@ export class VolumeLoop {
         isReady = true
         onReady()
       }
-      await this.#waitUntil(errors.length > 0 ? Math.min(clock.now() + delayMs, this.#volumes.refreshAt) : this.#volumes.refreshAt)
+      await this.#waitUntil(errors.length > 0 ? this.#retryAt(delayMs) : this.#volumes.refreshAt)
       delayMs = errors.length > 0 ? Math.min(delayMs * 2, maxDelayMs) : firstDelayMs
     }
+  }
+
+  /** Returns the time of the next try after an error: after the delay, or when a token has to be renewed before that. */
+  #retryAt(delayMs: number): number {
+    const now = this.#options.clock.now()
+    const { refreshAt } = this.#volumes
+    // A token that is still due was not renewed because of the error.
+    return refreshAt > now ? Math.min(now + delayMs, refreshAt) : now + delayMs
   }
 
   /**

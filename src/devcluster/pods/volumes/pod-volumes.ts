@@ -50,10 +50,16 @@ export interface PodVolumesOptions {
   readonly random?: () => number
 }
 
-/** The error of a volume that is not ready. The message is the message of the Event `FailedMount`. */
+/** The error of a volume that is not ready, or of a Pod whose folder cannot be made. The message is the message of the Event. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError'
-  readonly reason = 'FailedMount'
+  /** The reason of the Event (k8s.io/kubernetes/pkg/kubelet/events). */
+  readonly reason: 'FailedMount' | 'FailedToMakePodDataDirectories'
+
+  constructor(message: string, { cause, reason = 'FailedMount' }: ErrorOptions & Partial<Pick<VolumeError, 'reason'>> = {}) {
+    super(message, { cause })
+    this.reason = reason
+  }
 }
 
 /** The permissions of a folder that containers share (k8s.io/kubernetes/pkg/volume/emptydir: perm). */
@@ -130,8 +136,13 @@ export class PodVolumes {
     const used = (pod.spec?.volumes ?? []).filter(({ name }) => (mounted.has(name) || devices.has(name)) && !omits(name))
     const errors: VolumeError[] = []
     const claimErrors = new Map<string, ClaimError>()
-    // With these permissions, other users of this machine cannot see the files of Pods.
-    await mkdir(join(this.#stateFolder, 'pods'), { recursive: true, mode: 0o700 })
+    try {
+      // With these permissions, other users of this machine cannot see the files of Pods.
+      await mkdir(join(this.#stateFolder, 'pods'), { recursive: true, mode: 0o700 })
+    } catch (cause) {
+      const message = `error making pod data directories: ${messageOf(cause)}`
+      return [new VolumeError(message, { cause, reason: 'FailedToMakePodDataDirectories' })]
+    }
     for (const volume of used) {
       try {
         if (devices.has(volume.name)) throw new Error('block devices are not supported for Pods that run as processes')

@@ -69,6 +69,29 @@ for (const [phase, expected] of [
     t.equal(await addressOf(client, 'new'), expected)
   })
 
+for (const [what, nodeName] of [
+  ['the kubelet of its node is stopped', 'away'],
+  ['its node is gone', 'gone'],
+] as const)
+  t.test(`after a restart of the cluster, a Pod that is deleted while ${what} gives its address back`, async (t) => {
+    const { client, settle } = await simulatedCluster(t, {
+      now,
+      async prepare(client) {
+        await client.create(node, { metadata: { name: 'away', annotations: { 'simulate.proreus.dev/kubelet': 'stopped' } } } as never)
+        const { metadata } = await create(client, 'old', nodeName)
+        await client.patchStatus(pod, metadata, { status: { phase: 'Running', podIP: '10.244.0.2' } })
+      },
+    })
+    await create(client, 'during')
+    await settle()
+    t.equal(await addressOf(client, 'during'), '10.244.0.3')
+    await client.delete(pod, { namespace, name: 'old' }, { gracePeriodSeconds: 0 })
+    await settle()
+    await create(client, 'after')
+    await settle()
+    t.equal(await addressOf(client, 'after'), '10.244.0.2')
+  })
+
 t.test('a Pod that has ended keeps its address until its network is removed', async (t) => {
   const simulated = simulatedRuntime()
   let removedAt = Number.POSITIVE_INFINITY

@@ -215,10 +215,14 @@ t.test('resources of containers', async (t) => {
     '2500',
     'of the Pod',
   )
+  const memoryFacts = { '1Pi': '1125899906842624', '0.1Pi': '112589990684263', '1001m': '2', '1e400': '9223372036854775807' }
+  for (const [memory, value] of Object.entries(memoryFacts))
+    t.equal(await valueOf({ resources: { limits: { memory } } }, { resource: 'limits.memory' }), value, memory)
+  const cpu = { resource: 'limits.cpu', divisor: '1m' }
   t.equal(
-    await valueOf({ resources: { limits: { memory: '1e400' } } }, { resource: 'limits.memory' }),
-    '9223372036854775807',
-    'the greatest int64',
+    await valueOf({ resources: { limits: { cpu: '9m' } } }, cpu),
+    '9',
+    'no error of floating-point numbers becomes another thousandth',
   )
 })
 
@@ -268,6 +272,8 @@ t.test('variables of Services', async (t) => {
   t.strictSame(await variablesOf({}, { sources, pod: podWith() }), all)
   const overridden = await variablesOf({ env: [{ name: 'SIX_PORT', value: '$(MY_DB_SERVICE_HOST)' }] }, { sources, pod: podWith() })
   t.strictSame(overridden, { ...all, SIX_PORT: '10.96.0.2' }, 'a variable of the container wins, and references see Services')
+  sources.addService('ns', 'kubernetes', { clusterIP: 'None', ports: [{ port: 1 }] })
+  t.match(await variablesOf({}, { sources, pod: podWith() }), master, 'a headless Service of the same name replaces nothing')
   sources.addService('ns', 'kubernetes', { clusterIP: '10.96.0.8', ports: [{ port: 1 }] })
   t.match(await variablesOf({}, { sources, pod: podWith() }), { KUBERNETES_SERVICE_HOST: '10.96.0.8' }, 'the own namespace wins')
 })

@@ -118,9 +118,12 @@ t.test('following sees what is written later, until the run ends', async (t) => 
 t.test('following an empty log waits for its first line', async (t) => {
   const world = new World(t)
   const followed = world.read({ follow: true })
+  const tail = world.read({ follow: true, tailLines: 5 })
   t.equal(await world.read(), '')
+  t.equal(await world.read({ tailLines: 5 }), '')
   await world.write('late\n')
   await world.end()
+  t.equal(await tail, 'late\n')
   t.equal(await followed, 'late\n')
   const silent = new World(t)
   await silent.end()

@@ -92,6 +92,17 @@ t.test('a service that serves is a success', async (t) => {
   await eventually(() => listening.connections === 0)
 })
 
+t.test('a long timeout is sent in a larger unit, because it has at most eight digits', async (t) => {
+  const sent: unknown[] = []
+  const server = grpcServer((stream, { headers }) => {
+    sent.push(headers['grpc-timeout'])
+    answer(framed([8, 1]))(stream)
+  })
+  const { port } = await listen(t, server)
+  for (const seconds of [99_999, 100_000, 2_147_483_647]) await grpcProbe({ port }, contextOf({ timeoutMs: seconds * 1000 }))
+  t.strictSame(sent, ['99999000m', '100000S', '35791395M'])
+})
+
 const rpcError = 'error: health rpc probe failed: rpc error: code ='
 const unimplemented = 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health):'
 const failures: readonly (readonly [name: string, answer: (stream: ServerHttp2Stream) => void, output: string])[] = [

@@ -64,3 +64,29 @@ t.test(
     t.equal(stateOf('volume/new'), '2000 664')
   },
 )
+
+const noRights = process.getuid?.() !== 0 && 'only root can list a folder without permissions'
+
+t.test('the owner of the files of a volume may use them, too', { skip: noRights }, async (t) => {
+  const folder = t.testdir({ file: '' })
+  const file = join(folder, 'file')
+  const modesAfter = async (isReadOnly: boolean, policy?: 'OnRootMismatch'): Promise<readonly string[]> => {
+    await groupSetter(prefix)(folder, process.getgid!(), { isReadOnly, policy })
+    return [folder, file].map((path) => (statSync(path).mode & 0o7777).toString(8))
+  }
+  const set = (folderMode: number): void => {
+    chmodSync(file, 0)
+    chmodSync(folder, folderMode)
+  }
+  for (const [isReadOnly, folderMode, fileMode] of [
+    [true, '2550', '440'],
+    [false, '2770', '660'],
+  ] as const) {
+    set(0)
+    t.strictSame(await modesAfter(isReadOnly), [folderMode, fileMode])
+    set(Number.parseInt(folderMode, 8) & 0o2077)
+    t.strictSame(await modesAfter(isReadOnly, 'OnRootMismatch'), [folderMode, fileMode])
+    set(Number.parseInt(folderMode, 8))
+    t.strictSame(await modesAfter(isReadOnly, 'OnRootMismatch'), [folderMode, '0'])
+  }
+})

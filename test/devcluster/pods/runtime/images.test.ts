@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import t from 'tap'
 import { Images } from '../../../../src/devcluster/pods/runtime/images.ts'
 
@@ -12,7 +12,7 @@ t.test('a container needs a program that is on this machine', async (t) => {
   chmodSync(join(folder, 'bin/tool'), 0o755)
   writeFileSync(join(folder, 'bin/text'), '')
   const images = await Images.read({}, { PATH: join(folder, 'bin') })
-  const problemOf = (more: object): string => images.problemOf(containerOf(more), ['/own']) ?? ''
+  const problemOf = (more: object): string => images.problemOf(containerOf(more), { mode: 'namespaces', ownFolders: ['/own'] }) ?? ''
   t.equal(problemOf({ command: ['tool'] }), '')
   t.equal(problemOf({ args: ['tool', 'argument'] }), '')
   t.equal(problemOf({ command: [join(folder, 'bin/tool')] }), '')
@@ -36,6 +36,19 @@ t.test('a container needs a program that is on this machine', async (t) => {
   t.match(problemOf({ command: ['/own/scripts-2/run.sh'], volumeMounts }), 'is in /own')
   t.match(problemOf({}), 'the container has neither command nor args')
   t.strictSame(images.of(containerOf({})).config, { Env: [`PATH=${join(folder, 'bin')}`] })
+})
+
+t.test('without a workingDir, the working directory is / in the mode namespaces, and that of Proreus in the mode plain', async (t) => {
+  const folder = relative(process.cwd(), t.testdir({ tool: '#!/bin/sh\n' }))
+  chmodSync(join(folder, 'tool'), 0o755)
+  const images = await Images.read({})
+  const commands = [{ command: [`./${folder}/tool`] }, { command: ['tool'], env: [{ name: 'PATH', value: folder }] }]
+  for (const command of commands)
+    for (const workingDir of [undefined, '']) {
+      const container = containerOf({ ...command, workingDir })
+      t.match(images.problemOf(container), 'is not on this machine')
+      t.equal(images.problemOf(container, { mode: 'plain', ownFolders: [] }), undefined)
+    }
 })
 
 const isRoot = process.getuid?.() === 0
@@ -86,6 +99,14 @@ t.test('an unusable folder or configuration is refused', async (t) => {
       message: `The image "app:1": ${folder}.json${problem}.`,
     })
   }
+})
+
+t.test('a folder that cannot be read is refused', async (t) => {
+  const folder = join(t.testdir({ loop: t.fixture('symlink', 'loop') }), 'loop')
+  await t.rejects(Images.read({ 'app:1': folder }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /^The image "app:1": the folder cannot be read: ELOOP: .*\/loop'\.$/,
+  })
 })
 
 t.test('a configuration that is no regular file is refused', async (t) => {

@@ -1,10 +1,11 @@
 /** Tests of a Pod whose driver starts no real processes. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { PodSandbox } from '../../../../src/devcluster/pods/driver.ts'
 import { ContainerStartError } from '../../../../src/devcluster/pods/driver.ts'
 import { systemClock } from '../../../../src/runtime/clock.ts'
+import { FakeClock } from '../../../../src/testing/fake-clock.ts'
 import { until } from '../../../../src/testing/until.ts'
 import { FakeSources } from '../../../support/pods/fake-sources.ts'
 import { eventsOf, podWithoutProcesses, startRun } from '../../../support/pods/pod-without-processes.ts'
@@ -55,6 +56,31 @@ t.test('a container whose log cannot be written fails, also while its hook runs'
   t.match(run.start.error, { reason: 'RunContainerError' })
   t.equal(await processes[0]!.process.exited, 137, 'its process does not run on')
   await destroy()
+})
+
+t.test('a Pod whose folder cannot be made has an Event, and gets its volumes when the folder can be made', async (t) => {
+  const clock = new FakeClock()
+  // No folder can be made at the path of a file.
+  const stateFolder = t.testdir({ pods: '' })
+  const { pod } = await podWithoutProcesses(t, {}, { context: { clock, stateFolder } })
+  const events: string[] = []
+  await until('the Event', () => events.push(...eventsOf(pod)) > 0)
+  t.strictSame(events, [
+    `Warning FailedToMakePodDataDirectories: error making pod data directories: EEXIST: file already exists, mkdir '${join(stateFolder, 'pods')}'`,
+  ])
+  t.equal(pod.readyAt, Number.POSITIVE_INFINITY)
+  rmSync(join(stateFolder, 'pods'))
+  await clock.advance(500)
+  await until('the Pod is ready', () => pod.readyAt === clock.now())
+})
+
+t.test('a Pod whose folder cannot be made ends', async (t) => {
+  const stateFolder = t.testdir({ pods: '' })
+  const { pod, destroy } = await podWithoutProcesses(t, {}, { context: { stateFolder } })
+  await until('the Event', () => eventsOf(pod).length > 0)
+  await destroy()
+  await pod.halt()
+  t.ok(Number.isFinite(pod.removedAt))
 })
 
 const token = {

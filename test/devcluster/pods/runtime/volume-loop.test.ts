@@ -98,3 +98,16 @@ t.test('a token is renewed soon after the machine has slept beyond the time of i
   await world.clock.advance(60_000)
   t.equal(world.syncs.length, 2)
 })
+
+t.test('a token that is still due after a failed try is not renewed before the next try', async (t) => {
+  const world = new World(t)
+  world.refreshAt = world.clock.now() + 300
+  await world.made(failed)
+  await world.clock.advance(300)
+  t.equal(world.syncs.length, 2, 'the second try is at the time of the renewal')
+  await world.made(failed)
+  await world.clock.advance(999)
+  t.equal(world.syncs.length, 2)
+  await world.clock.advance(1)
+  t.equal(world.syncs.length, 3)
+})

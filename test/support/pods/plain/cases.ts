@@ -177,6 +177,19 @@ export const cases: readonly Case[] = [
       await other.exited
     },
   },
+  ...[false, true].map((tty): Case => ({
+    name: `the end of the first process ends what it leaves behind in its group${tty ? ', also with a terminal' : ''}`,
+    ...(tty && { needsTerminal: true }),
+    async run(pod) {
+      const seconds = uniqueSleep()
+      // Without its environment, the process is found only by its group.
+      const started = await pod.start(shell(`trap '' HUP; env -i sleep ${seconds} & read line; exit 3`, { stdin: true, tty }))
+      await sleeping(seconds, 1)
+      started.stdin?.write('go\n')
+      equal(await started.exited, 3)
+      deepEqual(sleepers(seconds), [])
+    },
+  })),
   {
     name: 'exec has the environment and the folder of the container, variables and streams of its own',
     run: (pod) =>
