@@ -43,9 +43,17 @@ export function isOther({ metadata: { uid } }: batch.Job): (job: batch.Job) => b
 export const unsafeValues: readonly (readonly [field: keyof Xxx['spec'], value: string])[] = [
   ...['../etc', 'a;b', '', '-rf', '.', '..'].map((value) => ['binaryName', value] as const),
   ...['/', '/opt/x', '/opt', '../x', '/a/../b', '/a//b', '/a/', '/usr/bin', '/etc/x'].map((value) => ['clonePath', value] as const),
-  ...['--upload-pack=x', 'ext::sh', 'file:///etc', 'https://a b', '/etc', 'ssh://-oProxyCommand=x/y', 'ssh://a@-oProxyCommand=x/y', 'a@b:-x', 'https://é'].map(
-    (value) => ['gitUrl', value] as const,
-  ),
+  ...[
+    '--upload-pack=x',
+    'ext::sh',
+    'file:///etc',
+    'https://a b',
+    '/etc',
+    'ssh://-oProxyCommand=x/y',
+    'ssh://a@-oProxyCommand=x/y',
+    'a@b:-x',
+    'https://é',
+  ].map((value) => ['gitUrl', value] as const),
   ...['a'.repeat(57), 'a'.repeat(60), 'A', 'a.b', '-a'].map((value) => ['jobName', value] as const),
   ...['', ' ', 'a\nb', 'a\0b', 'a'.repeat(4097)].map((value) => ['buildCommand', value] as const),
 ]
