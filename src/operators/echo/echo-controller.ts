@@ -56,9 +56,9 @@ export const echoController = defineController(echo, {
     const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
     await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
     if (live.metadata.deletionTimestamp !== undefined) return
-    context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
     const { uid } = live.metadata
     await context.client.delete(batch.job, keyOf(object), { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreNotFound)
+    context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
   },
 })
 

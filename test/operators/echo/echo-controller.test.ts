@@ -135,6 +135,18 @@ t.test('another message replaces the Job, which is deleted once', async (t) => {
   t.equal(conditionsOf(controller)?.[0], 'Complete False AsExpected')
 })
 
+t.test('the Job of the message before is reported as replaced when it is deleted, and not while its deletion fails', async (t) => {
+  const controller = await withJob(t)
+  controller.errors.delete = refusal(403, 'Forbidden', 'no right')
+  await say(controller, 'Adiós')
+  t.strictSame([controller.events(), controller.failures()], [[], ['no right']])
+  t.equal(conditionsOf(controller)?.[2], 'Progressing True ReplacingJob The Job of the message before is being deleted.')
+  t.equal(controller.retryMs(), 5)
+  delete controller.errors.delete
+  await controller.advance(5)
+  t.strictSame(controller.events(), ['Normal Updated: The message has changed: Job a is replaced', 'Normal Created: Job a'])
+})
+
 t.test('a Job that another client has deleted already is no error', async (t) => {
   const controller = await withJob(t)
   controller.errors.delete = refusal(404, 'NotFound')
