@@ -62,9 +62,9 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
   await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
   if (live.metadata.deletionTimestamp !== undefined) return
-  context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
   const { uid } = live.metadata
   await context.client.delete(batch.job, keyOf(object), { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreNotFound)
+  context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
 }
 
 /** Writes a status without a Job, with the condition Failed. Records an Event unless the status already has this reason and message. */

@@ -3,6 +3,7 @@ import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
 import type { CacheIndex } from '../../../src/cache/cache-index.ts'
+import type { Cause } from '../../../src/cache/origin.ts'
 import type { StoredStates } from '../../../src/cache/read-your-writes.ts'
 import type { ControllerCache, ControllerEnvironment } from '../../../src/controller/prepared-controller.ts'
 import type { WatchedInformer } from '../../../src/controller/wait-for-sync.ts'
@@ -74,13 +75,13 @@ export class FakeInformer implements WatchedInformer {
     this.#synced.resolve()
   }
 
-  set(object: KubernetesObject): void {
+  set(object: KubernetesObject, cause?: Cause): void {
     const key = formatKey(object.metadata)
     const old = this.objects.get(key)
     this.objects.set(key, object)
     for (const handler of this.handlers) {
-      if (old === undefined) handler.added?.(object, !this.synced)
-      else handler.updated?.(object, old)
+      if (old === undefined) handler.added?.(object, !this.synced, cause)
+      else handler.updated?.(object, old, cause)
     }
   }
 
