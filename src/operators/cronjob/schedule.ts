@@ -82,8 +82,8 @@ export function parseSchedule(text: string): Schedule | readonly ScheduleProblem
   const cron = new Cron(pattern, { mode: '5-part', utcOffset: 0, domAndDow })
   return {
     next: (time) => cron.nextRun(new Date(time))!.getTime(),
-    // croner drops the milliseconds of its argument and returns only earlier times. One second is added, so that `time` itself is included.
-    latest: (time) => cron.previousRuns(1, new Date(time + 1000))[0]?.getTime(),
+    // croner returns only earlier times. One millisecond is added, so that `time` itself is included.
+    latest: (time) => cron.previousRuns(1, new Date(time + 1))[0]?.getTime(),
   }
 }
 

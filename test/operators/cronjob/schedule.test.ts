@@ -37,6 +37,17 @@ t.test('a time is its own latest one, and not its own next one', async (t) => {
   t.equal(parsed.next(start - 1), start)
 })
 
+t.test('a list of days with the 31st skips no day after a short month', async (t) => {
+  const parsed = parseSchedule('0 0 1,31 * *')
+  if (!('next' in parsed)) throw new Error('it is refused')
+  const times = [Date.parse('2027-02-16T12:00:00Z')]
+  for (let index = 0; index < 4; index += 1) times.push(parsed.next(times.at(-1)!))
+  t.strictSame(
+    times.map((time) => new Date(time).toISOString().slice(5, 10)),
+    ['02-16', '03-01', '03-31', '04-01', '05-01'],
+  )
+})
+
 t.test('schedules are in UTC, whatever the time zone of the process is', async (t) => {
   const before = process.env['TZ']
   t.teardown(() => {
