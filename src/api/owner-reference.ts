@@ -31,8 +31,8 @@ export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadon
 }
 
 /**
- * Returns true when `owner` is the controller of `object`. The uids are compared, so another object with the name of `owner` does not
- * count.
+ * Returns true when `owner` is the controller of `object`. The uids are compared. The result is therefore false when the controller is another
+ * object with the same name as `owner`.
  */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
