@@ -18,8 +18,8 @@ export class DeclaredCache implements CacheReader {
   readonly #refusal: (type: string) => string
 
   /**
-   * @param refusal returns the error message for a read of a type when `types` contains neither the type nor a view of the type. The argument
-   * is the `plural.group` of the type, with the description of the view.
+   * @param refusal returns the error message for a read of a type when `types` contains neither the type nor a view of the type. The
+   * argument is the `plural.group` of the type, with the description of the view.
    */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache
