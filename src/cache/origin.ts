@@ -1,6 +1,6 @@
 /** `Origin`: the reconcile that has written an object. */
 
-/** A reconcile that has written an object. Each reconcile has its own `Origin` object. Origins are compared by the identity of the objects. */
+/** A reconcile that has written an object. Each reconcile has its own `Origin` object. These objects are compared by identity. */
 export interface Origin {
   /** The name of the controller. */
   readonly controller: string
