@@ -14,8 +14,9 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
 
 /**
  * Returns an owner reference that does not make `owner` the controller of a dependent. Such references are for a dependent with several
- * owners: the garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the controller
- * for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of `controllerReference`.
+ * owners: the garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the
+ * controller for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of
+ * `controllerReference`.
  *
  * @example
  * await client.apply(core.secret, { metadata: { ...key, ownerReferences: sites.map(ownerReference) }, data })
@@ -31,8 +32,8 @@ export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadon
 }
 
 /**
- * Returns true when `owner` is the controller of `object`. The uids are compared, so another object with the name of `owner` does not
- * count.
+ * Returns true when `owner` is the controller of `object`. The uids are compared. The result is therefore false when the controller is
+ * another object with the same name as `owner`.
  */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid

@@ -1,6 +1,6 @@
 /**
- * Checks the version of Node.js. This module is imported first, because an unsupported Node.js must fail with a clear message, not with an
- * error of a dependency.
+ * Throws an error when this version of Node.js is not supported. The entry points of the package import this module before all others.
+ * Otherwise, a dependency could fail first, with an error that does not name the cause.
  */
 import { ProreusError } from './errors.ts'
 import { nodeProblem } from './supported-node.ts'

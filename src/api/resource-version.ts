@@ -1,10 +1,10 @@
 /** Compares resourceVersions. */
 
 /**
- * Compares two resourceVersions of the same resource: negative when `a` is older than `b`, 0 when they are equal, positive when `a` is
- * newer. ResourceVersions are decimal numbers of any length
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). Returns undefined when one of them is not a decimal
- * number, as may be the case for an aggregated API server.
+ * Compares two resourceVersions of the same resource. Returns a negative number when `a` is older than `b`, 0 when they are equal, and a
+ * positive number when `a` is newer. ResourceVersions are decimal numbers of any length
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). An aggregated API server may use other strings: if two
+ * strings differ, and one of them is not a decimal number, the function returns undefined.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0

@@ -1,4 +1,4 @@
-/** `meta/v1 Status`: the response of the API server to a failed request, or the response of a webhook that denies a request. */
+/** `meta/v1 Status`: the API server responds with it to a failed request. A webhook that denies a request also returns a `Status`. */
 
 export interface StatusCause {
   reason?: string

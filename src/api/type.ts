@@ -9,7 +9,7 @@ import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
 import type { ValidationRule } from './structural-schema.ts'
 
-/** The options of all schemas. */
+/** The options that all schemas have. */
 export interface SchemaAnnotations {
   readonly description?: string
   readonly example?: JsonValue
@@ -239,7 +239,10 @@ export const Type = {
     return (hasDefault(schema) ? schema : { ...schema, [optional]: true }) as Schema extends Defaulted ? Schema : TOptional<Schema>
   },
 
-  /** Returns the schema of a value that may also be null. The API server preserves null. */
+  /**
+   * Returns the schema of a value that may also be null. The API server preserves null. A nullable `Enum` still rejects null, because the
+   * API server rejects null for every `enum` of a CRD.
+   */
   Nullable<Schema extends TSchema>(schema: Schema): TNullable<Schema> {
     return schemaOf<TNullable<Schema>>({ ...(schema as object), nullable: true, [optional]: false })
   },
@@ -264,9 +267,9 @@ export const Type = {
 
   /**
    * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. The CRD describes the value as an object with any fields, so the CRD
-   * stays small. The webhook and the command `proreus validate` check the value against the type in the API server's OpenAPI documents.
-   * Defaults of the type are not filled in. The API server fills them in when the operator creates an object that contains the value. The
-   * options `properties` and `required` add some fields to the CRD, for validation without a webhook, or for CEL rules.
+   * stays small. The webhooks of the kind and the command `proreus validate` check the value against the type in the API server's OpenAPI
+   * documents. Defaults of the type are not filled in. The API server fills them in when the operator creates an object that contains the
+   * value. The options `properties` and `required` add some fields to the CRD, for validation without a webhook, or for CEL rules.
    *
    * @example
    * Type.Object({

@@ -1,6 +1,6 @@
 /** The static type of an authenticated user, as the API server describes it (`authentication/v1 UserInfo`). */
 
-/** An authenticated user. In a webhook, it is the user who sent the request to the API server. */
+/** An authenticated user. A webhook receives the user who sent the request to the API server. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string

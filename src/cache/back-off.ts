@@ -4,8 +4,8 @@ const firstMs = 800
 const longestMs = 30_000
 
 /**
- * The pause after the first failure is 0.8 s. Each further failure in a row doubles it, up to 30 s. A random share of the pause, at most
- * one half, is subtracted, so that replicas do not all retry at the same time.
+ * The pause after the first failure is 0.8 s. Each further failure before a reset doubles the pause, up to 30 s. A random share of the
+ * pause, at most one half, is subtracted, so that replicas do not all retry at the same time.
  */
 export class BackOff {
   readonly #random: () => number

@@ -66,8 +66,9 @@ export class Cache implements CacheReader, OwnWrites {
 
   /**
    * Watches a type or view until the lease is released. Use this method for types that are known only at run time. All leases of a type or
-   * view share one informer, which `informer` returns, too. When the last lease is released, the informer stops, unless `informer` was
-   * called for the type or view. After the informer has stopped, reads throw, and the next `acquire` lists the objects again.
+   * view share one informer. The method `informer` returns the same informer. When the last lease is released, the informer stops, unless
+   * `informer` was called for the type or view. After the informer has stopped, reads of the type or view throw, and the next `acquire`
+   * lists the objects again.
    */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     return this.#informers.acquire(type)
@@ -102,7 +103,7 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   /**
-   * Returns the objects of a type that match the options. Without `namespace`, it returns objects of all watched namespaces.
+   * Returns the objects of a type that match the options. Without `namespace`, the objects of all watched namespaces are returned.
    *
    * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, the index was not declared, or the label selector is
    * invalid; `PRO_CONFIG_INVALID` for an invalid or unknown option.

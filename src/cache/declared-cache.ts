@@ -1,4 +1,4 @@
-/** `DeclaredCache`: the cache as one controller or webhook may read it, limited to the types and views that the controller or webhook declares. */
+/** `DeclaredCache`: limits the cache to the types and views that one controller or webhook declares. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { isSameType } from '../api/group-version-kind.ts'
@@ -9,28 +9,31 @@ import { describeType, isSameView } from './view.ts'
 
 /**
  * Limits the reads of one controller or webhook to the types and views that it declares. A read of any other type is rejected, even if
- * another controller or webhook of the process declares the type. Otherwise the result of the read would depend on whether that controller
- * or webhook is enabled, and on whether the informer of the type has synced.
+ * another controller or webhook of the process declares the type. Without this limit, the result of the read would depend on whether the
+ * other controller or webhook is enabled, and on whether the informer of the type has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader
   readonly #types: readonly ResourceType[]
   readonly #refusal: (type: string) => string
 
-  /** @param refusal returns the error message for a type (`plural.group`, with its view) that is not in `types`. */
+  /**
+   * @param refusal returns the error message for a read of a type when `types` contains neither the type nor a view of the type. The
+   * argument is the `plural.group` of the type, with the description of the view.
+   */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache
     this.#types = types
     this.#refusal = refusal
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and in the cases in which `Cache.get` throws it. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type; otherwise the errors of `Cache.get`. */
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     this.#check(type)
     return this.#cache.get(type, key)
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type, and in the cases in which `Cache.list` throws it. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type; otherwise the errors of `Cache.list`. */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     this.#check(type)
     return this.#cache.list(type, options)

@@ -1,4 +1,4 @@
-/** `Gate`: lets many callers wait for an event that happens at most once. */
+/** `Gate`: lets callers wait for an event that happens at most once. */
 
 /**
  * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. A shared promise would not be sufficient: until a

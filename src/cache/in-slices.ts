@@ -4,7 +4,7 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 
 /**
  * Duration of a time slice in milliseconds. After each time slice, the event loop serves timers and sockets. Processing 20,000 objects
- * takes some hundred milliseconds, and a webhook must respond meanwhile.
+ * takes some hundred milliseconds, and the webhooks of this process must respond during this time.
  */
 const sliceMs = 2
 

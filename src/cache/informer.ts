@@ -155,22 +155,22 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Stores the result of a write request of this process. The next read then returns the written state, even if the watch has not sent it
-   * yet. `object` is the API server's response. If the write has deleted the object or removed it from the view, the object is removed from
-   * the store. The response is ignored in these cases:
+   * Stores the result of a write request of this process. The next read then returns the written state, even if the watch has not sent this
+   * state yet. `object` is the API server's response. If the write has deleted the object or removed it from the view, the object is
+   * removed from the store. The response is ignored in these cases:
    *
    * - The informer has not synced, or does not watch the type or the namespace of the object.
    * - The store has the same or a newer state.
-   * - The object no longer exists.
+   * - The object was deleted, or removed from the view, before the response arrived.
    * - The resourceVersion is not a decimal number.
    * - Only the API server can evaluate whether the view contains the object.
    *
-   * The method never throws, because the write has succeeded. A response that cannot be stored, e.g. because it is nested too deeply to be
-   * copied, is logged and ignored.
+   * The method never throws, because the write has succeeded. An error that prevents the response from being stored is logged.
    *
-   * @param origin the reconcile that has written the object.
-   * @returns false when the response cannot be stored, or may be the state of another client (`isOwnState`). A state that may be of another
-   * client is stored without its origin.
+   * @param origin the reconcile that has written the object; undefined when no reconcile has written the object.
+   * @param sent the write request; when absent, the response is not checked for changes of other clients.
+   * @returns false when such an error occurred, or when the response may contain a change of another client (`isOwnState`). In the second
+   * case, the state is stored without `origin`.
    */
   written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {
@@ -191,8 +191,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // The response to a write of a subresource may have another kind, e.g. Scale.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return true
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
-    // A response whose resourceVersion cannot be compared is ignored, because it could replace a newer state. The watch sends the written
-    // state.
+    // A response whose resourceVersion cannot be compared is ignored, because the response could replace a newer state. The watch sends the
+    // written state.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
     // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
@@ -224,7 +224,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // An own write without an origin need not be remembered, because handlers never ignore a change without an origin.
+    // A write without an origin need not be remembered, because handlers never ignore a change without an origin.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn
@@ -238,7 +238,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Removes an object from the store, because the view does not contain the written state. `metadata` is the metadata of the response. */
+  /** Removes an object from the store when the view does not contain the written state. `metadata` is the metadata of the response. */
   #left(metadata: ObjectMeta): void {
     if (!this.#isNews(metadata)) return
     this.#removals.left(metadata)
@@ -246,7 +246,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined) this.#drop(stored)
   }
 
-  /** If `metadata` is newer than the stored state, returns a list with the uid of the stored object; otherwise an empty list. */
+  /** Returns a list with the uid of the stored object if `metadata` is newer than the stored state; otherwise an empty list. */
   #olderThan(metadata: ObjectMeta): readonly string[] {
     const stored = this.store.get(metadata)
     return stored !== undefined && this.#isNews(metadata) ? [metadataOf(stored).uid] : []
@@ -269,11 +269,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Removes an object that this process has deleted. States of this object that the watch still sends are ignored.
    *
-   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, these states are ignored,
-   * because they are older than the stored state. If the store does not have the object, they cannot be recognized, because the response to
-   * a deletion has no resourceVersion.
+   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, the states of earlier objects
+   * are ignored, because their resourceVersions are lower than that of the stored state. If the store does not have the deleted object,
+   * only the states of the objects in `before` are ignored, because the response to a deletion has no resourceVersion.
    *
-   * @param before the uids of earlier objects with the same key. They no longer exist, because only one object at a time can have the key.
+   * @param before the uids of earlier objects with the same key. These objects no longer exist, because only one object at a time can have
+   * the key.
    */
   deleted(key: ObjectKey, uid: string, before: readonly string[] = []): void {
     if (!this.#watches(key.namespace)) return
@@ -286,8 +287,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns true if the object of a response no longer exists: the store lacks the object, although the list or watch has already sent all
-   * changes up to the resourceVersion of the response. Another client has deleted the object before the late response arrived.
+   * Returns true if the object of a response has been deleted, or removed from the view, before the late response arrived: the store lacks
+   * the object, although the list or watch has already sent all changes up to the resourceVersion of the response.
    */
   #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
     const stored = this.store.get(metadata)
@@ -309,7 +310,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const listed = new Store<T>()
     await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
     this.#removals.listed(namespace)
-    // The stored state may be newer than the list, because this process may have written the object after the list was made.
+    // The stored state may be newer than the list, because this process may have written the object after the API server made the list.
     const isNewer = (stored: DeepReadonly<T>): boolean =>
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
     this.#replacing.set(namespace, { listed, resourceVersion })
@@ -346,7 +347,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return order === undefined || order > 0
   }
 
-  /** Handles a watch event whose object cannot be transformed: removes the older state from the store. */
+  /** Handles a watch event of an object for which the `transform` of the view fails: removes the older state from the store. */
   #omit(event: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void {
     const stored = this.store.get(metadata)
     if (event === 'DELETED') this.#removals.confirm(metadata)

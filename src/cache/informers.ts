@@ -1,4 +1,4 @@
-/** `Informers`: the informers of a cache. Each informer runs as long as a lease of it is held. */
+/** `Informers`: the informers of a cache. An informer runs until its last lease is released. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { aborted } from '../runtime/waiting.ts'
@@ -33,7 +33,7 @@ export class Informers {
   /** The entries for which `keep` was called. `keep` takes one lease of each, and never releases it. */
   readonly #kept = new Set<Entry>()
   /**
-   * The results of `#find`, by the object that was passed as the type. Most callers pass the same object each time, so `#find` need not
+   * The results of `#find`, by the object that was passed as the type. Most callers pass the same object in each call, so `#find` need not
    * search again.
    */
   #known = new WeakMap<ResourceType, Entry>()
@@ -50,12 +50,12 @@ export class Informers {
     for (const { informer } of this.#entries) yield informer
   }
 
-  /** Returns the informer of a type or view; undefined when there is none. */
+  /** Returns the informer of a type or view; undefined when no informer exists. */
   find(type: ResourceType): Informer | undefined {
     return this.#find(type)?.informer
   }
 
-  /** Returns the informer of a type or view, and creates it if there is none. The informer then runs until the signal of `start` aborts. */
+  /** Returns the informer of a type or view, and creates a missing one. The informer then runs until the signal of `start` aborts. */
   keep(type: ResourceType): Informer {
     const entry = this.#entryOf(type)
     if (!this.#kept.has(entry)) entry.leases += 1

@@ -14,13 +14,16 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   readonly synced: boolean
   /**
    * Resolves when the cache has the objects of the type. The promise stays pending while the CRD or a permission is missing, so pass a
-   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first.
+   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first. Rejects
+   * with `PRO_INPUT` when the lease was released before the call.
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
    * Calls `listener` for each object in the cache, and then for each change, including changes that this process makes. `listener` is
    * called synchronously after the cache has changed. An error that `listener` throws is logged and otherwise ignored. The returned
    * function removes `listener`, and so does `release`.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the lease has been released.
    */
   onChange(listener: (event: ObjectEvent<ObjectOf<R>>) => void): () => void
   /**
@@ -33,11 +36,11 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
 /** The cache of a controller or runnable. It has the declared types, and the types for which the controller or runnable holds a lease. */
 export interface OperatorCache extends CacheReader {
   /**
-   * Watches a type or view until the returned lease is released. Use it for types that are known only at run time, e.g. because an object
-   * names them. Declare all other types in `owns`, `watches` or `reads`. All leases of a type share one watch. A declared type is already
-   * watched, so a lease of it starts no watch.
+   * Watches a type or view until the returned lease is released. Use this method for types that are known only at run time, e.g. because
+   * an object names them. Declare all other types in `owns`, `watches` or `reads`. All leases of a type share one watch. A declared type is
+   * already watched, so a lease of a declared type starts no watch.
    *
-   * No RBAC rules are generated for the type: the verbs `list` and `watch` must be in `rbac` of the operator or controller.
+   * No RBAC rules are generated for the type: the option `rbac` of the operator or controller must grant the verbs `list` and `watch`.
    *
    * A read of the type throws `PRO_INPUT` until the lease has synced. `cache.list` cannot use an index for the type. Leases of a runnable
    * are released when its `run` ends, and those of a controller when the process stops.
@@ -78,7 +81,7 @@ export class LeasingCache implements OperatorCache {
   /** The leased types and views, each once. */
   readonly #leased = new Set<Leased>()
 
-  /** @param declared reads the declared types, and throws for others. */
+  /** @param declared reads the declared types, and throws for all other types. */
   constructor(declared: CacheReader, source: LeaseSource) {
     this.#declared = declared
     this.#source = source

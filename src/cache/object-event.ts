@@ -7,7 +7,8 @@ export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
   | {
       readonly type: 'added'
       readonly object: DeepReadonly<T>
-      /** True when the object existed before the listener was added, or before the cache had synced. */ readonly initial: boolean
+      /** True when the object existed before the listener was added, or before the cache had synced. */
+      readonly initial: boolean
     }
   | { readonly type: 'updated'; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> }
   | { readonly type: 'deleted'; readonly object: DeepReadonly<T> }

@@ -1,6 +1,6 @@
 /**
- * `OwnRemovals`: remembers the objects that own writes have deleted or removed from a view. The watch may still send older states of these
- * objects. The informer ignores such states.
+ * `OwnRemovals`: remembers the objects that own writes (write requests of this process) have deleted or removed from a view. The watch may
+ * still send older states of these objects. The informer ignores such states.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectMeta } from '../api/object.ts'
@@ -8,16 +8,16 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of remembered deletions, and of remembered departures. When a maximum is exceeded, the oldest entry is forgotten. A
- * maximum is necessary, because only the next list confirms some entries: an object whose DELETED event arrived before the response to the
- * own write, an object that was never in the view, and each deletion in a view with a selector.
+ * Maximum number of remembered deletions, and maximum number of remembered departures. When a maximum is exceeded, the oldest entry is
+ * forgotten. A maximum is necessary, because some entries are not forgotten before the next list: an object whose DELETED event arrived
+ * before the response to the own write, an object that was never in the view, and each deletion in a view with a selector.
  */
 const maxRemembered = 10_000
 
 /** An object that no longer exists: this process has deleted it, or another object with the same key has replaced it. */
 interface Deletion {
   readonly namespace: string | undefined
-  /** True when a list was requested after the removal. This list contains no older state of the object. */
+  /** True when a list was requested after the object was removed. This list contains no older state of the object. */
   precedesList: boolean
 }
 
@@ -75,18 +75,18 @@ export class OwnRemovals {
     if ((this.#sinceDeparture(state) ?? -1) >= 0) this.#departures.delete(formatKey(state))
   }
 
-  /** Called when the view gets a state that is newer than the departure of its key. Forgets the departure. */
+  /** Called when the view gets a state that is newer than the departure with the same key. Forgets the departure. */
   returned(state: State): void {
     if (this.#departures.size > 0) this.#departures.delete(formatKey(state))
   }
 
-  /** Called before a list is requested. `namespace` is the namespace of the list; undefined for all namespaces. */
+  /** Called before a list of `namespace` is requested; undefined for all namespaces. Marks the removals that happened before the list. */
   beginList(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const removal of removals.values()) if (namespace === undefined || namespace === removal.namespace) removal.precedesList = true
   }
 
-  /** Called when a list is complete. Forgets the removals that happened before the list was requested. */
+  /** Called when a list of `namespace` is complete. Forgets the removals that happened before the list was requested. */
   listed(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const [id, removal] of removals)
@@ -94,11 +94,11 @@ export class OwnRemovals {
   }
 
   /**
-   * Compares a state with the departure of its key. Returns a positive number when the state is newer or the resourceVersions cannot be
-   * compared; otherwise 0 or a negative number. Returns undefined when the key has no departure.
+   * Compares a state with the departure that has the same key. Returns a positive number when the state is newer or the resourceVersions
+   * cannot be compared; otherwise 0 or a negative number. Returns undefined when no departure has this key.
    */
   #sinceDeparture(state: State): number | undefined {
-    // Usually there are no departures. The key is then not formatted, because formatting would allocate a string for each event.
+    // Most of the time, no departures are remembered. The key is then not formatted, because this would allocate a string for each event.
     const departure = this.#departures.size === 0 ? undefined : this.#departures.get(formatKey(state))
     return departure && (compareResourceVersions(state.resourceVersion, departure.resourceVersion) ?? 1)
   }

@@ -1,6 +1,6 @@
 /**
- * `isOwnState`: detects changes of other clients. It compares the object in the response to a write of this process with the object before
- * this write.
+ * `isOwnState`: detects changes of other clients. The function compares the object in the response to a write of this process with the
+ * object before this write.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
@@ -26,17 +26,18 @@ export interface WrittenState {
 }
 
 /**
- * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. When in
- * doubt, returns false: this costs one more call of the reconcile.
+ * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. Returns
+ * false when the states do not show whether this is the case. A wrong false only costs one more call of the reconcile.
  *
  * A write that changes nothing succeeds, and its response is the stored object. The stored object may be the result of another client's
- * write after `before`. If a reconcile took this state for its own, it would never be called for the change of the other client. The
- * response does not show whether the request has changed the object, so the states are compared.
+ * write after `before`. If this state counted as the result of the own write, the reconcile would never be called for the change of the
+ * other client. The response does not show whether the request has changed the object, so the states are compared.
  */
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata
   const sent = Array.isArray(content) ? fieldsOf(content as readonly JsonPatchOperation[]) : content
-  // If the request contains a resourceVersion, no other client has changed the object: the request would have failed with a conflict.
+  // If the request contains a resourceVersion, no other client has changed the object after this resourceVersion. Otherwise, the request
+  // would have failed with a conflict.
   const expected = isObject(sent) && isObject(sent['metadata']) ? sent['metadata']['resourceVersion'] : undefined
   if (typeof expected === 'string' && expected !== '') return resourceVersion !== expected
   if (before?.metadata.uid !== after.metadata.uid) return isNew(after, managedFields)
@@ -45,8 +46,8 @@ export function isOwnState({ content, before, after, managedFields = [] }: Writt
 }
 
 /**
- * Returns true when an object has not been written since its creation. The time in `managedFields` and `creationTimestamp` may then differ
- * by one second: both have whole seconds, and the API server sets the time in `managedFields` a little earlier.
+ * Returns true when `managedFields` shows no write after the creation of an object. The time in `managedFields` may differ from
+ * `creationTimestamp` by one second: both have whole seconds, and the API server sets the time in `managedFields` a little earlier.
  */
 function isNew({ metadata }: ReadonlyObject, managedFields: NonNullable<WrittenState['managedFields']>): boolean {
   const created = Date.parse(metadata.creationTimestamp)
@@ -95,7 +96,8 @@ function contains(value: unknown, wanted: unknown): boolean {
 }
 
 /**
- * Returns the fields that a JSON patch sets. A removed field is null, as in a merge patch. The target of a copy or move is an empty object.
+ * Returns the fields that a JSON patch sets. A removed field is null, as in a merge patch. The target field of a copy or move is an empty
+ * object, because the patch does not contain the value.
  */
 function fieldsOf(operations: readonly JsonPatchOperation[]): unknown {
   const fields: JsonObject = {}

@@ -1,4 +1,4 @@
-/** `PageSize`: the number of objects in one page of a list, so that no page blocks the event loop for long. */
+/** `PageSize`: limits the number of objects in one page of a list, so that no page blocks the event loop for long. */
 import type { ListOptions } from '../client/options.ts'
 
 /** Maximum number of objects in a page, as in kubectl and client-go. */
@@ -10,14 +10,14 @@ const maxObjects = 500
 const maxPageBytes = 1024 * 1024
 
 /**
- * The number of objects in a page. It starts at 500. The size of the objects is not known in advance. If a response is larger than 1 MiB,
- * the client stops reading the response, and requests the page again with half as many objects. After each page within the limit, the
- * number increases by 5 %. The increase is small, because large objects are often neighbours in a list.
+ * The number of objects in a page, which starts at 500. The size of the objects is not known in advance. If a response is larger than
+ * 1 MiB, the client stops reading it, and the reflector requests the page again with half as many objects. After each page within the
+ * limit, the number increases by 5 %. The increase is small, because large objects often follow each other in a list.
  */
 export class PageSize {
   #objects = maxObjects
 
-  /** The limits of the next page. A page of a single object has no size limit, because it cannot have fewer objects. */
+  /** The limits of the next page. A page of a single object has no size limit, because a page with fewer objects is impossible. */
   get limits(): Pick<ListOptions, 'limit' | 'maxResponseBytes'> {
     return { limit: this.#objects, ...(this.#objects > 1 && { maxResponseBytes: maxPageBytes }) }
   }

@@ -12,8 +12,8 @@ import { isMetadataOnly } from '../client/metadata-only.ts'
 import type { Origin } from './origin.ts'
 
 /**
- * The states that the cache has of one object. The keys are the type and its views, which are cached separately. Their states may differ for
- * a while.
+ * The states that the cache has of one object. The keys are the type and its views, which are cached separately. The states may therefore
+ * differ for a while.
  */
 export type StoredStates = ReadonlyMap<ResourceType, DeepReadonly<KubernetesObject>>
 
@@ -27,12 +27,13 @@ export interface SentWrite {
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** Returns the states of the object with this key. */
+  /** Returns the states that the cache has of the object with this key. */
   stored(type: ResourceType, key: ObjectKey): StoredStates
   /**
-   * Stores the API server's response to a write of the reconcile `origin`. The method does not change `object`.
+   * Stores the API server's response to a write request. The method does not change `object`.
    *
    * @param object the response.
+   * @param origin the reconcile that has sent the request; undefined when the sender is not a reconcile.
    * @param sent the write request; when absent, the response is not checked for changes of other clients.
    * @returns false when the response may contain a change of another client that `sent.before` does not contain.
    */
@@ -49,8 +50,8 @@ export interface OwnWrites {
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
   /**
-   * Sends a write request, passes the response to the cache, and returns the response. If the response is a subresource of another kind
-   * than `type`, e.g. a Scale, the cache ignores the response.
+   * Sends a write request, passes the response to the cache, and returns the response. The cache ignores a response of another kind than
+   * `type`, e.g. the `Scale` of a write to the subresource `scale`.
    */
   async function write<Result>(
     type: ResourceType,
@@ -89,7 +90,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       const response = await client.delete(type, key, options)
       if (options?.dryRun === true || !isObject(response)) return response
       const { metadata } = response as Partial<KubernetesObject>
-      // The object still exists, because finalizers or a grace period delay the deletion.
+      // If the response has a deletionTimestamp, the object still exists: finalizers or a grace period delay the deletion.
       if (metadata?.deletionTimestamp !== undefined) {
         const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
         const content = { metadata: { deletionTimestamp, deletionGracePeriodSeconds } }
@@ -100,7 +101,7 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       }
       return response
     },
-    // The response does not show which objects were deleted.
+    // The response does not show which objects are deleted already, and which ones still wait for finalizers or a grace period.
     deleteCollection: (type, options) => client.deleteCollection(type, options),
     logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),

@@ -1,5 +1,6 @@
 /**
- * `Reflector`: lists and watches the objects of one type on the API server and passes them to a sink. It recovers from failed connections.
+ * `Reflector`: lists and watches the objects of one type on the API server and passes the objects to a sink. A failed list or watch is
+ * retried.
  */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -24,7 +25,7 @@ import { diagnose } from './watch-recovery.ts'
 import { storedForm } from './stored-form.ts'
 import { requestedType, selectorsOf } from './view.ts'
 
-/** All objects of the watched type and namespace. */
+/** A complete list of the objects of the watched type and namespace. */
 export interface FullList<T extends KubernetesObject> {
   readonly objects: readonly DeepReadonly<T>[]
   readonly resourceVersion: string
@@ -166,10 +167,10 @@ export class Reflector<T extends KubernetesObject> {
    * Lists the most recent state. The request does not set `resourceVersion=0`: with this parameter, the API server may return an older
    * state from its watch cache. After a restart, a controller could then act on an older state than before the restart.
    *
-   * The list has pages. A streaming list (a watch with `sendInitialEvents`) takes more CPU time. Both were measured with 5,000 ConfigMaps
-   * of 1.5 KiB on kube-apiserver 1.36, which serves both from its watch cache. The pages took 60 to 70 ms of CPU time in the API server,
-   * and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to 86 ms in this process. Each list was
-   * complete after 0.15 to 0.4 s. The API server used the same amount of memory for both.
+   * The objects are listed in pages, because a streaming list (a watch with `sendInitialEvents`) takes more CPU time. Both kinds of list
+   * were measured with 5,000 ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both kinds from its watch cache. The pages took 60
+   * to 70 ms of CPU time in the API server, and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to
+   * 86 ms in this process. Each list was complete after 0.15 to 0.4 s. The API server used the same amount of memory for both kinds.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { type, sink } = this.#options
@@ -187,8 +188,9 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. The list starts again. A list without pages cannot
-        // expire, but parsing it blocks the event loop. It is therefore requested only after the second expired token.
+        // The continue token has expired, because the previous pages took too long. The list starts again. A list without pages has no
+        // token that can expire, but parsing such a list blocks the event loop. The pages are therefore given up only after the second
+        // expired token.
         expiries += 1
         const isWhole = expiries > 1
         this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)
@@ -351,9 +353,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Pauses after a watch that sent events and was cut off. After the first such watch, there is no pause, because any server ends a watch
-   * now and then. If the following watches are also cut off, the pauses grow: without pauses, each event could cost a request. The pauses
-   * are reset when a watch is not cut off.
+   * Pauses after a watch that sent events and was cut off. There is no pause after the first such watch, because every server sometimes
+   * ends a watch early. If the following watches are also cut off, the pauses grow: without pauses, each event could cost a request. A
+   * watch that is not cut off resets the pauses.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
     this.#backOff.reset()
@@ -367,8 +369,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Resets the back-off. It is called when a watch has been open for `settledMs`, or has ended without an error after at least a second. A
-   * first event is not enough: if each watch failed after one event, the pauses would never grow.
+   * Resets the back-off. The method is called when a watch has been open for `settledMs`, or has ended without an error after at least a
+   * second. It is not called at the first event: if each watch failed after one event, the pauses would never grow.
    */
   #works(): void {
     this.#backOff.reset()

@@ -1,4 +1,4 @@
-/** `SharedStrings`: freezes JSON values. A string that occurs in several of them is kept in memory only once. */
+/** `SharedStrings`: freezes JSON values. Most strings that occur in several of these values are kept in memory only once. */
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**
@@ -32,8 +32,8 @@ export class SharedStrings {
    * Freezes a JSON value with all objects and arrays in it, and returns the value. Strings in the value are replaced by equal strings of
    * earlier values. An object or array that is frozen already is skipped with all its content.
    *
-   * The call freezes at most 5,000 objects and arrays. The others are frozen in later iterations of the event loop, because an object of
-   * the maximum size can contain 500,000 objects and arrays.
+   * The call freezes at most 5,000 objects and arrays. The others are frozen in later iterations of the event loop, because a Kubernetes
+   * object of the maximum size (about 1.5 MiB) can contain 500,000 objects and arrays.
    */
   freeze<T>(value: T): T {
     const waiting: unknown[] = [value]
@@ -59,7 +59,7 @@ export class SharedStrings {
       for (const key of Object.keys(fields)) {
         const field = fields[key]
         if (typeof field === 'object' && field !== null) waiting.push(field)
-        // Both strings are equal, so the value of the field does not change.
+        // `#shared` returns an equal string, so the value of the field does not change.
         else if (typeof field === 'string' && field.length > maxLengthOfV8 && field.length <= maxLength) fields[key] = this.#shared(field)
       }
       Object.freeze(fields)

@@ -1,4 +1,4 @@
-/** `Store`: the frozen objects of one type, which can be found by key, by namespace and by indexes. */
+/** `Store`: the frozen objects of one type or view, which can be found by key, by namespace and by indexes. */
 import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { quote } from '../api/field-error.ts'
@@ -14,8 +14,8 @@ export interface Index<T extends KubernetesObject = KubernetesObject> {
   /** The name of the index in log and error messages. */
   readonly name: string
   /**
-   * Returns one key, several keys or none. The function must be pure: it is called again when the object is removed, and must then return
-   * the same keys.
+   * Returns one key, several keys or none. The function must be pure: when the object is replaced or removed, the function is called again
+   * with the old object, and must return the same keys as before.
    */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
@@ -84,7 +84,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return labels.length === 0 ? objects : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
   }
 
-  /** Adds an index and fills it; adding it again has no effect. */
+  /** Adds an index, and enters all stored objects in the index. Adding the same index again has no effect. */
   addIndex(index: Index<T>): void {
     if (this.#indexes.has(index)) return
     const entries: Entries<T> = new Map()
@@ -92,7 +92,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     for (const object of this.#all()) for (const value of this.#keysOf(index, object)) insert(entries, value, object)
   }
 
-  /** Stores a frozen object. Returns the previous object with the same key; undefined if there was none. */
+  /** Stores a frozen object. Returns the previous object with the same key; undefined when the store had no such object. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const { namespace = '', name } = metadataOf(object)
     let named = this.#objects.get(namespace)
@@ -107,7 +107,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return previous
   }
 
-  /** Removes the object with this key. Returns the removed object; undefined if there was none. */
+  /** Removes the object with this key. Returns the removed object; undefined when the store had no such object. */
   delete({ namespace = '', name }: ObjectKey): DeepReadonly<T> | undefined {
     const named = this.#objects.get(namespace)
     const object = named?.get(name)

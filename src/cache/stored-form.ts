@@ -58,7 +58,7 @@ function transformed(type: ResourceType, object: KubernetesObject): DeepReadonly
   return strings.freeze(stored)
 }
 
-/** Copies a JSON object of any nesting. `structuredClone` takes about four times as long. */
+/** Copies a JSON object of any depth. `structuredClone` takes about four times as long. */
 function copyOf<T extends object>(value: T): T {
   const copy: JsonObject = {}
   const waiting: [source: object, target: JsonObject][] = [[value, copy]]
@@ -90,12 +90,12 @@ export class Selector {
     this.#namespaces = namespacesOf(type)
   }
 
-  /** True when the view has a label or field selector. A change of an object may then add the object to the view or remove it. */
+  /** True when the view has a label or field selector. A change of an object may then add the object to the view, or remove the object. */
   get isSelection(): boolean {
     return this.#labels.length + this.#fields.length > 0
   }
 
-  /** Returns whether the view contains an object; undefined when only the API server can decide it. */
+  /** Returns true when the view contains an object, and false when it does not; undefined when only the API server can decide this. */
   selects(object: DeepReadonly<KubernetesObject>): boolean | undefined {
     const { namespace = '', labels } = object.metadata
     if (this.#namespaces.length > 0 && !this.#namespaces.includes(namespace)) return false

@@ -6,7 +6,7 @@ import type { Origin } from './origin.ts'
 import type { Store } from './store.ts'
 import { metadataOf } from './store.ts'
 
-/** An object that this process has written, and that another client has changed, too. */
+/** An object that a reconcile has written without having seen a change of another client or reconcile. */
 export interface Overtaken<T> {
   /** The state in the store before the own writes; undefined when the store did not have the object. */
   readonly before: DeepReadonly<T> | undefined
@@ -24,15 +24,15 @@ interface Writes<T> extends Overtaken<T> {
 }
 
 /**
- * Finds the changes of other clients that an own write hides. The result of an own write enters the store with the response, before the
- * watch sends it. The controller does not call the reconcile again for its own write. But another client may change the object after the
- * reconcile has read it, and before the reconcile writes it. A patch or an apply request then succeeds, and its response contains both
- * changes, although the reconcile has not seen the change of the other client. When the watch sends that change, it is older than the
- * stored state, so the store ignores it.
+ * Finds the changes of other clients that an own write (a write of this process) hides. The result of an own write enters the store with
+ * the response, before the watch sends the written state. The controller does not call the reconcile again for its own write. But another
+ * client may change the object after the reconcile has read the object, and before the reconcile writes it. A patch or an apply request
+ * then succeeds, and its response contains both changes, although the reconcile has not seen the change of the other client. The state that
+ * the watch sends for the change of the other client is older than the stored state, so the informer does not store it.
  *
  * The resourceVersions before and after the write do not show such a change, because resourceVersions are not consecutive. The watch shows
- * it, because the watch sends the states of an object in order. If the state of the own write arrives first, the own write is the only
- * change. If a different state arrives first, another client has made it.
+ * the change, because the watch sends the states of an object in order. If the state of the own write arrives first, the own write is the
+ * only change. If a different state arrives first, another client has made this state.
  *
  * After an interruption of the watch, a list replaces the events. If the list contains exactly the state before the own write, the list is
  * older than the write, and the write is still unconfirmed. Otherwise, the own write counts as overtaken, because the list does not show
@@ -59,8 +59,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response arrives after the response to a later own write. If another reconcile has made the later write,
-   * that reconcile has not seen this write. The method then returns the own writes to the object; otherwise undefined.
+   * Remembers an own write whose response arrives after the response to a later own write. If the two writes are not of the same reconcile,
+   * the reconcile of the later write has not seen the earlier write. The method then returns the own writes to the object; otherwise
+   * undefined.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -77,8 +78,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state that the watch has sent. If another client has made this state, returns the own writes to the object; otherwise
-   * undefined. If the state is newer than the stored state, the caller ignores the result, because handlers are notified of the new state.
+   * Handles a state that the watch has sent. If the object has unconfirmed own writes, and another client has made this state, returns the
+   * own writes; otherwise undefined. If the state is newer than the stored state, the caller ignores the result, because handlers are
+   * notified of the new state.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)
