@@ -51,13 +51,15 @@ interface Script {
   /** The error with which each request of the verb fails. */
   readonly create?: Error
   readonly remove?: Error
+  readonly read?: Error
+  /** Gets the requests, also when the reconcile fails. Default: a new list. */
+  readonly requests?: string[]
   /** The Job that the API server returns. */
   readonly live?: batch.Job
 }
 
 /** Reconciles once. Returns the requests, the Events, and the conditions in the status that was written. */
-async function reconcile(object: CronJob, { now = first, cached = [], create, remove, live }: Script = {}) {
-  const requests: string[] = []
+async function reconcile(object: CronJob, { now = first, cached = [], create, remove, read, live, requests = [] }: Script = {}) {
   let status: CronJob['status']
   const client = {
     create: async (_type: unknown, job: batch.Job) => {
@@ -65,7 +67,10 @@ async function reconcile(object: CronJob, { now = first, cached = [], create, re
       if (create !== undefined) throw create
       return { ...job, apiVersion: 'batch/v1', kind: 'Job' }
     },
-    get: async () => live,
+    get: async () => {
+      if (read !== undefined) throw read
+      return live
+    },
     delete: async (_type: unknown, { name }: { name: string }, options: object) => {
       requests.push(`delete ${name} ${JSON.stringify(options)}`)
       if (remove !== undefined) throw remove
@@ -134,6 +139,8 @@ t.test('a Job that is there already is the one of the CronJob, if it owns it', a
   t.match(foreign.conditions[1], `True NameConflict The Job ${nameOf(first)} belongs to somebody else.`)
   t.equal(foreign.status?.lastScheduleTime, undefined)
   t.strictSame(foreign.result, { requeueAfterMs: 30_000 })
+  t.strictSame(foreign.events, [`NameConflict: The Job ${nameOf(first)} belongs to somebody else.`])
+  t.strictSame((await reconcile(foreign.stored, { create, live: aJob(before, first) })).events, [])
 })
 
 t.test('Jobs of a deleted CronJob of the same name, and those without an owner, do not count', async (t) => {
@@ -195,6 +202,18 @@ t.test('the status lists a thousand Jobs, and counts them all', async (t) => {
   t.equal(status?.active?.at(-1)?.name, nameOf(first + 1199 * minute), 'the newest are listed')
 })
 
+t.test('an active Job of another namespace is not awaited', async (t) => {
+  const object = aCronJob({ concurrencyPolicy: 'Forbid' })
+  const { requests, status } = await reconcile(object, { cached: [aJob(object, first - minute, {}, { namespace: 'other' })] })
+  t.strictSame(requests, [`create ${nameOf(first)}`, 'status'])
+  t.equal(status?.activeCount, 1)
+})
+
+t.test('all problems of a schedule are in the message', async (t) => {
+  const { conditions } = await reconcile(aCronJob({ schedule: '60 24 * * *' }))
+  t.match(conditions[0], / spec\.schedule: minute: "60" is outside of 0 to 59; hour: "24" is outside of 0 to 23$/)
+})
+
 t.test('a CronJob that is being deleted starts no Jobs', async (t) => {
   const { requests, result } = await reconcile(aCronJob({}, undefined, { deletionTimestamp: '2026-01-01T00:01:00Z' }))
   t.strictSame([requests, result], [[], undefined])
@@ -213,6 +232,7 @@ t.test('a Job that waits is looked at again when its deadline passes', async (t)
   const waiting = await reconcile(object, { cached, now: hour })
   t.strictSame(waiting.result, { requeueAfterMs: minute })
   t.match(waiting.events, [/^JobAlreadyActive: /])
+  t.strictSame((await reconcile(waiting.stored, { cached, now: hour + 1 })).events, [])
   const late = await reconcile(waiting.stored, { cached, now: hour + minute })
   t.match(late.conditions[1], 'True MissedSchedule The Job of 2026-01-01T01:00:00Z was not started within 60 s.')
   t.match(late.events, [/^MissedSchedule: /])
@@ -267,4 +287,84 @@ t.test('an active Job whose deletion is refused is not replaced, and the status 
   t.equal(conditions[1], 'True JobDeletionFailed An active Job cannot be replaced: no right')
   t.strictSame(result, { requeueAfterMs: 30_000 })
   t.strictSame((await reconcile(stored, script)).events, [])
+})
+
+t.test('after a Job has started, the CronJob is reconciled at its next time, beside the active Jobs', async (t) => {
+  const object = aCronJob()
+  const { result, status } = await reconcile(object, { cached: [aJob(object, first)], now: first + minute + 1000 })
+  t.strictSame(result, { requeueAfterMs: minute - 1000 })
+  t.strictSame(
+    status?.active?.map(({ name }) => name),
+    [nameOf(first), nameOf(first + minute)],
+  )
+  t.match(status, { activeCount: 2, lastScheduleTime: '2026-01-01T00:02:00Z' })
+})
+
+t.test('with Replace, all active Jobs are replaced', async (t) => {
+  const object = aCronJob({ concurrencyPolicy: 'Replace' })
+  const cached = [aJob(object, first - minute), aJob(object, first), aJob(object, first - 2 * minute, ended('Complete'))]
+  const now = first + minute
+  const { requests, status } = await reconcile(object, { cached, now })
+  t.strictSame(
+    requests.map((request) => request.split(' ').slice(0, 2).join(' ')),
+    [`delete ${nameOf(first - minute)}`, `delete ${nameOf(first)}`, `create ${nameOf(now)}`, 'status'],
+  )
+  t.match(status, { activeCount: 1, active: [{ name: nameOf(now) }] })
+  const refused = await reconcile(object, { cached, now, create: apiError(403, 'Forbidden') })
+  t.strictSame([refused.status?.activeCount, refused.status?.active], [0, []], 'the replaced Jobs are gone')
+  t.equal(refused.status?.lastScheduleTime, '2026-01-01T00:01:00Z', 'the time has no Job yet')
+})
+
+t.test('an active Job that cannot be replaced does not delay the next time', async (t) => {
+  const object = aCronJob({ concurrencyPolicy: 'Replace' })
+  const script = { cached: [aJob(object, first)], remove: apiError(403, 'Forbidden', 'no right'), now: first + 2 * minute - 2000 }
+  const { result, status } = await reconcile(object, script)
+  t.strictSame(result, { requeueAfterMs: 2000 })
+  t.match(status, { activeCount: 1, lastScheduleTime: '2026-01-01T00:01:00Z' })
+})
+
+t.test('the status names the active Jobs, also when no Job is started', async (t) => {
+  for (const [spec, script, reason] of [
+    [{ schedule: 'never' }, {}, 'InvalidSchedule'],
+    [{ suspend: true }, {}, 'Suspended'],
+    [{}, { create: apiError(403, 'Forbidden') }, 'JobsActive'],
+    [{ startingDeadlineSeconds: 1 }, { now: first + minute + 1000 }, 'JobsActive'],
+    [{ concurrencyPolicy: 'Forbid' }, {}, 'JobsActive'],
+  ] as const) {
+    const object = aCronJob(spec)
+    const { status } = await reconcile(object, { cached: [aJob(object, first)], now: first + minute, ...script })
+    t.match(status, { activeCount: 1, active: [{ kind: 'Job', apiVersion: 'batch/v1', namespace: 'test', name: nameOf(first) }] }, reason)
+    t.match(findCondition(status?.conditions, 'Available'), { reason })
+    t.equal(status?.lastScheduleTime, '2026-01-01T00:01:00Z', reason)
+  }
+})
+
+t.test('a Job that was not started in time is not counted as started, and the next time comes', async (t) => {
+  const { result, status, requests } = await reconcile(aCronJob({ startingDeadlineSeconds: 10 }), { now: first + 20_000 })
+  t.strictSame([requests, result], [['status'], { requeueAfterMs: 40_000 }])
+  t.equal(status?.lastScheduleTime, undefined)
+})
+
+t.test('an existing Job that cannot be read fails the reconcile, and the status does not contain it', async (t) => {
+  for (const error of [apiError(404, 'NotFound', 'gone'), apiError(403, 'Forbidden', 'no right'), new Error('connection refused')]) {
+    const requests: string[] = []
+    const script = { create: apiError(409, 'AlreadyExists'), read: error, requests }
+    await t.rejects(reconcile(aCronJob(), script), { message: error.message })
+    t.strictSame(requests, [`create ${nameOf(first)}`], 'no status is written')
+  }
+})
+
+t.test('many missed times are one Warning, with the Job of the latest', async (t) => {
+  for (const [times, warnings] of [
+    [100, []],
+    [101, ['TooManyMissedTimes']],
+  ] as const) {
+    // prettier-ignore
+    const { events, requests } = await reconcile(aCronJob(), { now: first + (times - 1) * minute })
+    t.strictSame(
+      events.map((event) => event.split(':')[0]),
+      ['SuccessfulCreate', ...warnings],
+    )
+    t.strictSame(requests, [`create ${nameOf(first + (times - 1) * minute)}`, 'status'])
+  }
 })

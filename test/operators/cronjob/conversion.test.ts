@@ -107,6 +107,19 @@ t.test('fields that were changed take precedence over the annotation, which is t
   t.equal(await textOf({ ...object, spec: { ...(object.spec as JsonObject), schedule: { minute: '0', hour: '*' } } }), '@hourly')
 })
 
+t.test('an annotation that is longer than a schedule may be is ignored and removed', async (t) => {
+  const object = await inV2('@hourly')
+  const annotated = (text: string) => ({
+    ...object,
+    metadata: { ...(object.metadata as JsonObject), annotations: { [scheduleAnnotation]: text } },
+  })
+  const text = (length: number): string => `0${' '.repeat(length - 8)}* * * *`
+  t.equal(await textOf(annotated(text(1004))), text(1004))
+  const long = await convert(annotated(text(1005)), 'v1')
+  t.match(long, { spec: { schedule: '0 * * * *' } })
+  t.equal((long.metadata as JsonObject).annotations, undefined)
+})
+
 t.test('a text that has not five fields is not scheduled by what v2 shows of it', async (t) => {
   t.equal(await textOf(await inV2('@every 5m')), '@every 5m')
 })

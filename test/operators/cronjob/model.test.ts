@@ -55,6 +55,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
 
   async function reconcile(): Promise<void> {
     if (dice.chance(0.02)) real.loses = dice.pick(['create', 'patchStatus'] as const)
+    real.refusesGet = dice.chance(0.5)
     let result: Awaited<ReturnType<typeof real.reconcile>>
     for (let tries = 0; ; tries++) {
       try {
@@ -66,6 +67,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
       }
     }
     real.loses = undefined
+    real.refusesGet = false
     timer = result === undefined ? Infinity : clock.monotonicNow() + ('requeueAfterMs' in result ? result.requeueAfterMs : 5)
     if (!dice.chance(0.1)) return
     const before = real.writes

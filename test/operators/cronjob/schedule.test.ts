@@ -37,9 +37,34 @@ t.test('a time is its own latest one, and not its own next one', async (t) => {
   t.equal(parsed.next(start - 1), start)
 })
 
+t.test('schedules are in UTC, whatever the time zone of the process is', async (t) => {
+  const before = process.env['TZ']
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TZ']
+    else process.env['TZ'] = before
+  })
+  for (const zone of ['America/St_Johns', 'Asia/Kathmandu', 'UTC']) {
+    process.env['TZ'] = zone
+    const parsed = parseSchedule('30 12 * * *')
+    if (!('next' in parsed)) throw new Error('it is refused')
+    t.equal(new Date(parsed.next(start)).toISOString(), '2026-01-01T12:30:00.000Z', zone)
+    t.equal(new Date(parsed.latest(start)!).toISOString(), '2025-12-31T12:30:00.000Z', zone)
+  }
+})
+
 t.test('macros, names, blanks and both kinds of stars are accepted', async (t) => {
   for (const text of ['@hourly', '@daily', '0 0 29 2 *', '*/5 1-5/2 ? jan-MAR mon,WED', ' 0\t0 1 * *\n', '5/10 * * * 6', '0 0 31 2 MON'])
     t.strictSame(problemsOf(text), [], text)
+})
+
+t.test('a list with a star restricts nothing, and its values are compared as numbers', async (t) => {
+  const nextOf = (text: string): string => {
+    const parsed = parseSchedule(text)
+    return 'next' in parsed ? new Date(parsed.next(start)).toISOString() : String(problemsOf(text))
+  }
+  t.equal(nextOf('0 0 *,5 * MON'), '2026-01-05T00:00:00.000Z', 'a Monday, not each day')
+  t.equal(nextOf('0 0 31,4 2 *'), '2026-02-04T00:00:00.000Z')
+  t.equal(nextOf(`${'1,'.repeat(99)}01 * * * *`), '2026-01-01T00:01:00.000Z', 'a field has up to 200 characters')
 })
 
 t.test('what is invalid is named with its field and what is expected', async (t) => {

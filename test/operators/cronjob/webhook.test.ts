@@ -105,3 +105,70 @@ t.test('the Job template is checked when it changes, and the requester when the 
   t.strictSame(await check(inV1(), undefined, answer(404, 'NotFound')), [])
   await t.rejects(check(inV1(), undefined, answer(500, 'InternalError')), { message: 'no' })
 })
+
+t.test('the Job that is checked is the one of the template, in the namespace of the CronJob', async (t) => {
+  const created: unknown[] = []
+  const context = {
+    ...warn,
+    namespace: 'test',
+    user: { username: 'jane' },
+    requesterCan: async () => true,
+    client: { create: async (_type: unknown, job: unknown, options: object) => void created.push({ ...(job as object), ...options }) },
+  } as unknown as AdmissionContext
+  const metadata = { labels: { app: 'report' }, annotations: { note: 'x' } }
+  t.strictSame(
+    await validateInCluster(inV1({ jobTemplate: { ...jobTemplate, metadata: { ...metadata, finalizers: ['a/b'] } } }), undefined, context),
+    [],
+  )
+  const { spec } = jobTemplate
+  t.strictSame(created, [{ spec, metadata: { generateName: 'cronjob-check-', namespace: 'test', ...metadata }, dryRun: true }])
+  created.length = 0
+  const deleted = inV1({ jobTemplate: { ...jobTemplate, metadata } }, { deletionTimestamp: '2026-01-01T00:00:00Z' })
+  t.strictSame(await validateInCluster(deleted, inV1(), context), [])
+  t.strictSame(created, [])
+})
+
+t.test('a refusal that names no field is about the whole template', async (t) => {
+  const check = (error: Error) =>
+    validateInCluster(inV1(), undefined, {
+      ...warn,
+      requesterCan: async () => true,
+      client: { create: () => Promise.reject(error) },
+    } as unknown as AdmissionContext)
+  const refused = (details: object) => new ApiError({ ...failure(422, 'Invalid', 'denied by a policy'), ...details })
+  t.match(await check(refused({})), [{ path: 'spec.jobTemplate', message: /denied by a policy$/ }])
+  t.strictSame(await check(refused({ details: { causes: [{ message: 'Forbidden: no', reason: 'FieldValueForbidden' }] } })), [
+    { path: 'spec.jobTemplate', message: 'Forbidden: no', reason: 'FieldValueForbidden' },
+  ])
+  await t.rejects(check(new Error('connection refused')), { message: 'connection refused' })
+})
+
+t.test('a name leaves room for the scheduled time in the names of the Jobs, and is a label', async (t) => {
+  const errorsOf = (name: string | undefined) =>
+    validateV1(inV1({}, { name }), undefined, warn).map(({ path, reason }) => `${path} ${reason}`)
+  for (const name of ['a', '0', 'a-b', 'a'.repeat(52), undefined]) t.strictSame(errorsOf(name), [], String(name))
+  t.strictSame(errorsOf('a'.repeat(53)), ['metadata.name FieldValueTooLong'])
+  for (const name of ['', 'a.b', 'A', '-a', 'a-']) t.strictSame(errorsOf(name), ['metadata.name FieldValueInvalid'], name)
+})
+
+t.test('every label that the Job controller sets is refused, and a similar one is not', async (t) => {
+  const taken = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
+  const labels = Object.fromEntries([...taken, 'app', 'job-names'].map((key) => [key, 'x']))
+  const errors = validateV1(inV1({ jobTemplate: { ...jobTemplate, metadata: { labels } } }), undefined, warn)
+  t.strictSame(
+    errors.map(({ path, reason }) => `${path} ${reason}`),
+    taken.map((key) => `spec.jobTemplate.metadata.labels[${key}] FieldValueForbidden`),
+  )
+})
+
+t.test('a field of v2 that is invalid is named, and only a deadline of 0 is a warning', async (t) => {
+  const pathsOf = (schedule: object) => validateV2(inV2(schedule), undefined, warn).map(({ path }) => path)
+  t.strictSame(pathsOf({ minute: '61', hour: '24' }), ['spec.schedule.minute', 'spec.schedule.hour'])
+  t.strictSame(pathsOf({ dayOfMonth: '30', month: '2' }), ['spec.schedule'])
+  t.strictSame(pathsOf({ minute: '1 2' }), [], 'the schema reports it')
+  t.strictSame(pathsOf({ minute: '' }), [], 'the schema reports it')
+  warnings.length = 0
+  validateV1(inV1({ startingDeadlineSeconds: 1 }), undefined, warn)
+  validateV1(inV1(), undefined, warn)
+  t.strictSame(warnings, [])
+})

@@ -22,6 +22,10 @@ export class SimulatedCronJob {
   writes = 0
   /** The verb whose next request is carried out, and whose response is lost. */
   loses: 'create' | 'patchStatus' | undefined
+  /** True when the next `get` fails. */
+  refusesGet = false
+  /** The Job whose response was lost. The cache does not have it until a reconcile has succeeded. */
+  #unseen: string | undefined
 
   constructor(clock: FakeClock, spec: object) {
     this.#clock = clock
@@ -50,10 +54,12 @@ export class SimulatedCronJob {
     this.#jobs.set(name, { ...job, status } as batch.Job)
   }
 
-  reconcile() {
-    const cached = [...this.#jobs.values()] as never
+  async reconcile() {
+    const cached = [...this.#jobs.values()].filter(({ metadata }) => metadata.name !== this.#unseen) as never
     const context = reconcileContext({ client: this.#client, clock: this.#clock, cached })
-    return reconcileCronJob(this.#object as unknown as CronJob, context)
+    const result = await reconcileCronJob(this.#object as unknown as CronJob, context)
+    this.#unseen = undefined
+    return result
   }
 
   readonly #client = {
@@ -63,7 +69,16 @@ export class SimulatedCronJob {
       const job = { ...input, apiVersion: 'batch/v1', kind: 'Job', status: { startTime: formatTime(this.#clock.now()) } } as batch.Job
       this.#jobs.set(name, job)
       this.created.push(name)
+      if (this.loses === 'create') this.#unseen = name
       return this.#written('create', job)
+    },
+    get: async (_type: unknown, { name }: { name: string }) => {
+      const isRefused = this.refusesGet
+      this.refusesGet = false
+      if (isRefused) throw new ApiError(failure(500, 'InternalError', 'not now'))
+      const job = this.#jobs.get(name)
+      if (job === undefined) throw new ApiError(failure(404, 'NotFound', `jobs.batch "${name}" not found`))
+      return job
     },
     delete: async (_type: unknown, { name }: { name: string }) => {
       if (!this.#jobs.delete(name)) throw new ApiError(failure(404, 'NotFound', `jobs.batch "${name}" not found`))
