@@ -147,7 +147,7 @@ t.test('names of objects count in characters, and short names must not contain d
   t.strictSame(shortName('a'.repeat(64)), ['must be no more than 63 characters'])
   t.strictSame(shortName('a.b'), ['must not contain dots'])
   t.strictSame(shortName(`a.${'b'.repeat(63)}`), ['must be no more than 63 characters', 'must not contain dots'])
-  t.strictSame(shortName('A.b'), [labelMessage])
+  for (const bad of ['A.b', 'a..b', 'a.-b', 'a-.b', '.a', 'a.']) t.strictSame(shortName(bad), [labelMessage], bad)
   t.strictSame(shortName('a'), [])
 })
 
