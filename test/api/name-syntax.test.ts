@@ -169,6 +169,12 @@ t.test('each mistake of metadata has its path and message', async (t) => {
     invalid('metadata.name', 'A', subdomainMessage),
     invalid('metadata.namespace', 'B.', labelMessage),
   ])
+  t.strictSame(validateObjectMeta({ name: 'a', namespace: 'a.b' }, namespaced), [
+    invalid('metadata.namespace', 'a.b', 'must not contain dots'),
+  ])
+  t.strictSame(validateObjectMeta({ name: 'a', namespace: 'b'.repeat(64) }, namespaced), [
+    invalid('metadata.namespace', 'b'.repeat(64), 'must be no more than 63 characters'),
+  ])
   t.strictSame(validateObjectMeta({ ...all, generateName: 'A-' }, namespaced), [], 'like the API server')
   t.strictSame(validateObjectMeta({ ...all, generateName: 'AB-' }, namespaced), [invalid('metadata.generateName', 'AB-', subdomainMessage)])
   t.strictSame(validateObjectMeta({ ...all, generateName: '-' }, namespaced), [invalid('metadata.generateName', '-', subdomainMessage)])
