@@ -186,5 +186,6 @@ function isEmpty(value: JsonValue): boolean {
 
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'number'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }

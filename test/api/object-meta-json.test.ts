@@ -130,7 +130,9 @@ t.test('each wrong type has the error message of Go', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [[], 'array into Go value of type v1.ObjectMeta'],
     [7, 'number into Go value of type v1.ObjectMeta'],
+    [9007199254740993n, 'number into Go value of type v1.ObjectMeta'],
     [true, 'bool into Go value of type v1.ObjectMeta'],
+    [{ name: 9007199254740993n }, 'number into Go struct field ObjectMeta.name of type string'],
     [{ name: {} }, 'object into Go struct field ObjectMeta.name of type string'],
     [{ generation: 'x' }, 'string into Go struct field ObjectMeta.generation of type int64'],
     [{ generation: 1e300 }, 'number 1e+300 into Go struct field ObjectMeta.generation of type int64'],
