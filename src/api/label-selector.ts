@@ -85,15 +85,19 @@ export function matchesLabels(requirements: readonly LabelRequirement[], labels:
       case 'DoesNotExist':
         return value === undefined
       case 'Gt':
-        return isInteger(value) && BigInt(value) > BigInt(values[0]!)
-      case 'Lt':
-        return isInteger(value) && BigInt(value) < BigInt(values[0]!)
+      case 'Lt': {
+        const [actual, bound] = [int64Of(value), int64Of(values[0])]
+        return actual !== undefined && bound !== undefined && (operator === 'Gt' ? actual > bound : actual < bound)
+      }
     }
   })
 }
 
-function isInteger(text: string | undefined): text is string {
-  return text !== undefined && /^-?\d+$/.test(text)
+/** Parses an integer like Go's `strconv.ParseInt`. Returns undefined for any other text, and for an integer beyond the range of int64. */
+function int64Of(text = ''): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value === BigInt.asIntN(64, value) ? value : undefined
 }
 
 /** Formats requirements as the value of the `labelSelector` query parameter. */
@@ -183,16 +187,15 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     const { key, operator, values } = requirement
     const ofKey = qualifiedName(key)
     if (ofKey.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${ofKey.join('; ')}`)
-    if (operator === 'Gt' || operator === 'Lt') {
-      if (!isInteger(values[0])) {
-        throw unparsable(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
-      }
-      return requirement
+    const errors: string[] = []
+    if ((operator === 'Gt' || operator === 'Lt') && int64Of(values[0]) === undefined) {
+      errors.push(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
     }
     values.forEach((one, index) => {
       const ofValue = labelValue(one)
-      if (ofValue.length > 0) throw unparsable(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
+      if (ofValue.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
     })
+    if (errors.length > 0) throw unparsable(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
     return requirement
   }
 }
