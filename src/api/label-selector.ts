@@ -119,7 +119,8 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
  * @throws {SyntaxError} with the message of the API server, when the selector is invalid.
  */
 export function parseLabelSelector(text: string): LabelRequirement[] {
-  const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
+  // The tokens and white space of kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer): no white space can be inside `==` and `!=`.
+  const tokens = text.match(/==|!=|[!=<>,()]|[^ \t\r\n!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
   let at = 0
   const unexpected = (expected: string): SyntaxError => new SyntaxError(`found '${tokens[at] ?? ''}', expected: ${expected}`)
@@ -134,10 +135,10 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
   while (at < tokens.length) {
     if (tokens[at] === '!') {
       at += 1
-      requirements.push(checked({ key: next('identifier'), operator: 'DoesNotExist', values: [] }))
+      requirements.push({ key: checkedKey(next('identifier')), operator: 'DoesNotExist', values: [] })
     } else {
       if (!isWord(tokens[at])) throw unexpected("!, identifier, or 'end of string'")
-      requirements.push(checked(withOperator(tokens[at++]!)))
+      requirements.push(checked(withOperator(checkedKey(tokens[at++]!))))
     }
     if (at === tokens.length) break
     if (tokens[at] !== ',') throw unexpected("',' or 'end of string'")
@@ -149,10 +150,9 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
   function withOperator(key: string): LabelRequirement {
     const token = tokens[at]
     if (token === undefined || token === ',') return { key, operator: 'Exists', values: [] }
-    const follows = tokens[at + 1] === '='
-    if (token === '=' || (token === '!' && follows)) {
-      at += follows ? 2 : 1
-      return { key, operator: token === '=' ? 'In' : 'NotIn', values: [value()] }
+    if (token === '=' || token === '==' || token === '!=') {
+      at += 1
+      return { key, operator: token === '!=' ? 'NotIn' : 'In', values: [value()] }
     }
     if (token === '<' || token === '>') {
       at += 1
@@ -175,7 +175,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
       }
       if (tokens[at] !== ',') throw unparsable(unexpected("',' or ')'").message)
       at += 1
-      found.push(tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier"))
+      found.push(tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', or identifier"))
     }
   }
 
@@ -183,15 +183,20 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     return tokens[at] === undefined || tokens[at] === ',' ? '' : next('identifier')
   }
 
+  function checkedKey(key: string): string {
+    const problems = qualifiedName(key)
+    if (problems.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${problems.join('; ')}`)
+    return key
+  }
+
   function checked(requirement: LabelRequirement): LabelRequirement {
     const { key, operator, values } = requirement
-    const ofKey = qualifiedName(key)
-    if (ofKey.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${ofKey.join('; ')}`)
     const errors: string[] = []
     if ((operator === 'Gt' || operator === 'Lt') && int64Of(values[0]) === undefined) {
       errors.push(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
     }
-    values.forEach((one, index) => {
+    // The indexes of the messages are those of the sorted values, as in kube-apiserver.
+    values.toSorted().forEach((one, index) => {
       const ofValue = labelValue(one)
       if (ofValue.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
     })
