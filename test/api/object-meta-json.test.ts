@@ -164,6 +164,19 @@ t.test('times are written in UTC without a fraction, others fail the decoding', 
   t.match(decodeObjectMeta({ creationTimestamp: 'x', deletionTimestamp: 'y' }).error, /"x"/, 'the first of them')
 })
 
+t.test('a float without a fraction is an integer, unless it is beyond int64', async (t) => {
+  const read = (generation: number): unknown => {
+    const { metadata, error } = decodeObjectMeta({ generation })
+    return error ?? metadata.generation
+  }
+  t.equal(read(1e5), 100_000)
+  t.equal(read(1e16), 10_000_000_000_000_000n)
+  // Go writes the shortest digits of the float 2^62, and reads these.
+  t.equal(read(2 ** 62), 4_611_686_018_427_388_000n)
+  t.equal(read(2 ** 63), 'json: cannot unmarshal number 9223372036854776000 into Go struct field ObjectMeta.generation of type int64')
+  t.equal(read(1e30), 'json: cannot unmarshal number 1e+30 into Go struct field ObjectMeta.generation of type int64')
+})
+
 t.test('a key may have the name of an inherited property', async (t) => {
   const labels = JSON.parse('{"__proto__":"a","b":"c"}') as Record<string, string>
   t.equal(JSON.stringify(decodeObjectMeta({ labels }).metadata), '{"labels":{"__proto__":"a","b":"c"}}')
