@@ -120,7 +120,8 @@ const readers: Readonly<Record<Element, Reader>> = {
     if (match === null) return undefined
     const [hours, minutes] = [Number(match[2]), Number(match[3])]
     fields.offsetMinutes = (hours * 60 + minutes) * (match[1] === '-' ? -1 : 1)
-    return { rest: text.slice(6), outOfRange: hours > 24 ? 'time zone offset hour' : minutes > 60 ? 'time zone offset minute' : undefined }
+    // When both are out of range, Go reports the minute.
+    return { rest: text.slice(6), outOfRange: minutes > 60 ? 'time zone offset minute' : hours > 24 ? 'time zone offset hour' : undefined }
   },
 }
 

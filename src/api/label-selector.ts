@@ -85,15 +85,19 @@ export function matchesLabels(requirements: readonly LabelRequirement[], labels:
       case 'DoesNotExist':
         return value === undefined
       case 'Gt':
-        return isInteger(value) && BigInt(value) > BigInt(values[0]!)
-      case 'Lt':
-        return isInteger(value) && BigInt(value) < BigInt(values[0]!)
+      case 'Lt': {
+        const [actual, bound] = [int64Of(value), int64Of(values[0])]
+        return actual !== undefined && bound !== undefined && (operator === 'Gt' ? actual > bound : actual < bound)
+      }
     }
   })
 }
 
-function isInteger(text: string | undefined): text is string {
-  return text !== undefined && /^-?\d+$/.test(text)
+/** Parses an integer like Go's `strconv.ParseInt`. Returns undefined for any other text, and for an integer beyond the range of int64. */
+function int64Of(text = ''): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value === BigInt.asIntN(64, value) ? value : undefined
 }
 
 /** Formats requirements as the value of the `labelSelector` query parameter. */
@@ -115,7 +119,8 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
  * @throws {SyntaxError} with the message of the API server, when the selector is invalid.
  */
 export function parseLabelSelector(text: string): LabelRequirement[] {
-  const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
+  // The tokens and white space of kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer): no white space can be inside `==` and `!=`.
+  const tokens = text.match(/==|!=|[!=<>,()]|[^ \t\r\n!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
   let at = 0
   const unexpected = (expected: string): SyntaxError => new SyntaxError(`found '${tokens[at] ?? ''}', expected: ${expected}`)
@@ -130,10 +135,10 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
   while (at < tokens.length) {
     if (tokens[at] === '!') {
       at += 1
-      requirements.push(checked({ key: next('identifier'), operator: 'DoesNotExist', values: [] }))
+      requirements.push({ key: checkedKey(next('identifier')), operator: 'DoesNotExist', values: [] })
     } else {
       if (!isWord(tokens[at])) throw unexpected("!, identifier, or 'end of string'")
-      requirements.push(checked(withOperator(tokens[at++]!)))
+      requirements.push(checked(withOperator(checkedKey(tokens[at++]!))))
     }
     if (at === tokens.length) break
     if (tokens[at] !== ',') throw unexpected("',' or 'end of string'")
@@ -145,10 +150,9 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
   function withOperator(key: string): LabelRequirement {
     const token = tokens[at]
     if (token === undefined || token === ',') return { key, operator: 'Exists', values: [] }
-    const follows = tokens[at + 1] === '='
-    if (token === '=' || (token === '!' && follows)) {
-      at += follows ? 2 : 1
-      return { key, operator: token === '=' ? 'In' : 'NotIn', values: [value()] }
+    if (token === '=' || token === '==' || token === '!=') {
+      at += 1
+      return { key, operator: token === '!=' ? 'NotIn' : 'In', values: [value()] }
     }
     if (token === '<' || token === '>') {
       at += 1
@@ -171,7 +175,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
       }
       if (tokens[at] !== ',') throw unparsable(unexpected("',' or ')'").message)
       at += 1
-      found.push(tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier"))
+      found.push(tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', or identifier"))
     }
   }
 
@@ -179,20 +183,24 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     return tokens[at] === undefined || tokens[at] === ',' ? '' : next('identifier')
   }
 
+  function checkedKey(key: string): string {
+    const problems = qualifiedName(key)
+    if (problems.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${problems.join('; ')}`)
+    return key
+  }
+
   function checked(requirement: LabelRequirement): LabelRequirement {
     const { key, operator, values } = requirement
-    const ofKey = qualifiedName(key)
-    if (ofKey.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${ofKey.join('; ')}`)
-    if (operator === 'Gt' || operator === 'Lt') {
-      if (!isInteger(values[0])) {
-        throw unparsable(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
-      }
-      return requirement
+    const errors: string[] = []
+    if ((operator === 'Gt' || operator === 'Lt') && int64Of(values[0]) === undefined) {
+      errors.push(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
     }
-    values.forEach((one, index) => {
+    // The indexes of the messages are those of the sorted values, as in kube-apiserver.
+    values.toSorted().forEach((one, index) => {
       const ofValue = labelValue(one)
-      if (ofValue.length > 0) throw unparsable(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
+      if (ofValue.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
     })
+    if (errors.length > 0) throw unparsable(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
     return requirement
   }
 }

@@ -75,7 +75,7 @@ export function longName(value: string): string[] {
  */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)
-  return value.includes('.') && labelPattern.test(value.replaceAll('.', '-')) ? [...details.slice(0, -1), 'must not contain dots'] : details
+  return value.includes('.') && subdomainPattern.test(value) ? [...details.slice(0, -1), 'must not contain dots'] : details
 }
 
 function inCharacters(detail: string): string {

@@ -117,7 +117,7 @@ class Decoder {
         return typeof value === 'boolean' ? value : this.#wrong(value, at, 'bool')
       case 'int64':
       case 'optional int64':
-        return typeof value === 'bigint' || Number.isSafeInteger(value) ? value : this.#wrong(value, at, 'int64')
+        return int64Of(value) ?? this.#wrong(value, at, 'int64')
       case 'time':
         return this.#time(value, at)
       case 'any':
@@ -179,6 +179,15 @@ interface At {
   readonly path: string
 }
 
+/**
+ * Returns an integer in the range of int64. Other values result in undefined. The API server decodes the metadata of a custom resource
+ * twice. Between the two, Go writes a float such as 1e16 with its shortest digits, which are those of JavaScript.
+ */
+function int64Of(value: JsonValue): number | bigint | undefined {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint
+  return Number.isInteger(value) && Math.abs(value as number) < 2 ** 63 ? BigInt(String(value)) : undefined
+}
+
 function isEmpty(value: JsonValue): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === '' || value === 0
@@ -186,5 +195,6 @@ function isEmpty(value: JsonValue): boolean {
 
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'number'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }

@@ -1,5 +1,5 @@
 /** Validates `metadata` with the rules that the API server has for all objects (apimachinery `pkg/api/validation`). */
-import { dns1123Label, labelValue, longName, qualifiedName } from './name-syntax.ts'
+import { labelValue, longName, qualifiedName, shortName } from './name-syntax.ts'
 import { maxListedErrors } from './error-list.ts'
 import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
@@ -74,7 +74,7 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   }
   if (rules.namespaced) {
     if (typeof namespace !== 'string' || namespace === '') errors.push(required(`${path}.namespace`))
-    else errors.push(...dns1123Label(namespace).map((detail) => invalid(`${path}.namespace`, namespace, detail)))
+    else errors.push(...shortName(namespace).map((detail) => invalid(`${path}.namespace`, namespace, detail)))
   } else if (typeof namespace === 'string' && namespace !== '') {
     errors.push(forbidden(`${path}.namespace`, 'not allowed on this type'))
   }

@@ -30,6 +30,7 @@ const cases: readonly (readonly [text: string, time: string, microTime: string])
   ['2026-01-01T00:00:00+24:60', '2025-12-30T23:00:00Z', 'cannot parse "+24:60" as ".000000"'],
   ['2026-01-01T00:00:00+25:00', 'time zone offset hour out of range', 'cannot parse "+25:00" as ".000000"'],
   ['2026-01-01T00:00:00+00:61', 'time zone offset minute out of range', 'cannot parse "+00:61" as ".000000"'],
+  ['2026-01-01T00:00:00+99:99', 'time zone offset minute out of range', 'cannot parse "+99:99" as ".000000"'],
   ['2026-01-01T00:00:00Zx', 'extra text: "x"', 'cannot parse "Zx" as ".000000"'],
   ['2026-01-01T00:00:00.Z', 'cannot parse ".Z" as "Z07:00"', 'cannot parse ".Z" as ".000000"'],
   ['2026-01-01T00:00:00.5x', 'cannot parse "x" as "Z07:00"', 'cannot parse ".5x" as ".000000"'],

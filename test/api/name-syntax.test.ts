@@ -147,7 +147,7 @@ t.test('names of objects count in characters, and short names must not contain d
   t.strictSame(shortName('a'.repeat(64)), ['must be no more than 63 characters'])
   t.strictSame(shortName('a.b'), ['must not contain dots'])
   t.strictSame(shortName(`a.${'b'.repeat(63)}`), ['must be no more than 63 characters', 'must not contain dots'])
-  t.strictSame(shortName('A.b'), [labelMessage])
+  for (const bad of ['A.b', 'a..b', 'a.-b', 'a-.b', '.a', 'a.']) t.strictSame(shortName(bad), [labelMessage], bad)
   t.strictSame(shortName('a'), [])
 })
 
@@ -168,6 +168,12 @@ t.test('each mistake of metadata has its path and message', async (t) => {
   t.strictSame(validateObjectMeta({ name: 'A', namespace: 'B.' }, namespaced), [
     invalid('metadata.name', 'A', subdomainMessage),
     invalid('metadata.namespace', 'B.', labelMessage),
+  ])
+  t.strictSame(validateObjectMeta({ name: 'a', namespace: 'a.b' }, namespaced), [
+    invalid('metadata.namespace', 'a.b', 'must not contain dots'),
+  ])
+  t.strictSame(validateObjectMeta({ name: 'a', namespace: 'b'.repeat(64) }, namespaced), [
+    invalid('metadata.namespace', 'b'.repeat(64), 'must be no more than 63 characters'),
   ])
   t.strictSame(validateObjectMeta({ ...all, generateName: 'A-' }, namespaced), [], 'like the API server')
   t.strictSame(validateObjectMeta({ ...all, generateName: 'AB-' }, namespaced), [invalid('metadata.generateName', 'AB-', subdomainMessage)])

@@ -130,7 +130,9 @@ t.test('each wrong type has the error message of Go', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
     [[], 'array into Go value of type v1.ObjectMeta'],
     [7, 'number into Go value of type v1.ObjectMeta'],
+    [9007199254740993n, 'number into Go value of type v1.ObjectMeta'],
     [true, 'bool into Go value of type v1.ObjectMeta'],
+    [{ name: 9007199254740993n }, 'number into Go struct field ObjectMeta.name of type string'],
     [{ name: {} }, 'object into Go struct field ObjectMeta.name of type string'],
     [{ generation: 'x' }, 'string into Go struct field ObjectMeta.generation of type int64'],
     [{ generation: 1e300 }, 'number 1e+300 into Go struct field ObjectMeta.generation of type int64'],
@@ -160,6 +162,19 @@ t.test('times are written in UTC without a fraction, others fail the decoding', 
   t.equal(read('2026-01-01T00:00:00.999999999-01:30'), '2026-01-01T01:30:00Z')
   t.equal(read('2026-02-30T00:00:00Z'), 'parsing time "2026-02-30T00:00:00Z": day out of range')
   t.match(decodeObjectMeta({ creationTimestamp: 'x', deletionTimestamp: 'y' }).error, /"x"/, 'the first of them')
+})
+
+t.test('a float without a fraction is an integer, unless it is beyond int64', async (t) => {
+  const read = (generation: number): unknown => {
+    const { metadata, error } = decodeObjectMeta({ generation })
+    return error ?? metadata.generation
+  }
+  t.equal(read(1e5), 100_000)
+  t.equal(read(1e16), 10_000_000_000_000_000n)
+  // Go writes the shortest digits of the float 2^62, and reads these.
+  t.equal(read(2 ** 62), 4_611_686_018_427_388_000n)
+  t.equal(read(2 ** 63), 'json: cannot unmarshal number 9223372036854776000 into Go struct field ObjectMeta.generation of type int64')
+  t.equal(read(1e30), 'json: cannot unmarshal number 1e+30 into Go struct field ObjectMeta.generation of type int64')
 })
 
 t.test('a key may have the name of an inherited property', async (t) => {
