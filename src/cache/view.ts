@@ -17,11 +17,11 @@ export interface CacheViewSelection {
   readonly labels?: LabelSelector
   /**
    * Selects the objects whose fields match this field selector. The syntax is that of `kubectl get --field-selector`, e.g.
-   * `spec.nodeName=node-1,status.phase!=Failed`. All types support the fields `metadata.name` and `metadata.namespace`. If the type does not
-   * support a field as a selector, the API server rejects the list and watch requests. Default: all objects.
+   * `spec.nodeName=node-1,status.phase!=Failed`. All types support the fields `metadata.name` and `metadata.namespace`. The API server
+   * rejects the list and watch requests if the type does not support a field as a selector. Default: all objects.
    */
   readonly fields?: string
-  /** Selects the objects in these namespaces, even if the process is limited to other namespaces. Default: the namespaces of the process. */
+  /** Only objects in these namespaces, even if the process is limited to other namespaces. Default: the namespaces of the process. */
   readonly namespaces?: readonly string[]
   /** True to keep `metadata.managedFields`. This field often takes up half of the size of an object. Default false. */
   readonly managedFields?: boolean
