@@ -13,25 +13,25 @@ import { formatFieldSelector, parseFieldSelector } from './field-selector.ts'
 
 /** The options that select the objects of a view, and the option to keep `managedFields`. */
 export interface CacheViewSelection {
-  /** Only objects whose labels match. Default: all objects. */
+  /** Selects the objects whose labels match this label selector. Default: all objects. */
   readonly labels?: LabelSelector
   /**
-   * Only objects whose fields match, in the syntax of `kubectl get --field-selector`, e.g. `spec.nodeName=node-1,status.phase!=Failed`. All
-   * types have the fields `metadata.name` and `metadata.namespace`; the API server rejects fields that a type does not define. Default: all
-   * objects.
+   * Selects the objects whose fields match this field selector. The syntax is that of `kubectl get --field-selector`, e.g.
+   * `spec.nodeName=node-1,status.phase!=Failed`. All types support the fields `metadata.name` and `metadata.namespace`. The API server
+   * rejects the list and watch requests if the type does not support a field as a selector. Default: all objects.
    */
   readonly fields?: string
   /** Only objects in these namespaces, even if the process is limited to other namespaces. Default: the namespaces of the process. */
   readonly namespaces?: readonly string[]
-  /** True to keep `metadata.managedFields`, which are often half of an object. Default false. */
+  /** True to keep `metadata.managedFields`. This field often takes up half of the size of an object. Default false. */
   readonly managedFields?: boolean
 }
 
 export interface CacheViewOptions<From extends KubernetesObject, To extends KubernetesObject> extends CacheViewSelection {
   /**
-   * Returns the object that is stored in place of `object`, usually with fewer fields. It may change `object`, and must return an object
-   * with the same name, namespace, uid and resourceVersion. If it throws, the object is not in the view, and the error is logged. The
-   * result must depend only on `object`.
+   * Returns the object that is stored in place of `object`, usually with fewer fields. The function may change `object`. The result must
+   * depend only on `object`, and must have the same name, namespace, uid and resourceVersion. If the function throws, the error is logged,
+   * and the object is not in the view.
    */
   readonly transform?: (object: From) => To
   /** True to keep only `apiVersion`, `kind` and `metadata`: the API server sends nothing else. Default false. */
@@ -84,7 +84,7 @@ const checkView = hasOptions(viewOptions)
  * const secretNames = cacheView(core.secret, { metadataOnly: true })
  * const small = cacheView(core.configMap, { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when `type` is already a view, or an option is invalid or unknown.
  */
 export function cacheView<R extends ResourceType, To extends KubernetesObject = ObjectMetadata>(
   type: R,
@@ -144,7 +144,10 @@ export function omitsFields(type: ResourceType): boolean {
   return metadataOnly || transform !== undefined
 }
 
-/** Returns true when a change of an object can remove the object from the view. The name and the namespace of an object never change. */
+/**
+ * Returns true when a change of an object can remove the object from the view. Requirements on `metadata.name` and `metadata.namespace` do
+ * not count, because these fields never change.
+ */
 export function objectsCanLeave(type: ResourceType): boolean {
   const { labels = {}, fields = '' } = viewOf(type) ?? {}
   const changeable = parseFieldSelector(fields).filter(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace')

@@ -1,4 +1,4 @@
-/** Diagnoses a failed list or watch. The result contains the log message, and how the reflector continues. */
+/** Diagnoses a failed list or watch. The diagnosis contains the log message and determines how the reflector continues. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -17,7 +17,7 @@ import { maxRetryAfterSeconds } from '../client/retry-request.ts'
 export type Phase = 'list' | 'watch'
 
 export interface Diagnosis {
-  /** Identifies the kind of failure. If consecutive failures have the same `id`, only the first one is logged at `level`. */
+  /** Identifies the kind of failure. If consecutive failures have the same `id`, only the first failure is logged at `level`. */
   readonly id: string
   readonly level: 'debug' | 'warn' | 'error'
   readonly message: string
@@ -30,13 +30,13 @@ export interface Diagnosis {
 }
 
 /**
- * Maximum pause while the API server does not serve the type. It is short, because a missing CRD is usually installed within moments, and
- * the request is cheap.
+ * Maximum pause between two requests while the API server does not serve the type. The pause is short, because a missing CRD is usually
+ * installed within moments, and a request for a type that is not served is cheap.
  */
 const missingTypePauseMs = 5_000
 /**
- * Advice for a missing CRD. The advice names the operators, because `proreus run --install` installs only the CRDs of the operators' own
- * kinds. A controller may also watch a type of another project.
+ * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds, but a controller may also watch a
+ * type of another project. The advice therefore says that it applies to the CRDs of the operators.
  */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
@@ -51,9 +51,9 @@ export interface Attempt {
 }
 
 /**
- * Diagnoses the error of a list or watch. If the server probably still has the resourceVersion of a failed watch, the watch is resumed
- * without a relist: right after an outage, relists are most expensive for the server. If an accepted watch fails with an unknown error, the
- * diagnosis is a relist, because the watch may have missed events.
+ * Diagnoses the error of a list or watch. If the server can probably continue a failed watch from its last resourceVersion, the reflector
+ * resumes the watch without a relist. After an outage, many watches are restarted at once, and relists would overload the server. If an
+ * accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'

@@ -77,7 +77,9 @@ const namespaceObject = struct('kubernetes.Namespace', {
   }),
 })
 
-/** The variables in the order in which `evaluate` expects their values. For webhooks, `namespaceObject` is always null. */
+/**
+ * The variables in the order in which `CompiledExpression.evaluate` expects their values. For webhooks, `namespaceObject` is always null.
+ */
 export const admissionVariables = {
   object: dynType,
   oldObject: dynType,

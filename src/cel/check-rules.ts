@@ -15,14 +15,14 @@ import { escapeIdentifier } from './types/escape.ts'
 import { definitionLimit, ruleLimit } from './limits.ts'
 
 const greatestCost = 2 ** 64
-/** When the total cost exceeds its limit, the errors name at most this number of rules: the most expensive ones. */
+/** Maximum number of rules that the errors name when the total cost exceeds its limit. The errors name the most expensive rules. */
 const maxNamed = 4
 
 /**
  * Returns the errors of all rules in a structural schema, with the messages of kube-apiserver.
  *
  * @param path path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
- * @param hasErrors returns true if the schema has other errors at a path or below it. The rules at that path are then skipped.
+ * @param hasErrors returns true if the schema has other errors at the given path or below it. The rules at this path are then skipped.
  */
 export function checkRules(schema: StructuralSchema, path: string, hasErrors: (path: string) => boolean = () => false): FieldError[] {
   const definition = new DefinitionCheck(hasErrors)

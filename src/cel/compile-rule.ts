@@ -11,7 +11,7 @@ import { optionalType } from './types/types.ts'
 
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** The compiled `rule` field; undefined when it is invalid or blank. */
+  /** The compiled expression of the `rule` field; undefined when the expression is invalid or blank. */
   readonly expression: CompiledExpression | undefined
   readonly problem: string | undefined
   readonly usesOldSelf: boolean
@@ -105,7 +105,7 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of the schema node in a message by the type name of the root, for example `selfType1.spec` by `selfType1`.
+ * Replaces the type name of the schema node in a message with the type name of the root, for example `selfType1.spec` with `selfType1`.
  * kube-apiserver compiles the rules of each schema node as if the node were the root of the schema.
  */
 function renameRootType(problem: string, type: Type): string {

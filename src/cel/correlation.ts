@@ -7,8 +7,8 @@ import { getOwn, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
 /**
- * Finds items of the old list by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). If the list is of type `map`, the old item of
- * a new item is the item with the same keys. In lists of other types, items have no old item.
+ * Finds items of the old list by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). If the list is of type `map`, the old value of
+ * an item is the item of the old list with the same values in the key fields. In lists of other types, items have no old value.
  */
 export class KeyedItems {
   readonly #keys: readonly string[]
@@ -47,7 +47,10 @@ export class Correlation {
     this.#old = old
   }
 
-  /** True if the update does not change the value. An object with a field that the schema does not describe counts as changed. */
+  /**
+   * True if the update does not change the value. An object with a field that the schema does not describe counts as changed. Lists that
+   * are not of type `map` are compared as JSON, so such a field in an item has no effect.
+   */
   get isUnchanged(): boolean {
     if (this.#equal !== undefined) return this.#equal
     try {
@@ -93,8 +96,8 @@ export class Correlation {
 }
 
 /**
- * The comparisons that decide whether an error of a value becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
- * ratchetingOptions`).
+ * The values that are compared to decide whether an error of a value becomes a warning
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
  */
 export interface Ratchet {
   /** The value and its old value; undefined if the value has no old value. */
@@ -110,9 +113,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. The fields apiVersion and kind of the root have no old values, so their errors never become warnings.
- * kube-apiserver first converts the old object to the version of the new object. These fields are therefore equal in every update, even if
- * the client has changed them.
+ * Returns the ratchet of a field. Before the comparison, kube-apiserver converts the old object to the version of the new object. The
+ * fields apiVersion and kind of the root are therefore equal in every update, even if the client has changed them. These two fields get no
+ * old values, so that their errors never become warnings.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

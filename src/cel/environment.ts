@@ -58,7 +58,7 @@ export type Compilation =
  * if ('expression' in compiled) compiled.expression.evaluate([dynamicValue(object)])
  * ```
  *
- * @param mayBeNull true if values may be null although their CEL types do not allow it. For example, `nullable` in the schema of a list's
+ * @param mayBeNull true if values may be null although their CEL types do not allow null. For example, `nullable` in the schema of a list's
  * items has no counterpart in the CEL type of the list.
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>, mayBeNull = false): Compilation {

@@ -17,7 +17,7 @@ const quotedEscapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** Returns a `fieldPath` in the notation of field errors. Undefined when its syntax is invalid, or the schema has no such field. */
+/** Returns a `fieldPath` in the notation of field errors; undefined when the syntax is invalid, or the schema has no such field. */
 export function normalizeFieldPath(path: string, schema: StructuralSchema): string | undefined {
   const tokens = path.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]']+[^.[\]]*/gs) ?? []
   if (tokens.join('') !== path) return undefined

@@ -1,4 +1,4 @@
-/** The limits of kube-apiserver on CEL expressions and their costs. The durations below are kube-apiserver's estimates. */
+/** The limits of kube-apiserver on CEL expressions and their costs. The durations in seconds are kube-apiserver's estimates. */
 
 /** Maximum size of a request in bytes: 3 MiB (`k8s.io/apiserver/pkg/apis/cel: MaxRequestSizeBytes`). */
 export const maxRequestBytes = 3 * 1024 * 1024

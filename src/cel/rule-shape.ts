@@ -1,5 +1,5 @@
 /**
- * Validates the fields of CEL rules without compiling their expressions. If a field is invalid, the expressions of the schema are not
+ * Validates the fields of CEL rules, but does not compile the expressions. If a field is invalid, the expressions of the schema are not
  * compiled (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'

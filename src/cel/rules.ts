@@ -31,14 +31,15 @@ export interface CompiledRules {
   /**
    * Returns the field errors of an object. Never throws, whatever the object contains.
    *
-   * @param oldObject the object before an update; undefined for a new object. Rules that use `oldSelf` need it.
+   * @param oldObject the object before an update; undefined for a new object. For a value that the old object lacks, rules that use
+   * `oldSelf` are skipped, unless `optionalOldSelf` is true.
    * @param warn receives the errors of false rules that do not use `oldSelf`, if the update leaves the value unchanged. The result does not
    * contain these errors.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of a default in the schema. The rules are evaluated twice, and must accept the default each time. In the first
-   * evaluation, the default is also `oldSelf`, as for an unchanged value. The second evaluation has no `oldSelf`, as for a new value.
+   * Returns the field errors of a default in the schema. In the first evaluation of the rules, the default is also `oldSelf`, as for an
+   * unchanged value. If there are no errors, the rules are evaluated again without `oldSelf`, as for a new value.
    *
    * @param path path of the default.
    * @param budget cost budget of the rules.
@@ -285,11 +286,11 @@ function defaultMessage(rule: string, message: string | undefined): string {
 
 function errorFor(reason: string | undefined, path: string, at: Place, detail: string): FieldError {
   const found = errorWith(reason, path, at, detail)
-  // Without a detail, Go's message does not end in a colon.
+  // If the detail is empty, Go's message does not end in a colon.
   return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 
-/** Returns a field error. Its message contains the invalid value, except for an object or a list. */
+/** Returns a field error. For the reasons Invalid and Duplicate, the message contains the value if it is neither an object nor a list. */
 function errorWith(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
   const isCompound = type === 'object' || type === 'array'
   switch (reason) {

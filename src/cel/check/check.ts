@@ -306,8 +306,8 @@ class Checker {
   }
 
   /**
-   * Joins the types of two elements of a list or map literal. If the types do not match, the result is dyn. `literalIssues`
-   * later returns an issue for the literal.
+   * Joins the types of two elements of a list or map literal. If the types do not match, the result is dyn. `literalIssues` later returns
+   * an issue for the literal, unless the literal is in the argument list of `format()`.
    */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current

@@ -64,7 +64,7 @@ function literalOr(node: CostNode | undefined, otherwise: number): number {
   return typeof value === 'number' || typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
 }
 
-/** True for a negative int literal. As the last argument of `split`, it means that the number of results is unlimited. */
+/** True for a negative int literal. If the last argument of `split` is negative, the number of results is unlimited. */
 function isNegative(node: CostNode | undefined): boolean {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return (typeof value === 'number' || typeof value === 'bigint') && value < 0
@@ -248,7 +248,7 @@ function joinEstimate({ estimator, target, args }: Call): CallEstimate | undefin
   const count = sizeOf(target)
   const itemSize = target.path.length === 0 ? unknown : (estimator.sizeAt([...target.path, '@items']) ?? unknown)
   const separators = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
-  // If the type of the target is dyn, kube-apiserver's estimate ignores the size of its items.
+  // If the type of the target is dyn, kube-apiserver's estimate ignores the sizes of the items.
   const joined = target.type.parameters.length === 0 ? fixed(0) : multiply(count, itemSize)
   const size = args[0] === undefined ? joined : add(joined, multiply(sizeOf(args[0]), separators))
   return { cost: scale(size, traversalFactor), size }

@@ -17,7 +17,10 @@ import { lengthOf } from '../types/values.ts'
 export interface CostNode {
   readonly expr: Expr | undefined
   readonly type: Type
-  /** Path of the value in the schema: the name of the variable, such as `self`, followed by field names, `@items`, `@values` or `@keys`. */
+  /**
+   * Path of the value in the schema: the name of the variable, such as `self`, followed by field names, `@items`, `@values` or `@keys`. The
+   * path is empty for a computed value, such as the result of a function.
+   */
   readonly path: readonly string[]
   readonly size: Range | undefined
 }

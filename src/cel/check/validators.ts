@@ -1,6 +1,6 @@
 /**
- * Checks after the type check. They find calls that always fail because of a constant argument, and list and map literals with mixed types
- * (`cel-go/cel: validator.go`).
+ * Validates an expression after the type check. Finds calls that always fail because of a constant argument, and list and map literals with
+ * mixed types (`cel-go/cel: validator.go`).
  */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { childrenOf } from '../syntax/ast.ts'

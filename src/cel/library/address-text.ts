@@ -1,7 +1,7 @@
 /** Parses IP addresses as strictly as Go's `netip.ParseAddr`, and with its error messages. */
 import { quote } from '../../api/field-error.ts'
 
-/** Returns the bytes of the address, or Go's error message. */
+/** Returns the bytes and the zone of the address. If the address is invalid, returns Go's error message. */
 export function parseAddress(text: string): { bytes: readonly number[]; zone: string } | string {
   const fail = (problem: string, at?: string): string =>
     `ParseAddr(${quote(text)}): ${problem}${at === undefined ? '' : ` (at ${quote(at)})`}`
@@ -85,7 +85,7 @@ function parseV6(text: string): Result {
   return { bytes }
 }
 
-/** Formats an address canonically. In IPv6, the longest run of zero groups is shortened to `::`. */
+/** Formats an address canonically. In IPv6, the first of the longest runs of two or more zero groups is shortened to `::`. */
 export function formatAddress(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.')
   const fields = Array.from({ length: 8 }, (_, index) => bytes[index * 2]! * 256 + bytes[index * 2 + 1]!)

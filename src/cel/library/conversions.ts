@@ -52,7 +52,7 @@ function parseHexFloat(text: string): number {
   const [, sign = '', whole = '', fraction = '', exponent = ''] = hexFloat.exec(text) ?? []
   if (whole + fraction === '') return Number.NaN
   const power = Number(exponent) - 4 * fraction.length
-  // Two steps, because a power of 2 below -1074 is 0, although the product may be larger than 0.
+  // The multiplication has two steps: a power of 2 with an exponent below -1074 is 0 in JavaScript, although the product may not be 0.
   const size = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
   return sign === '-' ? -size : size
 }

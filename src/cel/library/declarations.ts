@@ -1,4 +1,4 @@
-/** Declares functions, each with its signature as a string and an implementation. */
+/** Declares the functions of the CEL libraries. A declaration consists of a signature as a string, an ID and an implementation. */
 import type { Type } from '../types/types.ts'
 import {
   boolType,
@@ -24,7 +24,7 @@ export type Implementation = (...args: never[]) => Value
 
 /** One signature of a function, with its implementation. */
 export interface Overload {
-  /** The overload ID of cel-go. The cost of the function is registered under this ID. */
+  /** The overload ID of cel-go. The cost of a call depends on this ID or on the function name (see `callCost`). */
   readonly id: string
   readonly name: string
   /** True for a member function, whose first parameter is the receiver. */
@@ -83,8 +83,8 @@ function parseType(text: string, typeParameters: Set<string>): Type {
     typeParameters.add(text)
     return parameterType(text)
   }
-  // Kubernetes declares the types of IP addresses and CIDRs as opaque types, and the other types of its libraries as object types. Null can
-  // be assigned to both.
+  // Kubernetes declares the types of IP addresses and CIDRs as opaque types, and the other types of its libraries as object types. Null is
+  // assignable to opaque types and to object types.
   return namedTypes.get(text) ?? (text.startsWith('kubernetes.') ? { kind: 'struct', name: text, parameters: [] } : opaqueType(text))
 }
 
@@ -106,7 +106,7 @@ function splitTypes(text: string): string[] {
   return parts
 }
 
-/** Groups overloads by function name. Within a group, they keep the order of their declaration. */
+/** Groups overloads by function name. Within a group, the overloads keep the order of their declaration. */
 export function functionTable(overloads: readonly Overload[]): ReadonlyMap<string, readonly Overload[]> {
   const table = new Map<string, Overload[]>()
   for (const overload of overloads) {

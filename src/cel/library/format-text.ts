@@ -17,7 +17,11 @@ export interface Clause {
 const defaultPrecision = 6
 const kinds = 'sdfebxXo'
 
-/** Parses a format string. Yields its literal parts as strings and its clauses, such as `%d`, as objects, in their order. */
+/**
+ * Parses a format string. Yields the parts of the string in order: literal text as a string, and a clause, such as `%d`, as an object.
+ *
+ * @param args number of arguments for the clauses.
+ */
 export function* readFormat(format: string, args: number): Generator<string | Clause> {
   let literal = ''
   let clauses = 0

@@ -120,15 +120,15 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // It is possible that an item of `part` does not match its schema. If `list` is a field of the validated object, reading this item
-    // throws. If an expression created `list`, this item counts as not contained in `list`.
+    // An item of `part` that does not match its schema cannot be read. If `list` is a field of the validated object, the error is thrown.
+    // If an expression created `list`, the item counts as not contained in `list`.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }
   return true
 }
 
-/** Returns true when the lists have an item in common. An item that cannot be compared counts as different. */
+/** Returns true when the lists have an item in common. An item that cannot be read or compared counts as different. */
 function intersects(a: ListValue, b: ListValue): boolean {
   for (let index = 0; index < a.size; index += 1) {
     try {

@@ -1,4 +1,4 @@
-/** Arithmetic, equality, order and membership operators. The planner implements `&&`, `||`, `?:` and indexing. */
+/** Arithmetic, equality, order and membership operators. The planner implements the overloads that have no implementation here. */
 import { compare, contains, equals, equalsIfComparable } from '../types/comparison.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'

@@ -36,7 +36,7 @@ const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
 /** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity is reduced to the maximum. */
 const maxBinary = maxInt
-/** Maximum exponent. Larger exponents are rejected: a computation with them takes very long, and no sensible quantity needs them. */
+/** Maximum absolute value of a decimal exponent. Computations with larger exponents take very long. Unlike Go, this parser rejects them. */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -108,7 +108,10 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   return new Quantity({ digits, power }, a.big || b.big || !fits)
 }
 
-/** Returns the quantity as an integer; undefined if it has a fraction, does not fit 64 bits, or is stored as an `inf.Dec` in Go. */
+/**
+ * Returns the quantity as an integer. Undefined if the quantity does not fit 64 bits, if Go stores it as an `inf.Dec`, or if the power of
+ * ten is negative, as in `1.0` and `1000m` (`int64Amount.AsInt64`).
+ */
 function integerOf({ amount: { digits, power }, big }: Quantity): Int | undefined {
   if (big || power < 0) return undefined
   const value = digits * 10n ** BigInt(power)

@@ -11,7 +11,7 @@ import type { ListValue } from '../types/values.ts'
 import { PlainList } from '../types/values.ts'
 
 /**
- * Maximum number of cached patterns. Without a limit, a malicious rule could exhaust the memory with patterns that it builds at run time.
+ * Maximum number of cached patterns. Without a limit, a malicious rule could build many patterns at run time and exhaust the memory.
  */
 const maxCached = 500
 

@@ -69,7 +69,7 @@ function namedOffset(zone: string, seconds: number): number {
     } catch {
       throw new CelError(`unknown time zone ${zone}`)
     }
-    // Unknown names throw above, so the size of the cache is bounded by the number of time zones.
+    // The cache contains only names that `Intl` accepts, because an unknown name throws above.
     formats.set(zone, format)
   }
   const name = format.formatToParts(seconds * 1000).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'

@@ -1,4 +1,4 @@
-/** Functions on URLs, such as `url('https://example.com:80/a?b=c').getHost()`. URLs are parsed as Go's `net/url` does. */
+/** Functions on URLs, such as `url('https://example.com:80/a?b=c').getHost()`. URLs are parsed as in Go's package `net/url`. */
 import { quote } from '../../api/field-error.ts'
 import { isRequestUri } from '../../formats/network.ts'
 import type { Overload } from './declarations.ts'

@@ -64,7 +64,8 @@ function optionally(frame: Frame, value: Value, lookup: Lookup): OptionalValue {
 }
 
 /**
- * Plans `has(a.b)`. The attribute itself costs one less than `a.b`, because Kubernetes sets cel-go's option `PresenceTestHasCost(false)`.
+ * Plans `has(a.b)`. The evaluation of `has(a.b)` costs one less than that of `a.b`, because Kubernetes sets cel-go's option
+ * `PresenceTestHasCost(false)`.
  */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
   const { resolve: target, cost } = planStart(planner, operand)

@@ -108,7 +108,7 @@ function implementationOf(
   }
 }
 
-/** Returns the constant pattern of a call; undefined if the call has no such pattern. */
+/** Returns the regular expression of a call if it is a constant; otherwise undefined. */
 function patternOf(name: string, plans: readonly Plan[]): string | undefined {
   const pattern = plans[1]?.constant
   return patternFunctions.has(name) && typeof pattern === 'string' ? pattern : undefined
@@ -187,8 +187,8 @@ function isKnown(type: Type | undefined): boolean {
 }
 
 /**
- * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested. If the conversion of this
- * item fails, the predicate returns false.
+ * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested. If this item does not
+ * match its schema, the predicate returns false.
  */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
@@ -227,8 +227,9 @@ function valueIfAny(evaluate: Eval, frame: Frame): Value | undefined {
  * Plans a call. Creating an array for the arguments takes longer than most calls. Calls with one or two arguments therefore have their own
  * code, which creates no array.
  *
- * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). It evaluates no argument
- *   after one that fails, and then the call has no cost (`runtimecost.go, dropArgs`). Otherwise, all arguments are evaluated.
+ * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). If an argument other
+ *   than the last one fails, `evalVarArgs` does not evaluate the arguments after it, and the call has no cost (`runtimecost.go, dropArgs`).
+ *   If `isVariadic` is false, all arguments are evaluated, and the call has a cost even if an argument fails.
  */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost, isVariadic: boolean): Eval {
   const [a, b] = plans.map((plan) => plan.eval)

@@ -12,7 +12,7 @@ export interface Declarations {
 export interface Checked {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, Type>
-  /** The overloads that each call may use: more than one if the type of an argument is dyn. */
+  /** The overloads that match the argument types of each call. Several overloads can match if the type of an argument is dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
   /** Function names of calls whose target is a namespace. In `optional.of(x)`, the target is `optional`, and the name is `optional.of`. */
   readonly functionNames: ReadonlyMap<Expr, string>

@@ -14,7 +14,7 @@ import type { Value } from '../types/values.ts'
 import { ListValue, MapValue, PlainList, PlainMap, typeNameOf } from '../types/values.ts'
 
 /**
- * Runs an iteration over a list or map: for each item, assigns the variables of the fold and calls `round`. Ends when `round` returns
+ * Iterates over a list or map: for each item, assigns the variables of the fold and calls `round`. The iteration ends when `round` returns
  * false.
  */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
@@ -101,7 +101,10 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
   }
 }
 
-/** Plans `map`, `filter`, `transformList` and `transformMap`, in which each iteration adds to the result. Undefined for any other fold. */
+/**
+ * Plans `map`, `filter`, `transformList`, `transformMap` and `transformMapEntry`, whose iterations add items or entries to the result.
+ * Undefined for any other fold.
+ */
 function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
   const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])
   const adding = isFiltered ? step.args[1]! : step
@@ -124,8 +127,8 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
 }
 
 /**
- * Runs a loop and calls `add` in each iteration that passes the filter. An error does not end the loop. As in cel-go, one error is
- * thrown after the loop: the last error of the filter. If the filter never failed, the first error of `add` is thrown.
+ * Runs a loop and calls `add` in each iteration that passes the filter. An error does not end the loop. As in cel-go, the last error of the
+ * filter is thrown after the loop. If the filter never failed, the first error of `add` is thrown.
  *
  * @param roundCost cost of each call of `add`.
  */
@@ -188,7 +191,7 @@ function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: L
       frame.slots[slot!] = initial(frame)
       loop(frame, values, () => {
         if (condition(frame) !== true) return false
-        // `assign` stores an error as the value of the accumulator, so the loop continues after an error.
+        // If `step` fails, `assign` stores the error and does not throw it, so the loop continues.
         frame.assign(slot!, () => step(frame))
         return true
       })

@@ -16,10 +16,13 @@ import { unwrapOptional } from '../types/types.ts'
 import type { Value } from '../types/values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from '../types/values.ts'
 
-/** Errors of variables whose data does not match the schema, indexed by slot. Reading such a variable throws its error. */
+/**
+ * Errors of variables that have no value, indexed by slot: the data of a declared variable does not match the schema, or the computation of
+ * a local variable has failed. Reading such a variable throws its error.
+ */
 export type Failures = readonly (CelError | undefined)[] | undefined
 
-/** State of one evaluation: the values of all variables, and the cost up to now. */
+/** State of one evaluation: the values of all variables, and the cost of the steps that have been evaluated. */
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
@@ -46,7 +49,7 @@ export class Frame {
   }
 }
 
-/** Evaluates a subexpression. Throws `CelError` or `CostLimitExceeded`. */
+/** Evaluates a subexpression. Throws `CelError`, `CostLimitExceeded` or `EvaluationPanic`. */
 export type Eval = (frame: Frame) => Value
 
 /**
@@ -60,11 +63,11 @@ export interface Plan {
 }
 
 /**
- * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. A longer chain continues with `resolve`, and then the
- * cost counts only once, for the whole chain. The cost of an attribute that is a branch of a ternary does not count.
+ * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of a longer chain calls `resolve` of the
+ * shorter chain, and `cost` counts only once for the whole chain. If an attribute is a branch of a ternary, its `cost` does not count.
  */
 export interface Attribute {
-  /** Evaluates the attribute without its own cost. The costs of its steps count. */
+  /** Evaluates the attribute without adding `cost`. The costs of the selections and indexes in the attribute are added. */
   readonly resolve: Eval
   readonly cost: number
 }
@@ -101,7 +104,7 @@ export interface Program {
  *
  * @param variables names of the declared variables, in the order of their slots.
  * @param isDynamic true if values may have other types than declared. Function calls then check the types of their arguments.
- * @throws {CelError} when the conversion of a constant fails.
+ * @throws {CelError} when planning finds an error in a constant, such as a conversion that fails or an invalid regular expression.
  */
 export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
   const planner = new Planner(checked, variables, isDynamic)
@@ -113,7 +116,7 @@ export class Planner {
   readonly checked: Checked
   readonly isDynamic: boolean
   readonly #scopes: Map<string, number>[]
-  /** Number of slots up to now. Each local variable has its own slot, which is never reused. */
+  /** Number of slots that are in use. Each local variable has its own slot, which is never reused. */
   slots: number
 
   constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
@@ -297,7 +300,7 @@ export function mayBeOptional(type: Type | undefined): boolean {
   return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
 }
 
-/** Plans a ternary. It has no cost of its own (`cel-go/interpreter: runtimecost.go, Observe`). */
+/** Plans a ternary. A ternary adds no cost to the costs of its operands (`cel-go/interpreter: runtimecost.go, Observe`). */
 function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptional: boolean): Plan {
   const [{ resolve: first }, { resolve: second }] = [attributeOf(whenTrue), attributeOf(whenFalse)]
   const resolve: Eval = (frame) => {

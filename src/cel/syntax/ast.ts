@@ -64,8 +64,8 @@ export interface StructLiteral extends Node {
 }
 
 /**
- * A fold over a list or a map. All comprehension macros expand to folds. `optMap` and `sortBy` expand to a fold over an empty list. Such a
- * fold only binds a variable, as cel-go's `cel.bind` does.
+ * A fold over a list or a map. All comprehension macros expand to folds. The expansions of `optMap`, `optFlatMap` and `sortBy` contain a
+ * fold over an empty list. Such a fold only binds a variable to a value, as cel-go's `cel.bind` does.
  */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
@@ -94,8 +94,8 @@ export function qualifiedName(expr: Expr): string | undefined {
 }
 
 /**
- * True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`). Its accumulator is named after the variable; all
- * other folds have the accumulator `accumulatorName`.
+ * True for a fold that only binds a variable to a value (`cel-go/checker: cost.go, isBind`). The accumulator of such a fold has the name of
+ * the variable. The accumulator of any other fold has the name `accumulatorName`.
  */
 export function isBinding({ accumulator }: Comprehension): boolean {
   return accumulator !== accumulatorName
