@@ -79,6 +79,8 @@ function withoutServerFields(metadata: unknown): JsonObject {
  */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false
+  // A JSON patch of items of a list leaves the other items, which another client may have changed.
+  if (Array.isArray(current) && isObject(wanted)) return false
   if (wanted === null) return current === undefined
   return jsonEqual(current, wanted) || !contains(old, wanted)
 }
