@@ -51,9 +51,14 @@ function parseFloat64(text: string): Double | undefined {
 function parseHexFloat(text: string): number {
   const [, sign = '', whole = '', fraction = '', exponent = ''] = hexFloat.exec(text) ?? []
   if (whole + fraction === '') return Number.NaN
-  const power = Number(exponent) - 4 * fraction.length
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (digits === '') return sign === '-' ? -0 : 0
+  // A float64 has 53 bits. Of the digits after the first 17, only one bit counts for the rounding: whether one of them is not zero.
+  const rest = digits.slice(17)
+  const mantissa = BigInt(`0x${digits.slice(0, 17)}`) | (/[^0]/.test(rest) ? 1n : 0n)
+  const power = Number(exponent) + 4 * (rest.length - fraction.length)
   // The multiplication has two steps: a power of 2 with an exponent below -1074 is 0 in JavaScript, although the product may not be 0.
-  const size = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
+  const size = Number(mantissa) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
   return sign === '-' ? -size : size
 }
 

@@ -1,4 +1,5 @@
 /** Functions that return parts of timestamps and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
+import { locationProblem, offsetsOf } from '../../api/time-zone.ts'
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'
 import { CelError } from '../types/errors.ts'
@@ -57,24 +58,27 @@ function zoneOffset(zone: string, seconds: number): number {
   return (hours * 60 + (zone.startsWith('-') ? -minutes : minutes)) * 60
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+interface Zone {
+  /** The first spelling of the name that was used. */
+  readonly name: string
+  readonly offsetAt: (time: number) => number
+}
 
-function namedOffset(zone: string, seconds: number): number {
-  if (zone === '' || zone === 'UTC') return 0
-  if (/^[/\\]|\.\./.test(zone)) throw new CelError('time: invalid location name')
-  let format = formats.get(zone)
-  if (format === undefined) {
-    try {
-      format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-    } catch {
-      throw new CelError(`unknown time zone ${zone}`)
-    }
-    // The cache contains only names that `Intl` accepts, because an unknown name throws above.
-    formats.set(zone, format)
+/**
+ * The time zones in rules, keyed by name in lower case. `locationProblem` accepts some names in more than one spelling, so that the number
+ * of names has no limit, and the number of keys has.
+ */
+const zones = new Map<string, Zone>()
+
+function namedOffset(name: string, seconds: number): number {
+  if (name === '' || name === 'UTC') return 0
+  const key = name.toLowerCase()
+  let zone = zones.get(key)
+  if (zone?.name !== name) {
+    const problem = locationProblem(name)
+    if (problem !== undefined) throw new CelError(problem)
+    zone ??= { name, offsetAt: offsetsOf(name) }
+    zones.set(key, zone)
   }
-  const name = format.formatToParts(seconds * 1000).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'
-  const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name)
-  if (match === null) return 0
-  const size = Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0)
-  return match[1] === '-' ? -size : size
+  return zone.offsetAt(seconds * 1000) / 1000
 }

@@ -1,7 +1,10 @@
 /** The white space that Go's `strings.TrimSpace` removes. JavaScript's `trim` removes different characters. */
-const space = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
-const ends = new RegExp(`^${space}|${space}$`, 'g')
+const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
+/** Removes white space at both ends. Takes linear time, also for white space within the text: the text may come from a client. */
 export function trimSpace(text: string): string {
-  return text.replace(ends, '')
+  let [start, end] = [0, text.length]
+  while (start < end && space.test(text[start]!)) start += 1
+  while (end > start && space.test(text[end - 1]!)) end -= 1
+  return text.slice(start, end)
 }

@@ -3,7 +3,7 @@
  * (k8s.io/kubernetes/pkg/util/parsers: ParseCronScheduleWithPanicRecovery).
  */
 import { readGoDuration } from '../../../formats/go-duration.ts'
-import { locationProblem } from './time-zone.ts'
+import { locationProblem } from '../../../api/time-zone.ts'
 
 /** One field of a schedule, e.g. the hours, with the values that it selects. */
 export interface ScheduleField {

@@ -5,7 +5,7 @@ import type { DeepReadonly } from '../../../../api/json.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
 import { controllerReference } from '../../../../api/owner-reference.ts'
 import type { ReconcileContext } from '../../../../controller/reconciler.ts'
-import { offsetsOf } from '../../../resources/builtin/time-zone.ts'
+import { offsetsOf } from '../../../../api/time-zone.ts'
 import { controllerIndex } from '../dependents.ts'
 
 export type CronJob = DeepReadonly<batch.CronJob>

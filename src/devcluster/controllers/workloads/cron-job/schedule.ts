@@ -2,7 +2,7 @@
 import { Cron } from 'croner'
 import type { ScheduleField } from '../../../resources/builtin/cron-schedule.ts'
 import { parseSchedule } from '../../../resources/builtin/cron-schedule.ts'
-import { offsetsOf } from '../../../resources/builtin/time-zone.ts'
+import { offsetsOf } from '../../../../api/time-zone.ts'
 
 /** A parsed schedule. Its times are in milliseconds since 1970. */
 export interface Schedule {

@@ -1,0 +1,41 @@
+/** Time zones, named as in the IANA database. Their offsets come from `Intl`. */
+
+/** Zones that Go knows, and `Intl` does not, with zones of the same offsets. */
+const zonesOfGo: ReadonlyMap<string, string> = new Map([
+  ['Factory', 'UTC'],
+  ['posixrules', 'America/New_York'],
+])
+
+/** The names with three capital letters in the IANA database. `Intl` accepts more, such as PST. */
+const shortNames = new Set(['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'WET'])
+
+/**
+ * Returns the error with which Go's `time.LoadLocation` rejects a name; undefined when Go knows the time zone. Go opens a file of this
+ * name. Therefore, `europe/berlin` and `+01:00` are unknown, although `Intl` accepts them. This function does not detect one kind of error:
+ * it accepts an alias in upper case, e.g. `US/EASTERN`, which Go does not know.
+ */
+export function locationProblem(name: string): string | undefined {
+  if (name === '' || name === 'UTC' || name === 'Local' || zonesOfGo.has(name)) return undefined
+  if (name.includes('..') || name.startsWith('/') || name.startsWith('\\')) return 'time: invalid location name'
+  const unknown = `unknown time zone ${name}`
+  if (!name.split('/').every((part) => /^[A-Z]/.test(part)) || (/^[A-Z]{3}$/.test(name) && !shortNames.has(name))) return unknown
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    return timeZone !== name && timeZone.toLowerCase() === name.toLowerCase() ? unknown : undefined
+  } catch {
+    return unknown
+  }
+}
+
+/** Returns a function that maps a time to the offset of the time zone from UTC, in milliseconds. The zone must be known. `Local` is UTC. */
+export function offsetsOf(timeZone: string): (time: number) => number {
+  const known = zonesOfGo.get(timeZone) ?? timeZone
+  if (known === 'UTC' || known === 'Local') return () => 0
+  const format = new Intl.DateTimeFormat('en', { timeZone: known, timeZoneName: 'longOffset' })
+  return (time) => {
+    const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    const [, sign, hours = 0, minutes = 0, seconds = 0] = /GMT([-+])(\d+):(\d+)(?::(\d+))?/.exec(name) ?? []
+    const offset = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
+    return sign === '-' ? -offset : offset
+  }
+}
