@@ -97,8 +97,8 @@ export class Replicas {
   }
 
   /**
-   * Cuts all connections of a replica, as if its process were killed. Then releases the Lease of the replica, so that the other replica need
-   * not wait until the Lease expires.
+   * Cuts all connections of a replica, as if its process were killed. Then releases the Lease of the replica, so that the other replica
+   * does not have to wait until the Lease expires.
    */
   async #cut(replica: Replica): Promise<Replica> {
     replica.proxy.cut({ alsoNew: true })

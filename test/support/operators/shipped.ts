@@ -36,13 +36,13 @@ export interface ShippedKind {
   readonly type: ResourceType<ShippedObject>
   /** Returns the spec of an object with this name. */
   readonly specOf: (name: string) => JsonObject
-  /** Merge patches of the spec, to be applied in this order. They differ in what the operator writes: it updates a child, or replaces it. */
+  /** Merge patches of the spec, applied in this order. Each patch causes a different write, for example an update of a child. */
   readonly changes: readonly JsonObject[]
   /** The conditions of an object that needs no more writes. */
   readonly converged: Readonly<Record<string, Condition['status']>>
   /** The status that `createShipped` writes into a new object. Default: none. */
   readonly firstStatus?: JsonObject
-  /** Returns true when the status shows the result of the latest change. Default: true if its observedGeneration is current. */
+  /** Returns true when the status shows the result of the latest change. Needed only if observedGeneration alone does not prove this. */
   readonly isNoticed?: (object: ShippedObject) => boolean
   /** The types of the objects that the operator creates. */
   readonly children: readonly ResourceType[]
