@@ -28,13 +28,13 @@ export interface Outcome {
   /** True for a Pod that is deleted in the end. The other fields then describe its last status. Default: false. */
   readonly isGone?: boolean
   /**
-   * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of restarts
-   * is in parentheses. The watch may miss states before the last one, because they can be very short.
+   * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
+   * restarts is in parentheses. The watch may miss states before the last one, because they can be very short.
    */
   readonly containers: Readonly<Record<string, string>>
   /**
-   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default: the latest end before the last
-   * state in `containers`.
+   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the latest
+   * end before the last state in `containers`.
    */
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */
