@@ -1,7 +1,7 @@
 /**
- * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM, at a random moment: during the start,
- * while Pods are created and deleted, or while Pods run. After the round, nothing may be left on the machine except the state folder. After
- * the next start, the cluster must become ready and run the same Pods again.
+ * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM, at a random moment: during the
+ * start, while Pods are created and deleted, or while Pods run. After the round, nothing may be left on the machine except the state
+ * folder. After the next start, the cluster must become ready and run the same Pods again.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -163,7 +163,7 @@ class KillRounds {
     return [...states, ...differences(running.filter(isOfPod), wanted), ...this.#networkProblems(machine, items.length), ...unknown]
   }
 
-  /** Each Pod has a network namespace and a veth pair, which is two links. The network of the cluster is one more namespace with a bridge. */
+  /** Each Pod has a network namespace and a veth pair (two links). The network of the cluster is one more namespace with a bridge. */
   #networkProblems({ networks }: MachineState, pods: number): readonly string[] {
     const linksIn = (all: MachineState['networks']): number => [...all.values()].flat().length
     const expected = [this.#before.networks.size + 1 + pods, linksIn(this.#before.networks) + 1 + 2 * pods]
@@ -196,8 +196,8 @@ class KillRounds {
   }
 
   /**
-   * Opens an exec session with a terminal, if the Pod for it runs. The command calls the Service of the server by name, if there is one, and
-   * then does not end by itself.
+   * Opens an exec session with a terminal, if the Pod for it runs. The command calls the Service of the server by name, if a server exists.
+   * Then the command does not end by itself.
    */
   async #openSession(connection: Connection): Promise<ExecSession | undefined> {
     const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))

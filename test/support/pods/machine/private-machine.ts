@@ -18,9 +18,9 @@ export type MachineUser = 'machine' | 'subordinate'
 const uid = 61234
 
 /**
- * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user `subordinate`,
- * /etc is a copy that names this user. The shell has the pid 1, and reaps orphans while it waits for the command. Without the last line, the
- * shell could replace itself with the command.
+ * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user
+ * `subordinate`, /etc is a copy that names this user. The shell has the pid 1, and reaps orphans while it waits for the command. Without
+ * `exit`, the shell could replace itself with the command.
  */
 const prepare = `
 set -e
