@@ -4,7 +4,7 @@ import type { ContainerOptions, ProcessStreams } from '../../../../src/devcluste
 
 export const environment = { PATH: process.env['PATH'] ?? '' }
 
-/** Returns the options of a container that needs nothing except its command and the variable PATH. `options` are added or replace these. */
+/** Returns the options of a container whose environment has only the variable PATH. `options` are added, and replace the defaults. */
 export function container(command: readonly string[], options: Partial<ContainerOptions> = {}): ContainerOptions {
   return { command, environment, isRootReadOnly: false, mounts: [], tty: false, stdin: false, ...options }
 }
