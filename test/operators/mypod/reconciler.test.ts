@@ -13,11 +13,11 @@ import { recordingLogger } from '../../support/recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
-  /** The age of the Pod in milliseconds. Default: 50 s, after which the status reports that the Pod is still starting. */
+  /** The age of the Pod in milliseconds. Default: 50,000, so that the status also reports a Pod that is still starting. */
   readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod
-  /** The Pod that the API server returns, if the cache is stale. */
+  /** The Pod that the API server returns for a get. Set only if the cache is stale. */
   readonly live?: Pod
   /** The error with which a create or a patch of the Pod fails. */
   readonly refuse?: Error

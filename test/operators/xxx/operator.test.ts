@@ -1,4 +1,4 @@
-/** Tests of the Xxx operator with other outputs, and of clean-ups that fail. */
+/** Tests of the Xxx operator with the outputs `hostPath` and `claim`, of its clean-ups, and of builds that wait. */
 import t, { type Test } from 'tap'
 import { pod as podType } from '../../../src/api/builtin.ts'
 import { findCondition } from '../../../src/api/conditions.ts'

@@ -1,6 +1,6 @@
 /**
- * A test of the build script with 10,000 generated specs. The real bash runs the script, as the kubelet would start it. Functions record
- * the arguments of git, cd, bash and cp, and there are no other programs.
+ * A test of the build script with 10,000 generated specs. The real bash runs the script with the arguments that a kubelet would pass. Shell
+ * functions replace git, cd, bash and cp, and record their arguments. The script finds no other program, because PATH is an empty folder.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ t.setTimeout(300_000)
 
 const count = 10_000
 
-/** Text that a shell, git or Kubernetes would interpret, if it were not an argument. Each would write to the canary. */
+/** Texts that a shell, git or Kubernetes could interpret. A shell that interprets one of the first nine writes to the file `canary`. */
 const hostile = [
   ...[
     ';echo>canary',
@@ -67,7 +67,7 @@ const urlText = fc.array(
 const word = (characters: string, minLength = 1) => fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength: 12 })
 const fileCharacters = 'abcXYZ019._-'
 
-/** One of these is invalid in about ten: most values near the limits of the rules are valid. */
+/** Generates an invalid value in one of 13 cases. Most values are valid, because only specs in which all values are valid are used. */
 const rarely = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 12, arbitrary: valid }, { weight: 1, arbitrary: invalid })
 
@@ -99,7 +99,7 @@ const specs = fc.record({
 const schema = schemaOf(xxx)
 const isValid = (spec: Xxx['spec']): boolean => schema.validate(JSON.parse(JSON.stringify(anXxx(spec)))).length === 0
 
-/** Runs each eight words of a file as a command. The functions are inherited by the bash that runs the script. */
+/** A bash script. Each eight words of its stdin are a command that it runs. The bash of this command inherits the exported functions. */
 const driver = `
 record() { printf '%s\\0' "$@"; }
 git() { record git "$@"; }

@@ -1,4 +1,4 @@
-/** Describes the state of an object and of its children, without what differs from one run to the next. */
+/** `outcomeOf`: the state of an object and of its children, without the values that differ from one run to the next. */
 import { isControlledBy } from '../../../src/api/owner-reference.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { KubernetesObject, NamespacedKey } from '../../../src/api/object.ts'
@@ -7,7 +7,7 @@ import type { ShippedKind } from './shipped.ts'
 
 export interface Outcome {
   readonly status: unknown
-  /** The fields of each child that the operator can set. */
+  /** For each child, the fields that the operator can set, and the deletionTimestamp. */
   readonly children: readonly unknown[]
 }
 
@@ -24,7 +24,7 @@ function fieldsOf({ metadata, ...rest }: KubernetesObject): unknown {
   return { ...fields, metadata: { name, labels, annotations, ownerReferences, deletionTimestamp } }
 }
 
-/** Replaces names, uids, hashes, addresses and times. */
+/** Replaces names, uids, hashes, addresses and times with fixed words. */
 function steady(value: unknown, name: string): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')

@@ -1,4 +1,4 @@
-/** Two replicas of an operator, of which the leader loses its connection for good at a certain write. */
+/** `Replicas`: two replicas of an operator. At a chosen write, the leader loses its connections, and does not get them back. */
 import { coordination } from '../../../src/api/kubernetes/coordination.ts'
 import type { PolicyRule } from '../../../src/api/policy-rule.ts'
 import type { Operator } from '../../../src/manager/operator.ts'
@@ -37,7 +37,7 @@ export interface ReplicasOptions {
 }
 
 export interface WriteFault {
-  /** Resolves with the replica whose connection was cut; undefined if the write was not sent. The fault then ends. */
+  /** Ends the fault. Resolves with the replica whose connections were cut; with undefined if the operator did not send that many writes. */
   end(): Promise<Replica | undefined>
 }
 
@@ -54,7 +54,7 @@ export class Replicas {
     return this.#replicas
   }
 
-  /** Starts replicas until there are two. */
+  /** Starts replicas until two of them run. */
   async start(): Promise<void> {
     const { controlPlane, operator, user, namespace } = this.#options
     while (this.#replicas.length < 2) {
@@ -69,7 +69,7 @@ export class Replicas {
     }
   }
 
-  /** Cuts the connections of the replica that sends the write number `count`, counted from now. */
+  /** Counts the writes of all replicas from now on. Cuts the connections of the replica that sends the write number `count`. */
   failAt(count: number, moment: Moment): WriteFault {
     const since = Date.now()
     const sent: string[] = []
@@ -91,14 +91,14 @@ export class Replicas {
     }
   }
 
-  /** Resolves when all replicas that were cut have ended. */
+  /** Stops the running replicas. Resolves when they, and all replicas whose connections were cut, have ended. */
   async stop(): Promise<void> {
     await Promise.all([...this.#stopped, ...this.#replicas.map(({ started }) => started.stop())])
   }
 
   /**
-   * Like a process that is killed: nothing arrives from it or at it any more. The Lease is released, because the time until it expires is of
-   * no interest here.
+   * Cuts all connections of a replica, as if its process were killed. Then releases the Lease of the replica, so that the other replica
+   * does not have to wait until the Lease expires.
    */
   async #cut(replica: Replica): Promise<Replica> {
     replica.proxy.cut({ alsoNew: true })
@@ -109,7 +109,10 @@ export class Replicas {
     return replica
   }
 
-  /** Waits until the API server has carried out the write `times` times since `since`. Meanwhile, no answers arrive. */
+  /**
+   * Waits until the API server has carried out the write `times` times since `since`. No response arrives at the replica in the meantime.
+   * Then cuts the connections of the replica.
+   */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })
     const { controlPlane, user } = this.#options

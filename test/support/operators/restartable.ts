@@ -1,4 +1,4 @@
-/** A control plane for tests whose API server can be restarted: it keeps its address, its objects and its credentials. */
+/** A control plane for tests. Its API server can be restarted, and then has the same address, objects and credentials as before. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export function startRestartable(t: Test, options: RestartableOptions): Promise<
 
 const nodesOf = ({ capacity }: RestartableOptions) => [{ name: 'node', labels: { project: 'test' }, capacity }]
 
-/** The API server of the embedded cluster ends and starts in this process, with the controllers. */
+/** A restart stops the embedded cluster, which consists of the API server and the controllers, and starts it again in this process. */
 async function startEmbedded(t: Test, options: RestartableOptions): Promise<RestartableControlPlane> {
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const { namespaces } = options
@@ -64,7 +64,7 @@ async function startEmbedded(t: Test, options: RestartableOptions): Promise<Rest
   }
 }
 
-/** kube-apiserver is killed, and started again. The other programs go on. */
+/** A restart kills kube-apiserver and starts it again. The other programs of the control plane continue to run. */
 async function startReal(t: Test, options: RestartableOptions): Promise<RestartableControlPlane> {
   const controlPlane = await startControlPlane({ backend: 'binaries', namespaces: options.namespaces, nodes: nodesOf(options) })
   const apiServer = new ApiServerProcess(controlPlane)

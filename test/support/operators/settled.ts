@@ -1,4 +1,4 @@
-/** Reads the metrics of an operator that runs: how often it has reconciled, and whether it still works. */
+/** Reads from the metrics of a running operator how often its controllers have reconciled, and whether they have work left. */
 import type { StartedOperator } from '../../../src/testing/started-operator.ts'
 import { until } from '../../../src/testing/until.ts'
 
@@ -8,9 +8,10 @@ export async function reconcilesOf({ endpoints }: StartedOperator): Promise<Read
 }
 
 /**
- * Resolves when each controller has reconciled `count` times more than in `before`, and no controller has anything left to do.
+ * Resolves when each of `controllers` has reconciled at least `count` times more than in `before`, no work queue has a ready key, and no
+ * worker is active. A key that waits for a delayed requeue is not ready.
  *
- * @param pass called before each look, for example to advance a fake clock
+ * @param pass called before each read of the metrics, for example to advance a fake clock
  */
 export async function untilReconciled(
   operator: StartedOperator,
@@ -41,7 +42,7 @@ export async function untilReconciled(
   )
 }
 
-/** Returns the number of requests of the operator that are not reads. */
+/** Returns the number of requests of the operator whose HTTP method is not GET. */
 export async function writesIn({ endpoints }: StartedOperator): Promise<number> {
   const byMethod = sumByLabel(await scrape(endpoints.metrics), 'rest_client_requests_total', 'method')
   return [...byMethod].reduce((sum, [method, count]) => (method === 'GET' ? sum : sum + count), 0)

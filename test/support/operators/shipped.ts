@@ -1,4 +1,4 @@
-/** The kinds of the shipped operators, one in a row. The tests `operators-*` of `test/conformance` run for each row. */
+/** A table with one row for each kind of the shipped operators. The tests `test/conformance/operators-*` run for each row. */
 import type { Condition } from '../../../src/api/conditions.ts'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -36,13 +36,13 @@ export interface ShippedKind {
   readonly type: ResourceType<ShippedObject>
   /** Returns the spec of an object with this name. */
   readonly specOf: (name: string) => JsonObject
-  /** Merge patches of the spec, to be applied in this order. Each one causes writes of another kind. */
+  /** Merge patches of the spec, applied in this order. Each patch causes a different write, for example an update of a child. */
   readonly changes: readonly JsonObject[]
   /** The conditions of an object that needs no more writes. */
   readonly converged: Readonly<Record<string, Condition['status']>>
-  /** The status that a new object gets from the test. */
+  /** The status that `createShipped` writes into a new object. Default: none. */
   readonly firstStatus?: JsonObject
-  /** Returns false while the operator has not noticed the latest change. Default: true for the generation that the status is about. */
+  /** Returns true when the status shows the result of the latest change. Needed only if observedGeneration alone does not prove this. */
   readonly isNoticed?: (object: ShippedObject) => boolean
   /** The types of the objects that the operator creates. */
   readonly children: readonly ResourceType[]
@@ -92,7 +92,8 @@ export const shippedKinds: readonly ShippedKind[] = [
       schedule: rarely,
       jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } } } },
     }),
-    // No time is due while a test runs. Each of these schedules has missed a later time than the one before, whose Job starts at once.
+    // If the latest time of a new schedule is later than lastScheduleTime, the operator has missed this time, and starts a Job immediately.
+    // The next times of the schedules are so rare that none is expected during a test.
     firstStatus: { lastScheduleTime: '2020-01-01T00:00:00Z' },
     changes: [{ schedule: '0 0 28 2 *' }, { schedule: '0 0 1 10 *', concurrencyPolicy: 'Replace' }],
     isNoticed: ({ spec, status }) => Date.parse(status?.lastScheduleTime ?? '') >= latestTime(spec['schedule'] as string),
@@ -129,7 +130,7 @@ export const shippedKinds: readonly ShippedKind[] = [
       jobName: `build-${name}`,
     }),
     changes: [{ binaryName: 'other' }],
-    // The file of the name before is removed after the build.
+    // The status also contains the previous name until the operator has removed the file with this name, after the build.
     isNoticed: ({ spec, status }) => String(status?.binaryNames) === spec['binaryName'],
     converged: { Ready: 'True', CleanupFailed: 'False' },
     children: [batch.job],
@@ -151,7 +152,7 @@ export async function createShipped(
   { type, specOf, firstStatus }: ShippedKind,
   metadata: NamespacedKey,
 ): Promise<ShippedObject> {
-  // While the API server takes over a changed definition, it answers with 503.
+  // While the API server starts to serve a changed CustomResourceDefinition, it answers with 503. `until` then sends the request again.
   const created = await until(`${metadata.name} is created`, () => client.create(type, { metadata, spec: specOf(metadata.name) }))
   return firstStatus === undefined ? created : client.patchStatus(type, metadata, { status: firstStatus })
 }
@@ -160,7 +161,7 @@ const convergedMs = 120_000
 
 export interface Wait {
   readonly timeoutMs?: number
-  /** Called before each look, for example to advance a fake clock. */
+  /** Called before each read of the object, for example to advance a fake clock. */
   readonly pass?: (() => unknown) | undefined
 }
 
@@ -184,7 +185,7 @@ export function untilConverged(
   )
 }
 
-/** Returns the operator as `run` starts it when webhooks are disabled. */
+/** Returns the operator without webhooks and conversions, like `run` (src/manager/run.ts) when webhooks are disabled. */
 export function withoutWebhooks(operator: Operator): Operator {
   return { ...operator, webhooks: [], conversions: [] }
 }

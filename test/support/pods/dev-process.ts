@@ -10,11 +10,11 @@ import { until } from '../../../src/testing/until.ts'
 import type { Running } from '../process/process.ts'
 import { proreusCommand, runningOf } from '../process/process.ts'
 
-/** Time limit in milliseconds for the start and for an orderly end. A busy machine needs many times the usual two seconds. */
+/** Time limit in milliseconds for the start, and for the end after SIGTERM. A busy machine needs many times the usual two seconds. */
 const limitMs = 60_000
 
 export class DevProcess {
-  /** The folder with the files of Pods. */
+  /** The folder in the state folder that contains the files of Pods. */
   readonly podsFolder: string
   /** The time of the start in milliseconds since 1970. */
   readonly startedAt = Date.now()
@@ -25,13 +25,13 @@ export class DevProcess {
   /**
    * Starts the command with this state folder.
    *
-   * @param before the words before the command, which run it in its process
+   * @param before the words before the command: a program that replaces itself with the command, such as `setpriv`, and its arguments
    */
   constructor(stateFolder: string, before: readonly string[] = []) {
     mkdirSync(stateFolder, { recursive: true })
     this.podsFolder = join(stateFolder, 'pods')
     this.#kubeconfig = join(stateFolder, 'kubeconfig')
-    // A process that was killed has left its kubeconfig.
+    // A killed process leaves its kubeconfig behind. `ready` waits for the kubeconfig of the new process, so the old one is removed.
     rmSync(this.#kubeconfig, { force: true })
     const folders = ['--state-dir', stateFolder, '--cert-dir', join(stateFolder, 'certs')]
     const options = ['--pods', 'process', '--operators', 'none', '--port', '0', '--log-format', 'json']
@@ -54,7 +54,7 @@ export class DevProcess {
     return this.output.split('\n').filter((line) => /^\{"level":"(?:warn|error|fatal)"/.test(line))
   }
 
-  /** Resolves with a connection when the cluster is ready. Rejects with the output when the process has ended before. */
+  /** Resolves when the cluster is ready. Rejects with the output when the process exits before, or when the time limit is over. */
   async ready(): Promise<{ readonly client: Client; readonly connection: Connection }> {
     const { child, output } = this.#running
     const hasStarted = await until(
@@ -69,13 +69,13 @@ export class DevProcess {
     return { client: createClient(connection), connection }
   }
 
-  /** Kills the process. Resolves when it has ended. Its children may still run. */
+  /** Kills the process. Resolves when the process has ended. Its children may still run then. */
   async kill(): Promise<void> {
     this.#running.child.kill('SIGKILL')
     await this.#ended
   }
 
-  /** Ends the process in order. Resolves with its exit code. */
+  /** Sends SIGTERM to the process. Resolves with its exit code when the process has ended; with null when a signal has killed it. */
   async stop(): Promise<number | null> {
     const { child } = this.#running
     child.kill('SIGTERM')

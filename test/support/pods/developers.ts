@@ -1,4 +1,4 @@
-/** The users who run `proreus dev` in a test: the user of the test, and an unprivileged user of a private copy of /etc. */
+/** The users who run `proreus dev` in a test: the user of the test, and an unprivileged user who exists only in a private copy of /etc. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -13,11 +13,11 @@ import { finished, proreusCommand, runningOf } from '../process/process.ts'
 
 export interface Developer {
   readonly name: string
-  /** Returns the words before a command that the user runs. `folder` is empty and belongs to the command. */
+  /** Returns the words that make this user run the command that follows them. `folder` is an empty folder that no other command uses. */
   become(folder: string): readonly string[]
   /** Gives a folder and all files in it to the user. */
   own(folder: string): Promise<void>
-  /** The uid on this machine of the uid 999 in a container. Undefined when it is not known. */
+  /** The uid on this machine to which the uid 999 of a container is mapped. Undefined when this uid is not known. */
   readonly uidOf999: number | undefined
 }
 
@@ -32,7 +32,7 @@ export const testUser: Developer = {
 const uid = 61234
 const firstSubordinateId = 100_000
 
-/** Arguments: an empty folder, the command. The mounts are seen by the command only. */
+/** A shell script. Its arguments are an empty folder, and the command that it runs. Only the command sees the mounts. */
 const prepare = `
 set -e
 mount -t tmpfs -o mode=0755 tmpfs "$1"
@@ -51,11 +51,11 @@ export const unprivilegedUser: Developer = {
     const { code, stderr } = await finished('chown', ['-R', `${uid}:${uid}`, '--', folder])
     if (code !== 0) throw new Error(stderr)
   },
-  // The uid 1 of a container is the first subordinate id.
+  // The uid 1 of a container is mapped to the first subordinate id, and the uid 999 to the id that is 998 higher.
   uidOf999: firstSubordinateId + 998,
 }
 
-/** Resolves with the reason why the containers of a developer cannot have several users here; with undefined when they can. */
+/** Resolves with the reason why containers of this developer cannot have several users on this machine; with undefined when they can. */
 export async function reasonToSkip(developer: Developer, folder: string): Promise<string | undefined> {
   if (developer !== testUser && process.getuid?.() !== 0) return 'only root can run a command as another user'
   const [program = '', ...words] = [...developer.become(folder), ...proreusCommand(['dev', '--pods=process', '--check'])]
@@ -71,18 +71,18 @@ export interface PodsDev {
 
 export interface PodsDevOptions {
   readonly developer: Developer
-  /** The working directory, which belongs to the developer. An earlier run may have left its state. */
+  /** The working directory, which belongs to the developer. It may contain the state of an earlier run. */
   readonly directory: string
-  /** An empty folder. */
+  /** The empty folder for `Developer.become`. */
   readonly folder: string
-  /** The folders of images, keyed by name. */
+  /** The folders of images, keyed by the name of the image. */
   readonly images: Readonly<Record<string, string>>
 }
 
-/** Starts `proreus dev --pods=process` without operators. It is stopped at the end of the test. */
+/** Starts `proreus dev --pods=process` without operators, and waits until it is ready. It is stopped at the end of the test. */
 export async function startPodsDev(t: Test, { developer, directory, folder, images }: PodsDevOptions): Promise<PodsDev> {
   const kubeconfig = join(directory, '.proreus/kubeconfig')
-  // A run that was killed has left it.
+  // A killed run leaves its kubeconfig behind. The wait below is for the kubeconfig of the new run, so the old one is removed.
   await rm(kubeconfig, { force: true })
   const flags = Object.entries(images).map(([name, image]) => `--pods-image=${name}=${image}`)
   const command = proreusCommand(['dev', '--port', '0', '--operators', 'none', '--pods=process', ...flags])

@@ -9,7 +9,7 @@ export interface ExecTarget {
 }
 
 export class ExecSession {
-  /** What the command has written so far. With a terminal, stderr is in stdout. */
+  /** The output of the command so far: stdout and stderr. */
   output = ''
   hasEnded = false
   readonly #socket: WebSocket
@@ -46,7 +46,7 @@ export class ExecSession {
     return session
   }
 
-  /** Ends the connection, and with it the command. */
+  /** Closes the connection. The cluster then kills the command. */
   close(): void {
     this.#socket.terminate()
   }

@@ -1,4 +1,4 @@
-/** Objects that the environment variables and volumes of a Pod refer to, without a cluster. */
+/** `FakeSources`: the objects to which the environment variables and volumes of a Pod refer, for tests without a cluster. */
 import type { ReadonlyPod, ReadonlyService } from '../../../src/devcluster/controllers/api-types.ts'
 import type {
   EnvironmentSources,
@@ -7,14 +7,14 @@ import type {
   ReadonlySecret,
 } from '../../../src/devcluster/pods/environment/sources.ts'
 
-/** The objects by name. All are in the namespace `ns`, except the Services, which have one of their own. */
+/** ConfigMaps and Secrets of the namespace `ns`, keyed by name, and Services of any namespace. */
 export class FakeSources implements EnvironmentSources {
   readonly configMaps = new Map<string, object>()
   readonly secrets = new Map<string, object>()
   readonly allServices: ReadonlyService[] = []
-  /** The reads so far, such as `configMap ns/x`. */
+  /** The reads of ConfigMaps and Secrets so far, such as `configMap ns/x`. */
   readonly reads: string[] = []
-  /** When set, all reads fail with it. */
+  /** When set, all reads fail with this error. */
   failure: Error | undefined
 
   configMap(namespace: string, name: string): Promise<ReadonlyConfigMap | undefined> {

@@ -13,47 +13,50 @@ export interface LifeCycleFact {
   /** The owner of the Pod. Default: the Pod has none. */
   readonly owner?: 'Job'
   /**
-   * The annotations with which a simulated Pod has the same life: `NAME` or `CONTAINER/NAME`. Absent when there are none. Without them, a
-   * simulated Pod does not have this life.
+   * The annotations that a simulated Pod needs to have the same life, as `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`. Absent
+   * if a simulated Pod cannot have the same life.
    */
   readonly simulated?: Readonly<Record<string, string>>
-  /** What happens to the Pod. */
+  /** Does something to the Pod after its creation, for example deletes it. Default: nothing. */
   play?(stage: Stage): Promise<void>
   readonly becomes: Outcome
 }
 
 export interface Outcome {
-  /** The phase, and the reason if the status has one. */
+  /** The phase of the Pod, followed by the reason if the status has one. */
   readonly phase: string
-  /** True for a Pod that is removed. The other fields are then those of its last status. */
+  /** True for a Pod that is deleted in the end. The other fields then describe its last status. Default: false. */
   readonly isGone?: boolean
   /**
-   * The states of each container, in order, as in `ContainerCreating → running → Error 1 → running (1)`, with the number of restarts. States
-   * before the last one may be too short to be seen.
+   * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
+   * restarts is in parentheses. The watch may miss states before the last one, because they can be very short.
    */
   readonly containers: Readonly<Record<string, string>>
-  /** The end of the run before, for containers for which it is not the last end among the states. Undefined: the status shows none. */
+  /**
+   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the latest
+   * end before the last state in `containers`.
+   */
   readonly last?: Readonly<Record<string, string | undefined>>
-  /** The status of each condition, with the reason if it has one. */
+  /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */
   readonly conditions?: Readonly<Record<string, string>>
-  /** The reasons of all Events, in any order. `Pulling` is not compared: an image may be on the node already. */
+  /** The reasons of all Events, in any order, except `Pulling`. This Event does not exist if the image is already on the node. */
   readonly events: readonly string[]
-  /** Parts of Events, each written as `REASON: MESSAGE`. */
+  /** Texts that the Events must contain. Each Event is written as `REASON: MESSAGE`. */
   readonly messages?: readonly string[]
-  /** Checks more of the last status. Returns what is wrong. */
+  /** Checks other fields of the Pod with its last status. Returns the problem, or undefined. */
   problem?(pod: Pod): string | undefined
 }
 
-/** What a fact can do to its Pod. */
+/** The Pod of a fact, and functions with which `play` waits for this Pod and deletes it. */
 export interface Stage {
   readonly client: Client
   readonly key: { readonly namespace: string; readonly name: string }
-  /** Resolves when the container has had the state. */
+  /** Resolves when the container has, or had earlier, this state. */
   until(container: string, state: string): Promise<void>
   delete(options?: { readonly gracePeriodSeconds: number }): Promise<void>
 }
 
-/** The states of a container in `Outcome`. */
+/** Splits the text of a container in `Outcome.containers` into the states. */
 export function statesOf(text: string): readonly string[] {
   return text.split(' → ')
 }

@@ -1,8 +1,8 @@
-/** `namespacesProblem`: why Pods cannot have namespaces on this machine. */
+/** `namespacesProblem`: the reason why Pods cannot have namespaces on this machine. */
 import { messageOf } from '../../../src/api/errors.ts'
 import { createNamespacesDriver } from '../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 
-/** Resolves with the reason, or with false. The result can be the option `skip` of a test. */
+/** Resolves with the reason; with false when Pods can have namespaces. The result can be the option `skip` of a test. */
 export async function namespacesProblem(): Promise<string | false> {
   try {
     await (await createNamespacesDriver()).close()

@@ -1,4 +1,4 @@
-/** `playFact`: creates the Pod of a fact, does to it what the fact says, and compares its life with the expected one. */
+/** `playFact`: creates the Pod of a fact, calls `play`, and compares the states and Events of the Pod with the expected ones. */
 import type { Test } from 'tap'
 import { pod as podType } from '../../../src/api/builtin.ts'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -12,11 +12,11 @@ import { containerStatusesOf, terminatedText } from './pod-history.ts'
 export interface PlayOptions {
   readonly client: Client
   readonly history: PodHistory
-  /** True for a cluster that simulates Pods. */
+  /** True for a cluster that simulates Pods. The Pod then gets the annotations `simulated` of the fact. */
   readonly isSimulated: boolean
 }
 
-/** The time in which all Pods of a table reach their last states, on a busy machine. */
+/** Time limit in milliseconds for each wait. All Pods of a table run at the same time, perhaps on a busy machine. */
 const limitMs = 45_000
 
 export async function playFact(t: Test, fact: LifeCycleFact, options: PlayOptions): Promise<void> {
@@ -52,7 +52,7 @@ async function create({ name, spec, owner, simulated = {} }: LifeCycleFact, { cl
   else await client.create(podType, { metadata, spec } as never)
 }
 
-/** What has to be equal: the last states and all Events. */
+/** The values that must be equal for the expected Pod and the found Pod: the last states, and the Events. */
 interface Comparable {
   readonly phase: string
   readonly isGone: boolean
@@ -106,7 +106,7 @@ function found({ name, becomes }: LifeCycleFact, { records, events }: PodHistory
   }
 }
 
-/** Checks that the states came in the expected order. States between them may be too short to be seen. */
+/** Checks that the watch has shown only expected states, in the expected order. It may have missed states that were very short. */
 function checkOrder(t: Test, { becomes }: LifeCycleFact, record: PodRecord | undefined): void {
   for (const [name, text] of Object.entries(becomes.containers)) {
     const seen = record?.states.get(name) ?? []

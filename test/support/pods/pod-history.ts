@@ -1,4 +1,4 @@
-/** `PodHistory`: the states that a watch of Pods has shown, and the Events about them. */
+/** `PodHistory`: the states of Pods that a watch has shown, and the Events about these Pods. */
 import type { Pod } from '../../../src/api/builtin.ts'
 import { event as eventType, pod as podType } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
@@ -8,15 +8,15 @@ type ContainerStatus = NonNullable<Status['containerStatuses']>[number]
 type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>
 
 export interface PodRecord {
-  /** The Pod as the latest event of the watch has shown it. */
+  /** The Pod in the latest event of the watch. */
   pod: Pod
   isGone: boolean
-  /** The different states of each container, in order. */
+  /** The states of each container in the order of time, keyed by the name of the container. Consecutive states differ. */
   readonly states: Map<string, string[]>
 }
 
 export class PodHistory {
-  /** The Pods, keyed by the label `fact`. */
+  /** The Pods, keyed by the label `fact`, or by the name of a Pod without this label. */
   readonly records = new Map<string, PodRecord>()
   /** The Events as `REASON: MESSAGE`, keyed by the name of the Pod. */
   readonly events = new Map<string, Set<string>>()
@@ -63,7 +63,7 @@ export function containerStatusesOf({ status }: Pod): readonly ContainerStatus[]
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
 }
 
-/** Returns a state as in `Error 1 (2)`: the reason, the exit code and the number of restarts. */
+/** Returns the state of a container as text, such as `Error 1 (2)`: the reason, the exit code and the number of restarts. */
 export function stateText(pod: Pod, { name, state, restartCount, started, ready }: ContainerStatus): string {
   const restarts = restartCount === 0 ? '' : ` (${restartCount})`
   if (state?.running !== undefined) {
@@ -74,7 +74,7 @@ export function stateText(pod: Pod, { name, state, restartCount, started, ready 
   return `${state?.waiting?.reason}${restarts}`
 }
 
-/** The reasons whose messages are errors of the runtime. */
+/** With these reasons, the message is an error of the container runtime. Its wording is not compared. */
 const errors: readonly string[] = ['StartError', 'ContainerStatusUnknown']
 
 export function terminatedText({ reason = '', exitCode, message = '' }: Terminated): string {

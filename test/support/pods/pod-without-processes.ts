@@ -1,4 +1,4 @@
-/** A Pod whose driver starts no processes. */
+/** `podWithoutProcesses`: a Pod whose driver starts fake processes instead of real ones. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ import { FakeSources, podWith } from './fake-sources.ts'
 export interface FakeProcess {
   readonly options: ContainerOptions
   readonly process: ContainerProcess
-  /** The further processes that were requested. */
+  /** The options of each call of `execute`. All of these calls fail. */
   readonly executed: readonly ExecOptions[]
   readonly output: PassThrough
   readonly exitCode: PromiseWithResolvers<number>
@@ -56,13 +56,13 @@ function fakeProcess(options: ContainerOptions): FakeProcess {
 export interface FakeWorld {
   readonly pod: ProcessPod
   readonly stateFolder: string
-  /** The sandboxes that were created. */
+  /** The options of each sandbox that was created. */
   readonly sandboxes: readonly SandboxOptions[]
   /** The processes that were started. */
   readonly processes: readonly FakeProcess[]
-  /** Starts a run of a container of the Pod, and resolves with its process. */
+  /** Starts a run of a container of the Pod. Resolves with the process of the run. */
   start(container?: string): Promise<FakeProcess>
-  /** Resolves when the files of the Pod have been removed. */
+  /** Stops the containers and destroys the Pod. Resolves when the files of the Pod have been removed. */
   destroy(): Promise<void>
 }
 
@@ -71,17 +71,17 @@ export interface FakeWorldOptions {
   readonly objects?: FakeSources
   readonly metadata?: object
   readonly images?: Readonly<Record<string, string>>
-  /** Starts the processes. Default: they are fake ones. */
+  /** Replaces the method `start` of the sandbox. Default: `start` creates fake processes. */
   readonly start?: PodSandbox['start']
-  /** A process is started when this promise has resolved. Default: at once. */
+  /** The method `start` of the sandbox waits for this promise before it resolves. Default: it does not wait. */
   readonly mayStart?: Promise<void>
-  /** The sandbox is removed when this promise has resolved. Default: at once. */
+  /** The method `remove` of the sandbox waits for this promise before it resolves. Default: it does not wait. */
   readonly mayRemove?: Promise<void>
   /** Replaces parts of the context. */
   readonly context?: Partial<PodContext>
 }
 
-/** Creates a Pod `ns/web`. Its containers get the image `x` and the command `true`, if the spec says nothing else. */
+/** Creates a Pod `ns/web`. Containers without a name, an image or a command get the name `main`, the image `x` and the command `true`. */
 export async function podWithoutProcesses(t: Test, spec: object, options: FakeWorldOptions = {}): Promise<FakeWorld> {
   const { mode = 'namespaces', objects = new FakeSources(), metadata, images = {}, context, mayStart, mayRemove } = options
   const stateFolder = await mkdtemp(join(tmpdir(), 'proreus-pod-'))
@@ -140,7 +140,7 @@ export async function podWithoutProcesses(t: Test, spec: object, options: FakeWo
     },
   )
   const destroy = (): Promise<void> => {
-    // The kubelet stops the containers before.
+    // The kubelet also stops the containers before it destroys a Pod.
     for (const { run } of pod.containers.values()) run?.stop(systemClock.now(), 0)
     void pod.destroy()
     return removed.promise
@@ -166,7 +166,7 @@ export async function podWithoutProcesses(t: Test, spec: object, options: FakeWo
   }
 }
 
-/** Starts a run of a container. */
+/** Starts a run of a container, which has had `restarts` runs before. */
 export function startRun(pod: ProcessPod, name = 'main', restarts = 0): ContainerRun {
   const { containers = [], initContainers = [] } = pod.pod.spec ?? {}
   const spec = [...containers, ...initContainers].find((one) => one.name === name)!

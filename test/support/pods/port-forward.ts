@@ -1,12 +1,12 @@
-/** `requestByPortForward`: an HTTP request to a port of a Pod, as through `kubectl port-forward`. */
+/** `requestByPortForward`: an HTTP request to a port of a Pod through the subresource `portforward`, as with `kubectl port-forward`. */
 import { WebSocket } from 'ws'
 import type { ObjectKey } from '../../../src/api/object.ts'
 import type { Connection } from '../../../src/client/connection.ts'
 
-/** The channels of the first port. Their first message is the number of the port. */
+/** The channels of the first port in the request. The first message on each channel contains the number of the port. */
 const channels = { data: 0, errors: 1 } as const
 
-/** Sends `GET /`, and resolves with the whole response as text. Rejects when the Pod cannot be reached. */
+/** Sends `GET /`, and resolves with the whole response as text. Rejects when no response arrives. */
 export async function requestByPortForward(connection: Connection, { namespace, name }: ObjectKey, port: number): Promise<string> {
   const url = `${connection.server.replace(/^http/, 'ws')}/api/v1/namespaces/${namespace}/pods/${name}/portforward?ports=${port}`
   const authorization = (await connection.authorization?.()) ?? ''

@@ -1,4 +1,4 @@
-/** The image folder of PostgreSQL, which the example's script makes once and which stays in the cache of Proreus. */
+/** `postgresImage`: an image folder with PostgreSQL. The script `make-image.sh` of the example makes it once, in the cache of Proreus. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ export const postgresExample = join(repository, 'docs/examples/postgres')
 
 export interface PostgresImage {
   readonly folder: string
-  /** Where the programs come from. */
+  /** A description of the source of the programs, from the history of the image. */
   readonly origin: string
 }
 
@@ -22,7 +22,7 @@ export async function postgresImage(): Promise<PostgresImage> {
   return { folder, origin: originOf(folder) }
 }
 
-/** Runs the example's script. The image appears in the cache when it is complete. */
+/** Runs the script of the example. The image gets its name in the cache only when it is complete. */
 async function makeImage(folder: string): Promise<void> {
   const cache = dirname(folder)
   await mkdir(cache, { recursive: true })

@@ -21,7 +21,7 @@ export interface ProcessCluster {
   run(name: string, container: object, spec?: object): Promise<Pod>
   /** Resolves with the Pod when `condition` is true for it. */
   untilPod(name: string, condition: (pod: Pod) => boolean): Promise<Pod>
-  /** Resolves with the output of a container that has ended or still writes. `run` is the number of restarts before. */
+  /** Resolves with the output of one run of a container so far. `run` is the number of restarts before this run. Default: the first run. */
   output(pod: Pod, container?: string, run?: number): Promise<string>
   /** Resolves with the Events of a Pod, as `TYPE REASON: MESSAGE`. */
   events(name: string): Promise<string[]>
@@ -71,7 +71,7 @@ export async function startProcessCluster(
   }
 }
 
-/** Ends the test file with a skipped test, which has the reason, on a machine that permits no namespaces. */
+/** On a machine that permits no namespaces, reports a skipped test with the reason, and ends the process of the test file. */
 export async function needNamespaces(t: Test, cluster: DevCluster): Promise<void> {
   if (cluster.pods?.mode === 'namespaces') return
   await cluster.close()

@@ -16,12 +16,12 @@ export interface PartOptions {
 }
 
 export interface PartResult {
-  /** The reason why this machine cannot run Pods in namespaces; undefined when the part has run. */
+  /** The reason why this machine cannot run the part; undefined when the part has run. */
   readonly skipped?: string
   readonly failures?: readonly string[]
 }
 
-/** Resolves with the result, which also has the counts of the part. */
+/** Resolves with the result. At runtime, it also has the numbers that the part has counted. */
 export async function runPart({ part, user, seed, amount, ...options }: PartOptions): Promise<PartResult> {
   const run = await runOnPrivateMachine(user, ({ state }) => [program, part, state, String(seed), String(amount)], options)
   if ('skipped' in run) return run

@@ -7,7 +7,7 @@ import { runPart } from './run-part.ts'
 /** Time limit in milliseconds. On a busy machine, a part takes more than a minute. */
 const limitMs = 240_000
 
-/** Runs the part, and adds the test of its result. It is skipped with the reason where this machine permits no namespaces. */
+/** Runs the part, and adds a test of its result. If this machine cannot run the part, the test is skipped with the reason. */
 export async function testPart(t: Test, name: string, options: Omit<PartOptions, 'seed' | 'onProgress'>): Promise<void> {
   t.setTimeout(limitMs)
   const { skipped, failures, ...counts } = await runPart({ ...options, seed })

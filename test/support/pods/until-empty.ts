@@ -1,4 +1,4 @@
-/** `untilEmpty`: waits until nothing is wrong any more. */
+/** `untilEmpty`: waits until a function finds no more problems. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/api/errors.ts'
 

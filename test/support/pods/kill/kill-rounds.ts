@@ -1,7 +1,7 @@
 /**
- * Rounds in which `proreus dev --pods=process` is killed at a random moment, or sometimes ended in order: while it starts, while Pods are
- * created and deleted, or while they run. After each round, nothing may be left on the machine except the state folder. The next start must
- * be ready, and run the same Pods again.
+ * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM, at a random moment: during the
+ * start, while Pods are created and deleted, or while Pods run. After the round, nothing may be left on the machine except the state
+ * folder. After the next start, the cluster must become ready and run the same Pods again.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { kinds, namespace, stubbornPod } from './stubborn-pods.ts'
 import { nodeProgram } from '../node-program.ts'
 
 export interface KillResult {
-  /** The number of rounds in which the process was ended while it started. */
+  /** The number of rounds in which the process was ended during the first seconds after its start, without a change of Pods. */
   readonly earlyEnds: number
   /** The number of Pods and Deployments that a start had to run again, in all rounds together. */
   readonly runAgain: number
@@ -38,15 +38,15 @@ export interface KillOptions {
   onRound(round: number): void
 }
 
-/** The probability that the process is ended within this time in milliseconds after its start. */
+/** The probability of a round in which the process is ended early, and the longest time in milliseconds from its start to this end. */
 const earlyEnd = { probability: 0.2, longestMs: 3_000 }
-/** The longest time in milliseconds from the first change to the end. Most times are much shorter. */
+/** The longest time in milliseconds from the first change of Pods to the end of the process. Half of the times are below 1,000. */
 const longestMs = 4_000
-/** The probability that a Pod that runs is deleted in a round. */
+/** The probability that a round deletes a Pod that exists. */
 const deletion = 0.3
-/** The probability that the process is ended in order. */
+/** The probability that the process is ended with SIGTERM instead of SIGKILL. */
 const orderlyEnd = 0.15
-/** The time in milliseconds within which all Pods run, and the time within which everything is gone after a kill. */
+/** Time limits in milliseconds: until all Pods run after a start, and until nothing is left after the end of the process. */
 const [runningMs, goneMs] = [60_000, 15_000]
 
 /** Runs the rounds on this machine, which must run nothing else meanwhile. Stops after a round with failures. */
@@ -104,7 +104,7 @@ class KillRounds {
     return typeof session === 'string' ? [...failures, `exec: ${session}`] : failures
   }
 
-  /** Starts the Pods once more. */
+  /** Starts the process once more, checks that the Pods run again, and kills the process. */
   async #lastRound(): Promise<readonly string[]> {
     const dev = new DevProcess(this.#options.stateFolder)
     const { client } = await dev.ready()
@@ -114,14 +114,14 @@ class KillRounds {
     return [...problems, ...(await this.#untilNothingIsLeft(dev))]
   }
 
-  /** Kills the process. Sometimes, ends it in order instead. */
+  /** Kills the process, or sometimes ends it with SIGTERM. Returns the failures. */
   async #end(dev: DevProcess): Promise<readonly string[]> {
     if (!this.#dice.chance(orderlyEnd)) {
       await dev.kill()
       return this.#untilNothingIsLeft(dev)
     }
     const code = await dev.stop()
-    // There is no exit code when the process was not yet able to end in order.
+    // The exit code is null when SIGTERM has arrived before the process had a handler for this signal.
     const failures = code === 0 || code === null ? [] : [`proreus dev has ended with ${code}: ${dev.output}`]
     return [...failures, ...(await this.#untilNothingIsLeft(dev))]
   }
@@ -132,7 +132,7 @@ class KillRounds {
     return left.length === 0 ? failures : [...failures, dev.output]
   }
 
-  /** Waits until exactly the expected Pods run. Returns what is different when the time is over. */
+  /** Waits until exactly the expected Pods run. Returns the differences that remain when the time limit is over. */
   async #untilRunning(dev: DevProcess, client: Client): Promise<readonly string[]> {
     this.#runAgain += this.#expected.length
     const problems = await untilEmpty(() => this.#problemsOf(dev, client), runningMs)
@@ -146,7 +146,8 @@ class KillRounds {
     const states = items.flatMap(({ metadata, status }) => {
       if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
-      // The status of the earlier process is kept until the containers run again. Times in the API have no milliseconds.
+      // Until the containers run again, the status is that of the previous process, with its start times. Times in the API have no
+      // milliseconds, so a difference of one second is permitted.
       const areNew = status?.containerStatuses?.every(
         ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
       )
@@ -162,7 +163,7 @@ class KillRounds {
     return [...states, ...differences(running.filter(isOfPod), wanted), ...this.#networkProblems(machine, items.length), ...unknown]
   }
 
-  /** Each Pod has a network namespace and two links. The network of the cluster is another namespace, with a bridge. */
+  /** Each Pod has a network namespace and a veth pair (two links). The network of the cluster is one more namespace with a bridge. */
   #networkProblems({ networks }: MachineState, pods: number): readonly string[] {
     const linksIn = (all: MachineState['networks']): number => [...all.values()].flat().length
     const expected = [this.#before.networks.size + 1 + pods, linksIn(this.#before.networks) + 1 + 2 * pods]
@@ -170,13 +171,13 @@ class KillRounds {
     return found.join() === expected.join() ? [] : [`${found.join(' network namespaces, ')} links instead of ${expected.join(' and ')}`]
   }
 
-  /** An object whose creation or deletion was interrupted must run if it exists. */
+  /** Adds each object whose creation or deletion was interrupted to the expected Pods, if the object exists. */
   #settleUncertain(existing: readonly KubernetesObject[]): void {
     this.#expected.push(...this.#uncertain.filter(({ name }) => existing.some(({ metadata }) => metadata.name === name)))
     this.#uncertain = []
   }
 
-  /** Creates and deletes Pods until the process is killed. */
+  /** Creates the missing Pods and deletes some others, in random order. Stops when a request fails, because the process has ended. */
   async #change(client: Client): Promise<void> {
     for (const kind of shuffled(kinds, this.#dice)) {
       const existing = this.#expected.find((one) => one.kind === kind)
@@ -194,7 +195,10 @@ class KillRounds {
     }
   }
 
-  /** Opens a session with a terminal that calls the server by name, and does not end by itself. */
+  /**
+   * Opens an exec session with a terminal, if the Pod for it runs. The command calls the Service of the server by name, if a server exists.
+   * Then the command does not end by itself.
+   */
   async #openSession(connection: Connection): Promise<ExecSession | undefined> {
     const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))
     if (pod === undefined) return undefined
@@ -209,7 +213,7 @@ class KillRounds {
   }
 }
 
-/** Returns true for the commands of Pods. Their other processes, such as shells, may or may not run. */
+/** Returns true for the commands in `StubbornPod.processes`. The other processes of Pods, such as shells, are not checked. */
 function isOfPod(command: string): boolean {
   return /^sleep 1\d{6}$/.test(command) || / server-\d+$/.test(command)
 }

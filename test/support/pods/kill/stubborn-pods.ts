@@ -1,4 +1,4 @@
-/** The Pods of the kill rounds: each of them tries to outlive the cluster in a way of its own. */
+/** The Pods of the kill rounds. The processes of each kind are hard to kill or to clean up for another reason. */
 import { pod as podType, service as serviceType } from '../../../../src/api/builtin.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'
 import type { Client } from '../../../../src/client/client.ts'
@@ -10,7 +10,7 @@ export interface StubbornPod {
   /** The name of the Pod or of the Deployment. */
   readonly name: string
   readonly kind: Kind
-  /** The commands of the processes that must run, one for each process. No other Pod has the same. */
+  /** The commands of the processes that must run, one for each process. No other `StubbornPod` has these commands. */
   readonly processes: readonly string[]
   create(client: Client): Promise<unknown>
   delete(client: Client): Promise<unknown>
@@ -24,18 +24,18 @@ const image = 'example.com/app:1'
 const serverScript = `const text = 'answered by ' + process.env.HOSTNAME
 require('http').createServer((request, response) => response.end(text)).listen(8080)`
 
-/** The scripts get the number of seconds for `sleep`, by which their processes are found. */
+/** Shell scripts. `$0` is a number of seconds for `sleep`. The test finds the processes of a Pod by this number. */
 const scripts = {
-  /** Forks twice into a new session. */
+  /** Starts two processes in sessions of their own. Their parents end immediately. */
   daemon: 'setsid sh -c "sleep $0 & setsid sleep $0 &"; exec sleep "$0"',
-  /** Becomes another user. The kernel then forgets to kill a process with its parent. */
+  /** Becomes another user. The kernel then clears the signal that a process gets when its parent ends (PR_SET_PDEATHSIG). */
   switched: 'exec setpriv --reuid 999 --regid 999 --clear-groups sleep "$0"',
   deaf: 'trap "" TERM INT HUP; (sleep "$0"); while :; do sleep 1; done',
-  /** Writes 2 MB of output at once, again and again. */
+  /** Writes 2 MB of output about once a second. */
   chatty: 'while :; do yes 0123456789abcdef | head -c 2000000; sleep 1; done & exec sleep "$0"',
 } as const
 
-/** Returns a Pod of the kind. `serial` distinguishes it from all other Pods. */
+/** Returns a Pod of the kind. `serial` is a number that no other Pod has. It makes the name and the commands unique. */
 export function stubbornPod(kind: Kind, serial: number): StubbornPod {
   const name = `${kind}-${serial}`
   const seconds = String(1_000_000 + serial)

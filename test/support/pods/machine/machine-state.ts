@@ -1,6 +1,6 @@
 /**
- * `machineState`: counts what Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files. All of them are
- * looked for by the files in /proc, so this user must be allowed to read those of all processes.
+ * `machineState`: lists the things that Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files. All
+ * but the temporary files are found through /proc, so this user must be allowed to read the files of all processes there.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ export interface MachineProcess {
   readonly pid: number
   /** Distinguishes the process from an earlier one with the same pid. */
   readonly startTime: string
-  /** The words of the command, separated by blanks; the name in brackets for a process that has ended and waits for its parent. */
+  /** The words of the command, separated by blanks. For a zombie process, the name of the program in brackets. */
   readonly command: string
 }
 
@@ -29,7 +29,8 @@ export interface MachineState {
 export function machineState(): MachineState {
   const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []))
   const pids = processes.map(({ pid }) => pid)
-  // A process sees the mounts below its root only. The root of a container is itself a mount, so the largest number counts.
+  // `mountinfo` has only the mounts below the root of its process. The processes of a namespace can have different roots, so the largest
+  // number counts.
   const mountCounts = byNamespace(pids, 'mnt', (pid) => linesOf(`/proc/${pid}/mountinfo`).length)
   const links = byNamespace(pids, 'net', linksOf)
   return {
@@ -41,7 +42,7 @@ export function machineState(): MachineState {
   }
 }
 
-/** Returns what there is now and was not before, as one line for each. */
+/** Returns one line for each process, mount, network namespace, link and temporary file that exists now and did not exist before. */
 export function leftOver(before: MachineState, now: MachineState): readonly string[] {
   const identity = ({ pid, startTime }: MachineProcess): string => `${pid} ${startTime}`
   const known = new Set(before.processes.map(identity))
@@ -59,7 +60,7 @@ export function leftOver(before: MachineState, now: MachineState): readonly stri
   ]
 }
 
-/** Calls `read` for each process. Returns the results by namespace. A process that has just ended is skipped. */
+/** Calls `read` for each process. Returns the results, keyed by the id of the namespace. A process that has just ended is skipped. */
 function byNamespace<T>(pids: readonly number[], kind: 'mnt' | 'net', read: (pid: number) => T): Map<string, T[]> {
   const found = new Map<string, T[]>()
   for (const pid of pids) {

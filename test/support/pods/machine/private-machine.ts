@@ -1,6 +1,6 @@
 /**
- * Runs a program on a private copy of this machine: with processes, mounts, network links and temporary files of its own, which the program
- * can count. Nothing of this machine is changed. When the program ends, everything that it has started is killed.
+ * Runs a program on a private machine: in new PID, mount and network namespaces, and with its own folder for temporary files. There, the
+ * program can count processes, mounts, links and files. When the program ends, all processes that it has started are killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path'
 import type { Finished } from '../../process/process.ts'
 
 /**
- * The user of the program. `machine`: root, or for another user root of a user namespace. `subordinate`: an unprivileged user with
- * subordinate ids; only root can become this user.
+ * The user who runs the program. `machine`: root, or root of a new user namespace if this process does not run as root. `subordinate`: an
+ * unprivileged user with subordinate ids; only root can become this user.
  */
 export type MachineUser = 'machine' | 'subordinate'
 
@@ -18,8 +18,9 @@ export type MachineUser = 'machine' | 'subordinate'
 const uid = 61234
 
 /**
- * Arguments: the folder for the files of the private machine, the user, the command. /etc is a copy, which names the user and the
- * subordinate ids. The shell does not end before its last child, and waits for orphans.
+ * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user
+ * `subordinate`, /etc is a copy that names this user. The shell has the pid 1, and reaps orphans while it waits for the command. Without
+ * `exit`, the shell could replace itself with the command.
  */
 const prepare = `
 set -e
@@ -43,7 +44,7 @@ exit $?`
 
 /** The folders of a program on a private machine. */
 export interface MachineFolders {
-  /** An empty folder that belongs to the user. */
+  /** An empty folder, which belongs to the user. */
   readonly state: string
   /** The folder for temporary files. */
   readonly temporary: string
@@ -73,7 +74,7 @@ export async function runOnPrivateMachine(
       PATH: `${dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin`,
       TMPDIR: folders.temporary,
       HOME: folders.temporary,
-      // By default, Node.js keeps this cache in the folder for temporary files.
+      // By default, Node.js creates its compile cache in the folder for temporary files, where the program would count the files.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'cache'),
     }
     const words = [...isolation, process.execPath, '--conditions=proreus-source', program, ...args]
@@ -83,7 +84,7 @@ export async function runOnPrivateMachine(
   }
 }
 
-/** Returns the arguments of `setpriv`: the private machine ends with this process. */
+/** Returns the arguments of `setpriv` before the command. `--pdeathsig` kills the private machine when this process ends. */
 function isolate(folder: string, user: MachineUser): readonly string[] {
   const isRoot = process.getuid?.() === 0
   return [

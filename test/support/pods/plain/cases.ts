@@ -1,4 +1,4 @@
-/** The behaviour of plain processes, which is the same for root and for any other user. */
+/** Test cases for the driver `plain`. The behaviour is the same for root and for any other user. */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -30,7 +30,7 @@ const awkwardEnvironment = {
   SHELL: '/bin/false',
   HOSTILE: hostile.join('\n'),
 }
-// A literal cannot have an own property with this name.
+// In an object literal, `__proto__: …` does not create an own property.
 Object.defineProperty(awkwardEnvironment, '__proto__', { value: 'own', enumerable: true })
 
 function checkReport(output: string): void {
@@ -143,7 +143,7 @@ export const cases: readonly Case[] = [
       deepEqual(await lines, ['ready', 'ignored'])
       started.kill()
       equal(await started.exited, 137)
-      // After the end, both do nothing.
+      // After the end of the container, `signal` and `kill` do nothing.
       started.signal('SIGTERM')
       started.kill()
     },
@@ -219,7 +219,7 @@ export const cases: readonly Case[] = [
       killed.kill()
       equal(await killed.exited, 137)
       deepEqual(sleepers(left), [])
-      // Without its environment, the process is found only by its group.
+      // The driver finds processes by a variable in their environment, which `env -i` removes, and by their process group.
       const ended = await started.execute({ command: ['sh', '-c', `env -i sleep ${left} &`], tty: false, stdin: false })
       equal(await ended.exited, 0)
       await sleeping(left, 1)
@@ -242,7 +242,7 @@ export const cases: readonly Case[] = [
       await firstLines(exec, 1)
       exec.resize({ columns: -1, rows: 70_000 })
       exec.resize({ columns: 101, rows: 33 })
-      // stty(1) sets the two numbers one after the other, so the program may receive two signals.
+      // The driver sets the size with stty(1), which sets rows and columns one after the other. So the program may receive two signals.
       deepEqual(await lines, ['terminal', 'resized'])
       equal(await exec.exited, 9)
       exec.resize({ columns: 80, rows: 24 })

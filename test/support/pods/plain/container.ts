@@ -4,12 +4,12 @@ import type { ContainerOptions, ProcessStreams } from '../../../../src/devcluste
 
 export const environment = { PATH: process.env['PATH'] ?? '' }
 
-/** Returns the options of a container without special wishes. */
+/** Returns the options of a container whose environment has only the variable PATH. `options` are added, and replace the defaults. */
 export function container(command: readonly string[], options: Partial<ContainerOptions> = {}): ContainerOptions {
   return { command, environment, isRootReadOnly: false, mounts: [], tty: false, stdin: false, ...options }
 }
 
-/** Returns a container that runs a script of the shell. */
+/** Returns the options of a container that runs a shell script. */
 export function shell(script: string, options: Partial<ContainerOptions> = {}): ContainerOptions {
   return container(['sh', '-c', script], options)
 }
@@ -20,13 +20,13 @@ export interface Output {
   readonly exitCode: number
 }
 
-/** Resolves when a process has ended. */
+/** Resolves with the output and the exit code of a process when the process has ended. */
 export async function outputOf({ stdout, stderr, exited }: ProcessStreams): Promise<Output> {
   const [out, errors, exitCode] = await Promise.all([text(stdout), stderr === undefined ? '' : text(stderr), exited])
   return { stdout: out, stderr: errors, exitCode }
 }
 
-/** Resolves with the first lines of the output. The rest is discarded. */
+/** Resolves with the first `count` lines of stdout. Rejects if the output ends before. Reads and ignores the lines after them. */
 export function firstLines({ stdout }: ProcessStreams, count: number): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let received = ''

@@ -1,4 +1,4 @@
-/** A process that runs containers, and that a test kills. */
+/** `KilledOwner`: a process that runs containers (owner.ts), and that a test kills. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ export class KilledOwner {
   /**
    * Starts the process.
    *
-   * @param scripts the scripts of the containers; one that begins with `tty` has a terminal
+   * @param scripts the scripts of the containers; a container whose script begins with `tty ` has a terminal
    * @param before the words before the command, which start it as another user
    */
   constructor(folder: string, scripts: readonly string[], before: readonly string[] = []) {
@@ -26,19 +26,19 @@ export class KilledOwner {
     this.#errors = text(this.#child.stderr!)
   }
 
-  /** Resolves when the containers have started. Throws the output of the process when it ends before. */
+  /** Resolves when the containers have started. Rejects with the stderr of the process when the process ends before. */
   async ready(): Promise<void> {
     const ended = once(this.#child, 'exit').then(() => this.#errors)
     const result = await Promise.race([ended, once(this.#child.stdout!, 'data')])
     if (typeof result === 'string') throw new Error(`the containers have not started: ${result}`)
   }
 
-  /** The pid of the supervisor. */
+  /** The pid of the supervisor of the driver, which kills the containers when this process has ended. */
   get supervisor(): number {
     return supervisorOf(this.#folder)
   }
 
-  /** Kills the process. Resolves when it has ended. */
+  /** Kills the process. Resolves when the process has ended. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const uid = 54321
 const words = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--']
 
-/** Returns the words before a command that run it as the user, and makes the folder one of the user. */
+/** Makes the other user the owner of the folder. Returns the words that run the command after them as this user. */
 export function asOtherUser(folder: string): readonly string[] {
   chownSync(folder, uid, uid)
   return words

@@ -1,6 +1,6 @@
 /**
- * A program that runs a container for each script of its second argument, a JSON array, until it is killed. The first argument is the state
- * folder. A script that begins with `tty` has a terminal.
+ * A program that runs containers until it is killed. Its arguments are the state folder, and a JSON array of the scripts of the containers.
+ * A container whose script begins with `tty ` has a terminal. The program prints `ready` when all containers have started.
  */
 import { createPlainDriver } from '../../../../src/devcluster/pods/plain/plain-driver.ts'
 import { shell } from './container.ts'

@@ -1,10 +1,10 @@
-/** Processes that tests of the driver `plain` look for. */
+/** Starts and finds processes of sleep(1), with which tests check that the driver `plain` ends all processes of a container. */
 import { spawnSync } from 'node:child_process'
 import { until } from '../../../../src/testing/until.ts'
 
 let count = 0
 
-/** Returns a number of seconds for sleep(1) that no other process sleeps. By it, the test finds its processes. */
+/** Returns a number of seconds for sleep(1) that no other process uses. The test finds its processes by this number. */
 export function uniqueSleep(): string {
   return `9${process.pid}${count++}.25`
 }
@@ -19,7 +19,7 @@ export function sleepers(seconds: string): readonly number[] {
   })
 }
 
-/** Resolves with the pids when that many processes sleep. */
+/** Resolves with the pids of the processes that run sleep(1) with this argument, when there are exactly `number` of them. */
 export function sleeping(seconds: string, number: number): Promise<readonly number[]> {
   return until(`${number} processes sleep`, () => {
     const pids = sleepers(seconds)
@@ -27,9 +27,9 @@ export function sleeping(seconds: string, number: number): Promise<readonly numb
   })
 }
 
-/** Commands that start `sleep` where a process group does not reach it. macOS does not have setsid(1). */
+/** Commands that start `sleep` outside the process group of the container. macOS does not have setsid(1). */
 const escapes = (seconds: string): readonly string[] => [
-  // A process group of its own.
+  // With `-m`, a background command gets its own process group.
   `sh -mc 'sleep ${seconds} & wait' &`,
   ...(process.platform === 'linux'
     ? [
@@ -40,7 +40,7 @@ const escapes = (seconds: string): readonly string[] => [
     : []),
 ]
 
-/** Returns a script that starts `sleep` in the background several times: in its process group, and where the group does not reach it. */
+/** Returns a script that starts `sleep` in the background: once in the process group of the script, and one or more times outside it. */
 export function scatter(seconds: string): string {
   return [`sleep ${seconds} &`, ...escapes(seconds)].join('\n')
 }

@@ -1,4 +1,7 @@
-/** A program that runs the cases in the state folder of its argument, and prints a line for each result: a JSON array of name and failure. */
+/**
+ * A program that runs the cases (cases.ts). Its argument is the state folder. For each case that this machine can run, the program prints
+ * one line: a JSON array with the name of the case, and the failure or null.
+ */
 import { createPlainDriver } from '../../../../src/devcluster/pods/plain/plain-driver.ts'
 import { cases, runCase, skipReason } from './cases.ts'
 

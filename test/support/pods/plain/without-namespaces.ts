@@ -1,12 +1,12 @@
-/** Starts programs that may create no namespaces, so that the Pods of `proreus dev --pods=process` are plain processes. */
+/** Runs programs that are not permitted to create namespaces, so that the Pods of `proreus dev --pods=process` are plain processes. */
 import { spawnSync } from 'node:child_process'
 
-/** The limit holds in the new user namespace only. Root keeps no capabilities, because it could create other namespaces with them. */
+/** A shell script. The limit applies only in the new user namespace. With capabilities, root could create other kinds of namespaces. */
 const script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all -- "$@"'
 const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script, 'sh']
 
 export interface WithoutNamespaces {
-  /** The words before a command that run it without namespaces. Empty where nobody may create namespaces. */
+  /** The words that run the command after them. Empty if programs cannot create namespaces anyway, or if the test must be skipped. */
   readonly words: readonly string[]
   /** The reason for which a test must be skipped, or false. */
   readonly skip: string | false

@@ -1,4 +1,7 @@
-/** Disturbs the shop at random: rolls, scales, deletes, evicts and kills processes, also those of Proreus in the network of the cluster. */
+/**
+ * `Disturbances`: disturbs the shop at random. Workloads are updated and scaled, Pods are deleted and evicted, and processes are killed,
+ * also the processes of Proreus that serve the network of the cluster.
+ */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pod as podType } from '../../../../src/api/builtin.ts'
@@ -12,7 +15,7 @@ import { isOfShop, namespace, storeKey, versionEnv, webKey } from './shop-object
 
 /** The pause between two disturbances, in milliseconds. */
 const [shortestPauseMs, longestPauseMs] = [200, 1_500]
-/** The largest numbers of replicas. */
+/** The largest numbers of replicas to which the workloads are scaled. */
 const most = { web: 4, store: 2 } as const
 
 /** The processes of Proreus that serve the network of the cluster, and that connect to Pods. */
@@ -21,13 +24,13 @@ const helper = /\/(?:network-agent-process|connector-process)\.ts$/
 const actions = ['roll', 'scaleWeb', 'scaleStore', 'delete', 'deleteAtOnce', 'evict', 'killProcess', 'killHelper'] as const
 
 export class Disturbances {
-  /** The version of the web servers. */
+  /** The latest version in the Pod template of the web servers. */
   version = 0
   /** The number of disturbances so far, keyed by their names. */
   readonly counts = new Map<string, number>()
   readonly #client: Client
   readonly #dice: Dice
-  /** The Pods in which a process was killed. A second one would be restarted with back-off, which takes long. */
+  /** The names of the Pods in which a process was killed. No second process is killed there, because the restart back-off would be long. */
   readonly #killed = new Set<string>()
 
   constructor(client: Client, dice: Dice) {
@@ -81,7 +84,7 @@ export class Disturbances {
     if (items.length === 0) return
     const { name } = this.#dice.pick(items).metadata
     await act({ namespace, name }).catch((error: unknown) => {
-      // The Pod has ended in the meantime.
+      // The Pod has been deleted in the meantime.
       if (!isNotFound(error)) throw error
     })
   }
@@ -95,7 +98,7 @@ export class Disturbances {
     if (killed?.pod !== undefined) this.#killed.add(killed.pod)
   }
 
-  /** Kills one of the processes, and returns it. Returns undefined for an empty list. */
+  /** Kills one of the candidates, chosen at random, and returns this candidate. Returns undefined for an empty list. */
   #kill<T extends { readonly pid: number }>(candidates: readonly T[]): T | undefined {
     if (candidates.length === 0) return undefined
     const one = this.#dice.pick(candidates)
@@ -108,7 +111,7 @@ export class Disturbances {
   }
 }
 
-/** Returns the name of the Pod of a process, which is its host name. */
+/** Returns the name of the Pod in which a process runs. The variable HOSTNAME of the process contains this name. */
 function podOf(pid: number): string | undefined {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

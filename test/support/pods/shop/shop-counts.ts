@@ -1,4 +1,4 @@
-/** Counts what the running shop uses on the machine. Whenever the same Pods run, the numbers must be the same. */
+/** Counts the processes, files and other resources of the running shop. Whenever the same Pods run, the numbers must be the same. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import { machineState } from '../machine/machine-state.ts'
 
 export type ShopCounts = Readonly<Record<string, number>>
 
-/** The additional sockets of `proreus dev` that are no leak: connections of clients are kept open for a while. */
+/** The number of additional sockets of `proreus dev` that is not a leak, because connections of clients are kept open for a while. */
 const toleratedSockets = 24
 
 export function shopCounts({ pid, podsFolder }: DevProcess): ShopCounts {
@@ -27,7 +27,7 @@ export function shopCounts({ pid, podsFolder }: DevProcess): ShopCounts {
   }
 }
 
-/** Returns one line for each number that has changed. */
+/** Returns one line for each number that has changed. For sockets, only an increase above the tolerated number counts. */
 export function countDifferences(before: ShopCounts, now: ShopCounts): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])]
   return names.flatMap((name) => {
@@ -52,7 +52,7 @@ function kindOfFile(path: string): string {
   }
 }
 
-/** Counts the folders of Pods and containers in the file system in memory, which only the processes of the cluster see. */
+/** Counts the folders of containers. They are in a tmpfs that only the processes of the cluster see, so the path leads through /proc. */
 function containerFolders(pids: readonly number[]): number {
   const [folder] = readdirSync(tmpdir())
   const counts = pids.map((pid) => {

@@ -1,4 +1,4 @@
-/** The objects of the shop: a Deployment of web servers, a StatefulSet of stores with claims, and Jobs that buy. */
+/** The objects of the shop: a Deployment of web servers, a StatefulSet of stores with PersistentVolumeClaims, and Jobs of buyers. */
 import { join } from 'node:path'
 import { service as serviceType } from '../../../../src/api/builtin.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'
@@ -11,7 +11,7 @@ export const namespace = 'default'
 export const webKey = { namespace, name: 'web' }
 export const storeKey = { namespace, name: 'store' }
 
-/** The numbers of replicas while nothing is scaled. */
+/** The usual numbers of replicas. Disturbances scale to other numbers. */
 export const replicas = { web: 2, store: 2 } as const
 
 const programs = { name: 'programs', hostPath: { path: join(import.meta.dirname, 'programs') } }
@@ -22,12 +22,12 @@ export function versionEnv(version: number): { readonly name: string; readonly v
   return [{ name: 'VERSION', value: `v${version}` }]
 }
 
-/** Returns true for the command of a process that serves or buys. */
+/** Returns true for the command of a web server, a store or a buyer. */
 export function isOfShop(command: string): boolean {
   return command.startsWith(`${nodeProgram} ${programsPath}/`)
 }
 
-/** Returns the parts of a Pod's spec that run one of the programs. */
+/** Returns the spec of a Pod that runs one of the programs. */
 function running(
   program: string,
   { volumeMounts = [], ...more }: { readonly volumeMounts?: object[]; readonly [field: string]: unknown } = {},
@@ -38,7 +38,7 @@ function running(
   return { terminationGracePeriodSeconds: 2, volumes: [programs], containers: [container as never] }
 }
 
-/** Creates the objects that stay. */
+/** Creates the Services, the StatefulSet and the Deployment, which exist until the end. */
 export async function createShop(client: Client): Promise<void> {
   const readinessProbe = { httpGet: { port }, periodSeconds: 1 }
   const [web, store] = [{ app: 'web' }, { app: 'store' }]
@@ -72,7 +72,7 @@ export async function createShop(client: Client): Promise<void> {
   })
 }
 
-/** Creates a Job that places orders. It ends when all of them are acknowledged. */
+/** Creates a Job that places orders. The Job completes when all of its orders are acknowledged. */
 export async function createBuyer(client: Client, name: string, orders: number): Promise<void> {
   const spec = running('buyer', { args: [name, String(orders)] })
   await client.create(batch.job, {

@@ -1,6 +1,7 @@
 /**
- * The shop runs for some time in `proreus dev --pods=process`, and is disturbed. After each period, everything must converge: all replicas
- * are ready, the Service answers with the latest version, all acknowledged orders are in the files of the claims, and nothing has leaked.
+ * `runShop`: runs the shop in `proreus dev --pods=process`, and disturbs it in periods. After each period, the shop must converge: all
+ * replicas are ready, the Service answers with the latest version, the files of the PersistentVolumeClaims contain all acknowledged orders,
+ * and no process, file or other resource has leaked.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,7 @@ export interface ShopResult {
 }
 
 export interface ShopOptions {
-  /** The time of disturbances in seconds. The quiet periods come in addition. */
+  /** The time of all disturbances together, in seconds. The times in which the shop converges come in addition. */
   readonly seconds: number
   readonly seed: number
   readonly stateFolder: string
@@ -39,13 +40,13 @@ export interface ShopOptions {
 
 /** The length of a period in seconds. */
 const periodSeconds = 10
-/** The time in milliseconds within which everything converges. A container is restarted after up to 10 seconds, a Pod of a Job later. */
+/** Time limit in milliseconds for convergence. The back-off of a container takes up to 10 seconds, the back-off of a Job more. */
 const convergedMs = 90_000
 const goneMs = 15_000
 /** The pause between two buyers in milliseconds, and the number of orders of each one. */
 const [buyerMs, ordersOfBuyer] = [1_500, 3]
 
-/** A warning that the disturbances cause. */
+/** The warning that `proreus dev` logs after the disturbance `killHelper`. */
 const expectedComplaint = /the agent of the network of the cluster has ended and is started again/
 
 /** Runs the shop on this machine, which must run nothing else meanwhile. Stops after a period with failures. */
@@ -97,7 +98,7 @@ class Shop {
     return { periods: period, orders: this.#acknowledged.size, disturbances, failures }
   }
 
-  /** Disturbs the shop while buyers come. */
+  /** Disturbs the shop, and creates buyers at the same time. */
   async #disturb(milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds
     const buying = async (): Promise<void> => {
@@ -114,7 +115,7 @@ class Shop {
     await createBuyer(this.#client, `buyer-${this.#buyers}`, orders)
   }
 
-  /** Waits until the shop has converged with its usual replicas, and checks it. Returns the failures. */
+  /** Scales to the usual replicas, waits until the shop has converged, and checks the shop. Returns the failures. */
   async #settle(counts?: ShopCounts): Promise<readonly string[]> {
     const client = this.#client
     await client.patch(apps.deployment, webKey, { spec: { replicas: replicas.web } })
@@ -161,7 +162,10 @@ class Shop {
       .map(({ metadata, status }) => `the Job ${metadata.name} has the status ${JSON.stringify(status)}`)
   }
 
-  /** Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. The last one must have met the latest version only. */
+  /**
+   * Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. Returns a failure if the last buyer has got an answer
+   * from another version than the latest one.
+   */
   async #closeAccounts(): Promise<readonly string[]> {
     const client = this.#client
     const { items } = await client.list(podType, {
@@ -183,7 +187,10 @@ class Shop {
     return versions.size === 1 && versions.has(expected) ? [] : [`the versions ${[...versions].join(', ')} have answered, not ${expected}`]
   }
 
-  /** The folders are those of the Pods; the other numbers are as before the disturbances. */
+  /**
+   * Returns the numbers that are wrong. The numbers of folders must fit the Pods and claims. The other numbers must be those before the
+   * disturbances.
+   */
   async #leaks(before?: ShopCounts): Promise<readonly string[]> {
     const pods = await this.#client.list(podType, { namespace })
     const claims = await this.#client.list(core.persistentVolumeClaim, { namespace })

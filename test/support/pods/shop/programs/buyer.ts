@@ -1,6 +1,6 @@
 /**
- * A buyer of the shop. It places orders by the name of the Service, each one until it is acknowledged. Then it prints a line, `acknowledged
- * ID VERSION`. Arguments: the prefix of the ids and the number of orders.
+ * A buyer of the shop. It sends each order to the Service `web` again and again, until the order is acknowledged. Then it prints the line
+ * `acknowledged ID VERSION`. Arguments: the prefix of the ids, and the number of orders.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -15,16 +15,16 @@ for (let number = 0; number < Number(count); number += 1) {
   process.stdout.write(`acknowledged ${id} ${version}\n`)
 }
 
-/** Resolves with the version of the web server; with undefined when the order was not acknowledged. */
+/** Resolves with the version of the web server when the order was acknowledged. Otherwise, resolves with undefined after a pause. */
 async function order(id: string): Promise<string | undefined> {
   try {
-    // A new connection leads to any of the web servers.
+    // Each request has a new connection, so any of the web servers can get it.
     const headers = { connection: 'close' }
     const response = await fetch(`http://web/orders/${id}`, { method: 'POST', headers, signal: AbortSignal.timeout(requestMs) })
     const version = await response.text()
     if (response.status === 201) return version
   } catch {
-    // The web server is being replaced.
+    // No web server has answered in time. The web server may have been replaced.
   }
   await delay(pauseMs)
   return undefined
