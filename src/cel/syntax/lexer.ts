@@ -73,8 +73,8 @@ const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\
 )
 
 /**
- * Returns the invalid text that ANTLR repeats in its message: the longest text with which a token can begin, followed by the next character.
- * If no token begins here, the text is only one character.
+ * Returns the invalid text that ANTLR repeats in its message: the longest text with which a token can begin, followed by the next
+ * character. If no token begins here, the text is only one character.
  */
 function unrecognized(rest: string): string {
   const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)

@@ -122,7 +122,9 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
   })
 }
 
-/** Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is skipped. */
+/**
+ * Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is skipped.
+ */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({
     range,
@@ -142,8 +144,8 @@ function map(range: Expr, args: readonly Expr[], build: Builder): Expr {
 }
 
 /**
- * Returns the function that expands `transformList`, `transformMap` or `transformMapEntry`. The arguments of these macros are two variables,
- * an optional filter and a transformation.
+ * Returns the function that expands `transformList`, `transformMap` or `transformMapEntry`. The arguments of these macros are two
+ * variables, an optional filter and a transformation.
  */
 function transform(initial: (build: Builder) => Expr, step: (variables: Variables, value: Expr, build: Builder) => Expr): Expand {
   return (range, args, build) => {

@@ -13,8 +13,8 @@ import { maxExpressionCharacters, maxExpressionDepth } from '../limits.ts'
 /**
  * Parses an expression and expands its macros.
  *
- * @throws {CelSyntaxError} when the expression is invalid or too long. The issues of the error are all invalid tokens, all errors after which
- * parsing continued, and the error that stopped the parser.
+ * @throws {CelSyntaxError} when the expression is invalid or too long. The issues of the error are all invalid tokens, all errors after
+ * which parsing continued, and the error that stopped the parser.
  */
 export function parse(source: string): Expr {
   const size = [...source].length
