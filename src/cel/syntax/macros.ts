@@ -123,7 +123,8 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
 }
 
 /**
- * Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is skipped.
+ * Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is
+ * skipped.
  */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({

@@ -9,8 +9,8 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 /**
  * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
  *
- * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type of
- * `a`. An error of reading an item or a field may also be thrown (see `readEqual`).
+ * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
+ * of `a`. An error of reading an item or a field may also be thrown (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // There is no shortcut for `a === b`, because not every value equals itself. In kube-apiserver, the comparison of an authorizer with
@@ -49,16 +49,16 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. `ownEquals` imitates the `Equal`
- * methods of Go types, and these methods do not accept null. `equals` imitates the function `Equal` of cel-go, which compares null itself.
+ * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The `Equal` methods of these Go
+ * types do not accept null. cel-go's function `Equal`, which `equals` imitates, compares null before it calls such a method.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares the results of `left` and `right`. If `left` throws, the error is thrown. If `right` throws a `CelError`, the error is thrown only
- * when the left value is a Kubernetes value (see `isKubernetesValue`); when the left value is any other value, false is returned.
+ * Compares the results of `left` and `right`. If `left` throws, the error is thrown. If `right` throws a `CelError`, the error is thrown
+ * only when the left value is a Kubernetes value (see `isKubernetesValue`); when the left value is any other value, false is returned.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -92,8 +92,9 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If the comparison with an item throws a `CelError`, the search continues. If no item is equal and
- * the list has a schema, the first of these errors is thrown (`unstructuredList.Contains`). If the list has no schema, they are ignored.
+ * Reports whether a list contains a value. If the comparison with an item throws a `CelError`, the search continues. If no item is equal
+ * and the list has a schema, the first of these errors is thrown (`unstructuredList.Contains`). If the list has no schema, the
+ * errors are ignored.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list

@@ -128,8 +128,8 @@ const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
   date: (text) => parsed(parseDate(text), (problem) => `Invalid date formatted string ${text}: ${problem}`),
   'date-time': (text) => parsed(parseSchemaTime(text), (problem) => `Invalid date-time formatted string ${text}: ${problem}`),
   byte: (text) => {
-    // Rules can read only base64 with the URL alphabet (`k8s.io/kube-openapi/pkg/validation/strfmt: Base64`), although the validation of the
-    // format accepts the standard alphabet.
+    // Rules can read only base64 with the URL alphabet (`k8s.io/kube-openapi/pkg/validation/strfmt: Base64`), although the validation of
+    // the format accepts the standard alphabet.
     const problem = base64Problem(text, 'url')
     if (problem !== undefined) throw new CelError(`Invalid byte formatted string ${text}: ${problem}`)
     return Uint8Array.from(Buffer.from(text, 'base64url'))
