@@ -6,8 +6,8 @@ import { readBundle } from './certificate.ts'
 export type NamedTexts = Readonly<Record<string, string | undefined>>
 
 /**
- * The names of the files or Secret entries. `ca.crt` contains the trust bundle with which clients verify this process. The first
- * certificate of the bundle is the signing CA.
+ * The names of the files or Secret entries. `ca.crt` contains the trust bundle with which clients verify the serving certificate of this
+ * process. The first certificate of the bundle is the signing CA.
  */
 export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
 

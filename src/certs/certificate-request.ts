@@ -1,4 +1,4 @@
-/** Parses certificate requests (PKCS #10, RFC 2986) with keys of any type, and checks their signatures. */
+/** Parses certificate requests (PKCS #10, RFC 2986) with RSA, ECDSA or Ed25519 keys, and checks their signatures. */
 import { createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { DerValue } from './der-reader.ts'
@@ -90,7 +90,10 @@ function publicKeyOf(spki: Buffer): KeyObject {
   return createPublicKey({ key: spki, format: 'der', type: 'spki' })
 }
 
-/** Returns the attributes of a distinguished name. An attribute whose value is not a string is skipped (Name.FillFromRDNSequence). */
+/**
+ * Returns the attributes of a distinguished name. An attribute whose value is not a string is skipped (`crypto/x509/pkix:
+ * Name.FillFromRDNSequence`).
+ */
 function nameFields(name: DerValue): NameAttribute[] {
   return items(name, 0).flatMap((set) =>
     items(set, 1, tags.set).flatMap((attribute) => {
@@ -107,7 +110,7 @@ function alternativeName(content: Buffer): string {
   return text
 }
 
-/** Returns an IP address of 4 or 16 octets. */
+/** Returns the octets of an IP address. Throws if the number of octets is neither 4 nor 16. */
 function address(content: Buffer): Buffer {
   if (content.length !== 4 && content.length !== 16) throw new Error(`x509: cannot parse IP address of length ${content.length}`)
   return content

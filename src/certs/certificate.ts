@@ -14,7 +14,10 @@ export interface Certificate {
   readonly fingerprint: string
 }
 
-/** A block does not contain the start of another one. So the time of a search is linear, even when no block ends. */
+/**
+ * Matches the PEM block of a certificate. A match never continues beyond the start of another PEM block. Therefore a search takes linear
+ * time, even in a text with many blocks that have no end.
+ */
 const block = /-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN )[\s\S])+?-----END CERTIFICATE-----/g
 
 /**
@@ -53,7 +56,7 @@ export interface SubjectNames {
 }
 
 export function subjectNames(x509: X509Certificate): SubjectNames {
-  // Only this form of the subject has values that are not escaped.
+  // `x509.subject` contains escaped values. The values of the legacy object are not escaped.
   const { CN: names = [], O: organizations = [] } = x509.toLegacyObject().subject as Record<string, string | string[] | undefined>
   return { commonName: [names].flat().at(-1) ?? '', organizations: [organizations].flat() }
 }

@@ -1,4 +1,4 @@
-/** Reads ASN.1 values in DER. The bytes may come from anybody, so every length is checked. */
+/** Reads ASN.1 values in DER. The bytes may come from an untrusted client, so every length is checked. */
 
 export interface DerValue {
   readonly tag: number

@@ -1,4 +1,4 @@
-/** Decodes strings in DER by their tags (encoding/asn1 in Go: parseField). */
+/** Decodes strings in DER according to their tags (`encoding/asn1: parseField` in Go). */
 import { isUtf8 } from 'node:buffer'
 import type { DerValue } from './der-reader.ts'
 
@@ -7,7 +7,7 @@ const strings: Readonly<Record<number, (content: Buffer) => string | undefined>>
   0x0c: utf8,
   // NumericString
   0x12: (content) => matching(content, /^[0-9 ]*$/),
-  // PrintableString, with two characters that are frequent in certificates, although the type does not have them
+  // PrintableString. As in Go, `*` and `&` are accepted too: the type does not allow them, but many certificates contain them.
   0x13: (content) => matching(content, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/),
   // T61String, which is read as ISO 8859-1
   0x14: (content) => content.toString('latin1'),
@@ -18,8 +18,8 @@ const strings: Readonly<Record<number, (content: Buffer) => string | undefined>>
 }
 
 /**
- * Returns the text of an ASN.1 string. Returns undefined for a tag that `strings` does not have, such as that of a UniversalString or of a
- * constructed encoding.
+ * Returns the text of an ASN.1 string. Returns undefined if `strings` does not contain the tag, for example the tag of a UniversalString or
+ * of a constructed encoding.
  *
  * @throws {Error} when the content is not of the type that the tag names.
  */
@@ -45,7 +45,7 @@ function utf8(content: Buffer): string | undefined {
   return isUtf8(content) ? content.toString() : undefined
 }
 
-/** A BMPString has two octets a character. The surrogates and the noncharacters of Unicode are not allowed, and a final NUL is dropped. */
+/** Decodes a BMPString, which has two octets per character. Surrogates and noncharacters are not allowed, and a final NUL is dropped. */
 function bmp(content: Buffer): string | undefined {
   if (content.length % 2 !== 0) return undefined
   const text = Buffer.from(content).swap16().toString('utf16le').replace(/\0$/, '')

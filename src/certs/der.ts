@@ -1,4 +1,4 @@
-/** Creates the ASN.1 values of which certificates consist, and converts ASN.1 values to and from DER. */
+/** Creates the ASN.1 values of a certificate, and converts ASN.1 values to and from DER. */
 import type forge from 'node-forge'
 import { asn1 } from './asn1.ts'
 
@@ -16,7 +16,7 @@ export function oid(name: string): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OID, false, asn1.oidToDer(name).getBytes())
 }
 
-/** Returns a non-negative INTEGER. The first bit of `bytes` is the sign, so it must be 0. */
+/** Returns a non-negative INTEGER. The first bit of `bytes` is the sign, so this bit must be 0. */
 export function integer(bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.INTEGER, false, bytes.toString('binary'))
 }

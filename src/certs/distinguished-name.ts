@@ -1,6 +1,7 @@
 /**
- * The attributes of a subject that a certificate for a request keeps (crypto/x509/pkix in Go: Name). The subject of the certificate is
- * encoded from these texts. So it contains exactly what was validated, in an encoding that every reader decodes in the same way.
+ * Encodes the subject of a certificate that is issued for a request. The subject contains only the attributes of Go's `crypto/x509/pkix:
+ * Name`. The validated texts are encoded again, because a copy of the encoding in the request could be decoded differently by other
+ * readers.
  */
 import type forge from 'node-forge'
 import { asn1 } from './asn1.ts'
@@ -15,9 +16,9 @@ export interface NameAttribute {
 export const commonName = '2.5.4.3'
 export const organization = '2.5.4.10'
 const serialNumber = '2.5.4.5'
-/** Country, province, locality, street address, postal code, organization, organizational unit: a subject has any number of them. */
+/** Country, province, locality, street address, postal code, organization, organizational unit. All values of a request are kept. */
 const multiple = ['2.5.4.6', '2.5.4.8', '2.5.4.7', '2.5.4.9', '2.5.4.17', organization, '2.5.4.11']
-/** A subject has one of each; the last one is kept, unless it is empty. */
+/** Common name and serial number. Only the last value of a request is kept; an empty last value is omitted. */
 const single = [commonName, serialNumber]
 
 /** Encodes a subject, in the order of `Name.ToRDNSequence`. */

@@ -69,7 +69,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
     while (!signal.aborted) {
       wake = new AbortController()
       await Promise.all(targets.map((target) => target.inject(signal)))
-      // The pause ends early when the certificate changes, or the process stops.
+      // The pause ends early when the certificate changes, or when `signal` aborts.
       await sleep(clock, checkEveryMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
     }
   } finally {
@@ -198,8 +198,8 @@ export function mergeBundle(existing: string, ours: string, now: number): string
 }
 
 /**
- * Counts the certificates in a PEM string. Invalid certificates and duplicates are counted too, although `readBundle` omits them. Therefore
- * `mergeBundle` removes them.
+ * Counts the certificates in a PEM string, including invalid certificates and duplicates, which `readBundle` omits. `mergeBundle` compares
+ * this number with the number of kept certificates. If the numbers differ, there is a certificate to remove.
  */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1

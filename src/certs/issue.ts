@@ -122,7 +122,10 @@ export function signRequest(authority: KeyPair, request: CertificateRequest, sig
   return cert
 }
 
-/** Throws if OpenSSL, which authenticates clients, reads other names in a certificate than those of the request, which were validated. */
+/**
+ * Throws if the names in the certificate differ from the validated names of the request. The names of the certificate are decoded by
+ * OpenSSL, because the embedded API server authenticates clients by the names that OpenSSL decodes.
+ */
 function checkNames(cert: string, request: CertificateRequest): void {
   const issued = subjectNames(readCertificate(cert).x509)
   const isSame =
@@ -166,7 +169,7 @@ function time(ms: number): forge.asn1.Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, utc ? asn1.Type.UTCTIME : asn1.Type.GENERALIZEDTIME, false, String(text))
 }
 
-/** Returns 16 random octets. The first two bits are 01: the 0 makes the number positive, and the 1 forbids a shorter encoding in DER. */
+/** Returns 16 random octets. The first two bits are 01: the 0 makes the number positive, and because of the 1, DER needs all octets. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40

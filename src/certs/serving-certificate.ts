@@ -50,8 +50,8 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval at which expiry times are compared with the clock. A single timer for the time of the next renewal is not sufficient: timers
- * stand still while the machine is suspended, so this timer could fire too late.
+ * The interval between two checks, in milliseconds. A single timer for the time of the next renewal is not sufficient: timers do not
+ * advance while the machine is suspended, so this timer could fire too late.
  */
 const checkEveryMs = 60_000
 

@@ -1,6 +1,6 @@
 /**
- * Syntax and type errors of an expression. Their messages contain the position and the source line, as in cel-go (`cel-go/common:
- * error.go`).
+ * Syntax and type errors of an expression. `formatIssues` adds the position and the source line to their messages, as cel-go does
+ * (`cel-go/common: error.go`).
  */
 
 export interface Issue {
@@ -9,7 +9,7 @@ export interface Issue {
   readonly message: string
 }
 
-/** The error for an expression with syntax errors. */
+/** Thrown when an expression has syntax errors or exceeds a limit of the parser. */
 export class CelSyntaxError extends Error {
   override readonly name = 'CelSyntaxError'
   readonly issues: readonly Issue[]
@@ -21,13 +21,13 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** Maximum length of a source line that cel-go repeats in a message. */
+/** If a source line is longer, cel-go omits the line from the message. The unit is UTF-16 code units here, and bytes in cel-go. */
 const maxSnippet = 16_384
 const maxIssues = 100
 
 /**
- * Formats issues, sorted by their position. Each has a message such as `ERROR: <input>:1:5: undefined field 'x'`, the source line, and a
- * caret below the position.
+ * Formats the first `maxIssues` issues, sorted by their position. The text of an issue consists of a message, the source line, and a caret
+ * below the position. An example of a message is `ERROR: <input>:1:5: undefined field 'x'`.
  */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const lines = source.split('\n')

@@ -74,7 +74,7 @@ interface Character {
   readonly escape: 'none' | 'byte' | 'unicode'
 }
 
-/** Decodes escape sequences in a string or bytes literal. The lexer has checked that they are well-formed. */
+/** Decodes escape sequences in a string or bytes literal. The lexer has already checked the syntax of the escape sequences. */
 function* unescape(content: string): Generator<Character> {
   for (let at = 0; at < content.length;) {
     if (content[at] !== '\\') {

@@ -36,7 +36,7 @@ function builderAt(offset: number) {
       accumulator: accumulatorName,
       ...parts,
     }),
-    /** Builds a fold that evaluates `result` with the variable `name` bound to `value`. */
+    /** Builds a comprehension without iterations. It evaluates `result`, in which the variable `name` has the value `value`. */
     bind: (name: string, value: Expr, result: Expr): Expr => ({
       kind: 'comprehension',
       offset,
@@ -122,7 +122,10 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
   })
 }
 
-/** Builds a fold that creates a list or map. Each iteration that passes the filter adds to the list or map. */
+/**
+ * Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is
+ * skipped.
+ */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({
     range,
@@ -142,8 +145,8 @@ function map(range: Expr, args: readonly Expr[], build: Builder): Expr {
 }
 
 /**
- * Returns the expansion of `transformList`, `transformMap` or `transformMapEntry`. These macros have two variables, an optional filter and
- * a transformation.
+ * Returns the function that expands `transformList`, `transformMap` or `transformMapEntry`. The arguments of these macros are two
+ * variables, an optional filter and a transformation.
  */
 function transform(initial: (build: Builder) => Expr, step: (variables: Variables, value: Expr, build: Builder) => Expr): Expand {
   return (range, args, build) => {

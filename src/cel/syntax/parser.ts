@@ -1,4 +1,4 @@
-/** The parser: builds the syntax tree of an expression, according to CEL's grammar and operator precedence. */
+/** Parses an expression: builds its syntax tree according to CEL's grammar and operator precedence. */
 import type { Call, Expr, MapEntry } from './ast.ts'
 import { keywords, products, relations, reserved, sums } from './grammar.ts'
 import type { Issue } from './issues.ts'
@@ -13,7 +13,8 @@ import { maxExpressionCharacters, maxExpressionDepth } from '../limits.ts'
 /**
  * Parses an expression and expands its macros.
  *
- * @throws {CelSyntaxError} with all invalid tokens, all errors after which parsing continued, and the error that stopped the parser.
+ * @throws {CelSyntaxError} when the expression is invalid or too long. The issues of the error are all invalid tokens, all errors after
+ * which parsing continued, and the error that stopped the parser.
  */
 export function parse(source: string): Expr {
   const size = [...source].length
@@ -55,8 +56,8 @@ class Parser {
   }
 
   /**
-   * Returns the result of `make`. If `make` throws a syntax error, adds the error to the issues and returns a placeholder, so parsing
-   * continues.
+   * Returns the result of `make`. If `make` throws a syntax error, the error is added to the issues, and a placeholder is returned, so that
+   * parsing continues.
    */
   #orReport(make: () => Expr): Expr {
     try {
@@ -76,7 +77,7 @@ class Parser {
     return this.#token.text === text && this.#token.kind === 'symbol'
   }
 
-  /** Consumes and returns the current token if the token is the symbol `text`; undefined for any other token. */
+  /** If the current token is the symbol `text`, consumes and returns the token. Otherwise, returns undefined. */
   #take(text: string): Token | undefined {
     if (!this.#isSymbol(text)) return undefined
     this.#at += 1
@@ -111,8 +112,8 @@ class Parser {
   }
 
   /**
-   * Parses operands that are joined by `&&` or `||`. The result is a balanced tree, because a long chain must not exceed the maximum depth
-   * of nesting (`cel-go/parser: helper.go, balancedTree`).
+   * Parses operands that are joined by `&&` or `||`. The result is a balanced tree, because a long chain of operands must not exceed the
+   * maximum nesting depth (`cel-go/parser: helper.go, balancedTree`).
    */
   #logical(symbol: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()]
@@ -309,8 +310,8 @@ class Parser {
   }
 
   /**
-   * Parses items that are separated by commas, and the symbol `end`. If `trailingComma` is true, a comma may precede `end`, even if there
-   * are no items.
+   * Parses items that are separated by commas, and the symbol `end` that follows the items. If `trailingComma` is true, `end` may follow a
+   * comma, even if there are no items.
    */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []

@@ -9,7 +9,8 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 /**
  * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
  *
- * @throws {CelError} `no such overload` when `a` has a type of Kubernetes (see `isKubernetesValue`) and `b` has another type.
+ * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
+ * of `a`. An error of reading an item or a field may also be thrown (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // There is no shortcut for `a === b`, because not every value equals itself. In kube-apiserver, the comparison of an authorizer with
@@ -48,16 +49,16 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` has a type of Kubernetes (see `isKubernetesValue`) and `other` is null. The `Equal` methods of these
- * Go types do not accept null.
+ * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The `Equal` methods of these Go
+ * types do not accept null. cel-go's function `Equal`, which `equals` imitates, compares null before it calls such a method.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares the results of `left` and `right`. An error of `left` is thrown. An error of `right` is thrown only if the left value has a type
- * of Kubernetes (see `isKubernetesValue`). Otherwise, the result is false.
+ * Compares the results of `left` and `right`. If `left` throws, the error is thrown. If `right` throws a `CelError`, the error is thrown
+ * only when the left value is a Kubernetes value (see `isKubernetesValue`); when the left value is any other value, false is returned.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -72,15 +73,15 @@ function readEqual(left: () => Value, right: () => Value, same = ownEquals): boo
 }
 
 /**
- * True for a value whose Go type belongs to Kubernetes. The `Equal` method of these types reports `no such overload` for a value of any
- * other type.
+ * Returns true if the Go type of the value is defined in Kubernetes, and the `Equal` method of this type reports `no such overload` for a
+ * value of any other type. The Go type of a `PreservedValue` is defined in Kubernetes, too, but its `Equal` method never reports an error.
  */
 function isKubernetesValue(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true
   return value instanceof OpaqueValue && !(value instanceof PreservedValue)
 }
 
-/** Returns false only if the comparison shows that the values differ. If the comparison fails, the values count as equal. */
+/** Like `readEqual` with `equals`, but returns true if `readEqual` throws a `CelError`. */
 function maybeEqual(left: () => Value, right: () => Value): boolean {
   try {
     return readEqual(left, right, equals)
@@ -91,8 +92,9 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
 }
 
 /**
- * Reports whether a list contains a value. If the comparison with an item fails, the search continues. If no item is equal, the first error
- * is thrown for a list with a schema (`unstructuredList.Contains`). For any other list, errors are ignored.
+ * Reports whether a list contains a value. If the comparison with an item throws a `CelError`, the search continues. If no item is equal
+ * and the list has a schema, the first of these errors is thrown (`unstructuredList.Contains`). If the list has no schema, the
+ * errors are ignored.
  */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -122,7 +124,7 @@ function isNumber(value: Value): value is AnyNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
 }
 
-/** Returns the number without its class. JavaScript compares bigints and floats exactly. */
+/** Returns the JavaScript number or bigint of a CEL number. JavaScript compares a bigint with a number exactly. */
 function plainNumber(value: AnyNumber): number | bigint {
   return typeof value === 'object' ? value.value : value
 }
@@ -136,7 +138,7 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    // If `a` has no schema, an item that cannot be compared counts as equal, as in cel-go (`cel-go/common/types: list.go, Equal`).
+    // If `a` has no schema, two items count as equal when their comparison ends with an error (`cel-go/common/types: list.go, Equal`).
     const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
       const left = (): Value => a.at(index)
@@ -164,7 +166,7 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
   }
   if (!(a instanceof SchemaObject)) return true
   if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || otherType(true)
-  // Fields that the schema does not describe are compared as JSON, but only if both objects have them.
+  // A field that the schema does not describe is compared as JSON, but only if both objects have this field.
   return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
 }
 

@@ -14,7 +14,7 @@ import { parseSchemaDuration } from './times.ts'
 import type { ListSemantics, Value } from './values.ts'
 import { Double, Timestamp } from './values.ts'
 
-/** Converts JSON data to a CEL value. Throws `CelError` for data that does not match the schema. */
+/** Converts JSON data of one schema to a CEL value. Throws `CelError` for data that does not match this schema. */
 export type DataType = (value: JsonValue) => Value
 
 /**
@@ -68,7 +68,10 @@ function converter(schema: StructuralSchema): DataType {
   }
 }
 
-/** Converts a JSON number to a CEL int. An integer beyond 2^53 is a `bigint` if it was parsed exactly, otherwise a rounded `number`. */
+/**
+ * Converts a JSON number to a CEL int. If `value` is beyond 2^53, it is a `bigint` when the JSON parser kept all its digits, and a rounded
+ * `number` otherwise.
+ */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
   if (!isInt64(value)) throw new CelError(problem)
@@ -125,8 +128,8 @@ const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
   date: (text) => parsed(parseDate(text), (problem) => `Invalid date formatted string ${text}: ${problem}`),
   'date-time': (text) => parsed(parseSchemaTime(text), (problem) => `Invalid date-time formatted string ${text}: ${problem}`),
   byte: (text) => {
-    // Rules can read only base64 with the URL alphabet (kube-openapi `strfmt.Base64`), although the validation of the format accepts the
-    // standard alphabet.
+    // Rules can read only base64 with the URL alphabet (`k8s.io/kube-openapi/pkg/validation/strfmt: Base64`), although the validation of
+    // the format accepts the standard alphabet.
     const problem = base64Problem(text, 'url')
     if (problem !== undefined) throw new CelError(`Invalid byte formatted string ${text}: ${problem}`)
     return Uint8Array.from(Buffer.from(text, 'base64url'))
@@ -146,7 +149,7 @@ function found<Result>(result: Result | undefined, problem: string): Result {
 const string: StructuralSchema = { type: 'string' }
 
 /**
- * Adds the fields that rules can use on every Kubernetes object, whatever its schema
+ * Adds the fields that rules can use on every Kubernetes object, even if the schema of the object does not declare these fields
  * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: WithTypeAndObjectMeta`).
  */
 export function withObjectFields(schema: StructuralSchema): StructuralSchema {

@@ -35,10 +35,10 @@ const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxEleme
 const stringDeclared: DeclaredType = { type: stringType, maxElements: 0, minSize: 2 }
 
 /**
- * Returns the CEL type of a schema. The result is undefined if the schema, its items or its values have no type; rules cannot read such
- * data.
+ * Returns the CEL type of a schema. Rules cannot read data without a type: if the schema, or the schema of its items or map values, has no
+ * type, the result is undefined.
  *
- * @param name name of the object type in messages, such as `selfType1.spec`.
+ * @param name the name of the object type in messages, such as `selfType1.spec`.
  */
 export function declareType(
   schema: StructuralSchema,

@@ -2,8 +2,9 @@
  * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to compare the items of two lists
  * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
  *
- * If the left list has a schema, the keys are computed from the JSON data of the list. The keys of any other list are computed item by
- * item: from the JSON data of an item that is an object, map or list with a schema, and from the CEL value of any other item.
+ * If the left operand has a schema, its keys are computed from the JSON data of the list. The keys of the right operand, and of a left
+ * operand without a schema, are computed item by item. If an item is an object, map or list with a schema, its JSON data is used. The CEL
+ * value of any other item is used.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -33,8 +34,8 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item does not match the schema, the key is
- * undefined.
+ * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item cannot be read, because its data does
+ * not match its schema, the key is undefined.
  *
  * @param own the keys of the left operand. If `own` is empty, Go's message about an unhashable key is different.
  */

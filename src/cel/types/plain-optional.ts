@@ -18,7 +18,8 @@ const goTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the value that cel-go makes of an optional when it resolves an attribute. Values that are not optionals are returned unchanged.
+ * Returns the value to which cel-go converts an optional when it resolves an attribute. A value that is not an optional is returned
+ * unchanged.
  */
 export function resolveAttribute(value: Value): Value {
   if (!(value instanceof OptionalValue) || value instanceof UnreadableOptional) return value
@@ -33,12 +34,12 @@ export function resolveAttribute(value: Value): Value {
   return type === undefined ? value : new UnreadableOptional(`unsupported conversion to ref.Val: (${type})`)
 }
 
-/** Returns an optional for data that does not match its schema. Reading its value throws an error. */
+/** Returns an optional for data that does not match its schema. When the value of the optional is read, an error is thrown. */
 export function optionalOfError({ message }: CelError): OptionalValue {
   return new UnreadableOptional(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
 }
 
-/** An optional whose value throws an error when it is read. */
+/** An optional that throws an error when its value is read. */
 class UnreadableOptional extends OptionalValue {
   readonly #problem: string
   constructor(problem: string) {

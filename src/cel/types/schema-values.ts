@@ -50,7 +50,7 @@ export class SchemaMap extends MapValue {
   }
 }
 
-/** An object whose schema has `properties`. A field that is null counts as absent. */
+/** An object whose schema has `properties`, or neither `properties` nor `additionalProperties`. A field that is null counts as absent. */
 export class SchemaObject extends MapValue {
   readonly data: JsonObject
   /** The properties that the schema declares, keyed by unescaped name. */
@@ -106,7 +106,7 @@ function dataOf(value: Value): JsonValue | undefined {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. Therefore, a CEL float without a fraction
+  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. Therefore, a CEL double without a fraction
   // equals no JSON number.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }

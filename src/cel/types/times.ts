@@ -36,8 +36,8 @@ export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration {
 }
 
 /**
- * Formats a timestamp as RFC 3339, with as many fractional digits as needed. With a UTC offset, the local year may be 10000, which Go writes
- * without a sign.
+ * Formats a timestamp as RFC 3339, with as many fractional digits as needed. With a UTC offset, the local year may be 10000. JavaScript
+ * writes this year with a sign, and Go writes it without a sign.
  */
 export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): string {
   const local = new Date((seconds + offsetMinutes * 60) * 1000).toISOString().slice(0, -'.000Z'.length).replace(/^\+0/, '')
@@ -48,7 +48,7 @@ export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): s
   return `${local}${fraction}${zone}`
 }
 
-/** Parses a duration as Go's `time.ParseDuration` does. Returns undefined for an invalid one. */
+/** Parses a duration as Go's `time.ParseDuration` does. Returns undefined for an invalid duration. */
 export function parseDuration(text: string): Duration | undefined {
   const nanos = parseGoDuration(text)
   return nanos === undefined ? undefined : new Duration(nanos)
@@ -56,8 +56,8 @@ export function parseDuration(text: string): Duration | undefined {
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /**
- * The units of Scala's durations: the names of each unit, and its length in nanoseconds. The last name of a unit may have any suffix, as in
- * `days`.
+ * The units of Scala's durations: the names of each unit, and the length of the unit in nanoseconds. The last name of a unit may have any
+ * suffix, as in `days`.
  */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],
@@ -71,7 +71,8 @@ const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
 ]
 
 /**
- * Parses a string of the schema format `duration`: Go's notation or Scala's, such as `1 day 2 hours` (kube-openapi `strfmt.ParseDuration`).
+ * Parses a string of the schema format `duration`, in Go's notation or in Scala's, such as `1 day 2 hours`. Returns undefined for any other
+ * string (`k8s.io/kube-openapi/pkg/validation/strfmt: ParseDuration`).
  */
 export function parseSchemaDuration(text: string): Duration | undefined {
   const known = parseDuration(text)

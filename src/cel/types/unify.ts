@@ -1,8 +1,8 @@
-/** Decides whether a type is assignable to another one, and infers type parameters (`cel-go/checker: types.go`). */
+/** Decides whether a type is assignable to another type, and infers type parameters (`cel-go/checker: types.go`). */
 import type { Type } from './types.ts'
 import { dynType, formatType, sameType } from './types.ts'
 
-/** The types inferred up to now, keyed by the name of the type parameter. */
+/** The types that have been inferred so far, keyed by the name of the type parameter. */
 export type Mapping = ReadonlyMap<string, Type>
 
 const nullable = new Set(['opaque', 'struct', 'duration', 'timestamp'])

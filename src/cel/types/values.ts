@@ -48,9 +48,9 @@ export class Duration {
 }
 
 /**
- * The list type of a list with a schema: `set` for a list of type `set`, and the names of the key fields for a list of type `map`. The list
- * type determines how lists are compared and concatenated. It is undefined for any other list. Then items are compared by index, and
- * concatenation appends all items.
+ * Determines how lists are compared and concatenated. The value is `set` for a list of type `set`, and the names of the key fields for a
+ * list of type `map`. The value is undefined for any other list, whose items are compared by index, and to which concatenation appends all
+ * items.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
@@ -135,7 +135,7 @@ export class PlainMap extends MapValue {
   }
 }
 
-/** Throws for a key that Go cannot hash, because kube-apiserver panics on such a key. */
+/** Returns the key. Throws `EvaluationPanic` for a key that Go cannot hash, because the Go code of kube-apiserver panics on such a key. */
 function checkHashable(key: Value): Value {
   const type = key instanceof Uint8Array ? 'types.Bytes' : typeNameOf(key) === 'kubernetes.Semver' ? 'cel.Semver' : undefined
   if (type !== undefined) throw new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
