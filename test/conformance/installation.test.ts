@@ -15,6 +15,7 @@ import {
   secret,
   subjectAccessReview,
   validatingWebhookConfiguration,
+  type CustomResourceDefinition,
   type Pod,
   type Secret,
 } from '../../src/api/builtin.ts'
@@ -25,6 +26,7 @@ import { mypod } from '../../src/operators/mypod/kind.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { find } from '../support/devcluster/client.ts'
+import type { Kubectl } from '../support/devcluster/kubectl.ts'
 import { kubectlAs } from '../support/devcluster/kubectl.ts'
 import {
   installation,
@@ -49,6 +51,18 @@ t.setTimeout(600_000)
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 
+/**
+ * Deletes all objects of the manifests. kube-apiserver has once needed more than three minutes to delete a CRD without objects. If a
+ * deletion takes long, the conditions of the CRDs are therefore shown, and the deletion is repeated.
+ */
+async function deleteInstallation(t: Test, kubectl: Kubectl): Promise<void> {
+  const { code, stderr } = await kubectl(`delete -k ${installation} --timeout=90s`)
+  if (code === 0) return
+  const { items } = JSON.parse(await kubectl.ok('get customresourcedefinitions -o json')) as { items: CustomResourceDefinition[] }
+  t.comment(stderr, JSON.stringify(items.map(({ metadata, status }) => ({ metadata: { ...metadata, managedFields: [] }, status }))))
+  await kubectl.ok(`delete -k ${installation} --timeout=180s --ignore-not-found`)
+}
+
 t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...needsOwnControlPlane }, async (t) => {
   const manifests = await rendered(installation)
   const controlPlane = await conformanceControlPlane(t)
@@ -71,7 +85,7 @@ t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...nee
   const ofDeployment = { metadata: { namespace: operatorNamespace, name: 'by-hand' }, spec: spec!.template.spec! }
   t.ok(await controlPlane.client.create(pod, ofDeployment, { dryRun: true }), 'its Pods may be created in its namespace')
 
-  await kubectl.ok(`delete -k ${installation} --timeout=180s`)
+  await deleteInstallation(t, kubectl)
   const after = await kubectl(`get -k ${installation} -o name`)
   t.equal(after.stdout, '')
   t.equal(after.stderr.match(/NotFound|doesn't have a resource type|no matches for kind/g)?.length, manifests.length, after.stderr)
@@ -352,7 +366,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('is deleted with its MyPods and their Pods', async (t) => {
     await whenCollected(client)
-    await kubectl.ok(`delete -k ${installation} --timeout=180s`)
+    await deleteInstallation(t, kubectl)
     const left = async (): Promise<Pod[]> => [...(await client.list(pod, { namespace: sample.namespace })).items]
     await until('the Pods are gone', async () => (await left()).length === 0, 90_000).catch(async () =>
       t.strictSame(
