@@ -18,7 +18,10 @@ export const organization = '2.5.4.10'
 const serialNumber = '2.5.4.5'
 /** Country, province, locality, street address, postal code, organization, organizational unit. All values of a request are kept. */
 const multiple = ['2.5.4.6', '2.5.4.8', '2.5.4.7', '2.5.4.9', '2.5.4.17', organization, '2.5.4.11']
-/** Common name and serial number. Only the last value of a request is kept; an empty last value is omitted. */
+/**
+ * The attributes with one value: common name and serial number. If a request has several values of such an attribute, only the last one is
+ * kept. If the last value is empty, the attribute is omitted.
+ */
 const single = [commonName, serialNumber]
 
 /** Encodes a subject, in the order of `Name.ToRDNSequence`. */

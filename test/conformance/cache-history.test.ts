@@ -26,9 +26,9 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 
 /** The shortest and the longest duration of the faults of a round in milliseconds. In between, a round ends after `enoughWrites`. */
 const roundMs = { least: 4_000, most: 12_000 }
-/** A round with fewer own writes finds little. On a busy machine, these writes need longer than the shortest duration. */
+/** The number of own writes that a round needs to find something. On a busy machine, a round of the shortest duration makes fewer. */
 const enoughWrites = 150
-/** The faults are planned for this time in advance, in milliseconds. */
+/** How long before a fault the fault is planned, in milliseconds. */
 const planMs = 2_000
 /** The concurrent writers of the process, and the number of other clients that write. */
 const ownWriters = [undefined, 'first', 'second', 'third']

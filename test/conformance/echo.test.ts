@@ -65,7 +65,7 @@ const reasonsOf = async ({ namespace, name }: Key): Promise<readonly unknown[]> 
 
 const untilComplete = (key: Key) => untilEcho(key, 'Complete')
 
-/** The CronJob of this ScheduledEcho has up to a minute to run while the other tests do. */
+/** This ScheduledEcho is created first, because its CronJob creates the first Job up to a minute later. */
 const everyMinute = await newKey('every-minute')
 await createScheduled(everyMinute)
 

@@ -4,7 +4,7 @@ import { newUuid, randomStreams } from '../../runtime/random.ts'
 export interface Identities {
   /** Returns a uid for a new object of the type with this storage key. */
   readonly newUid: (storageKey: string) => string
-  /** Returns five random characters, the suffix of a generated name of an object of the type with this storage key. */
+  /** Returns a suffix of five random characters for a generated name. `storageKey` is that of the object's type. */
   readonly randomSuffix: (storageKey: string) => string
 }
 

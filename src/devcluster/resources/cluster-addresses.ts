@@ -2,7 +2,7 @@
 
 /** The cluster IP of the Service `kubernetes`: the first address of the range for Services. */
 export const apiServerAddress = '10.96.0.1'
-/** The developer's machine, for Pods that run as processes. */
+/** The address at which Pods that run as processes reach the developer's machine. */
 export const hostAddress = '10.96.0.2'
-/** The DNS server, for Pods that run as processes. */
+/** The address of the DNS server of Pods that run as processes. */
 export const dnsAddress = '10.96.0.10'

@@ -1,4 +1,7 @@
-/** The subresources of Pods that discovery lists when containers can be reached (k8s.io/kubernetes/pkg/registry/core/rest). */
+/**
+ * The subresources of Pods that connect to containers, such as `exec`. Discovery lists them only when the embedded cluster runs the
+ * containers of Pods (k8s.io/kubernetes/pkg/registry/core/rest).
+ */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { SubresourceInfo } from '../../rest/subresource.ts'
 

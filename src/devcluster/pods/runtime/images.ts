@@ -122,7 +122,7 @@ async function readConfig(name: string, file: string): Promise<Omit<Image, 'fold
   } catch (error) {
     throw invalid(name, `${file} is not JSON`, error)
   }
-  // In an OCI image configuration, the field `config` is the configuration of containers. A file may contain only the value of `config`.
+  // In an OCI image configuration, the field `config` is the configuration of containers. A file may also consist of the value of `config` alone.
   const config = isObject(json) ? (json.config ?? json) : undefined
   if (!isObject(config)) throw invalid(name, `${file} is not an OCI image configuration`)
   for (const field of ['Entrypoint', 'Cmd', 'Env'] as const)

@@ -33,7 +33,7 @@ export class KilledOwner {
     if (typeof result === 'string') throw new Error(`the containers have not started: ${result}`)
   }
 
-  /** The pid of the supervisor of the driver, which kills the containers when this process has ended. */
+  /** The pid of the driver's supervisor. The supervisor kills the containers when the owner process has ended. */
   get supervisor(): number {
     return supervisorOf(this.#folder)
   }
