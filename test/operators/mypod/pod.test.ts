@@ -317,3 +317,37 @@ t.test('a partial record is used as far as possible, and a lost one removes noth
   for (const lost of [undefined, '', '{', 'null', ...wrong])
     t.strictSame(patched(lost), { metadata: { annotations: record, resourceVersion: '5' } })
 })
+
+t.test('a MyPod cannot set the annotations of the operator', async (t) => {
+  const own = podFor(aMyPod()).metadata.annotations!
+  const owner = aMyPod({ podAnnotations: { [specHashAnnotation]: 'mine', [applied]: 'mine', note: 'y' } })
+  const { [specHashAnnotation]: hash, [applied]: record, note } = podFor(owner).metadata.annotations!
+  t.equal(hash, own[specHashAnnotation])
+  t.match(record, /^\{"annotations":/)
+  t.equal(note, 'y')
+  t.strictSame(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
+})
+
+t.test('with a lost record, the spec of the Pod is not changed', async (t) => {
+  const owner = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 20, tolerations: [{ key: 'a', operator: 'Exists' }] } })
+  const live = livePodOf(owner, { spec: { containers: [{ name: 'main', image: 'mirror.example.com/x:1' }], activeDeadlineSeconds: 10 } })
+  for (const record of [undefined, 'garbage']) {
+    if (record === undefined) delete live.metadata.annotations![applied]
+    else live.metadata.annotations![applied] = record
+    const patch = patchOf(live, podFor(owner))
+    t.notOk('spec' in patch)
+    t.match(patch.metadata['annotations'], { [applied]: /"images":\{"main":"x:1"\}/ })
+  }
+})
+
+t.test('an image that another client has changed is kept when the image of another container changes', async (t) => {
+  const withImages = (first: string, second: string): { containers: { name: string; image: string }[] } => ({
+    containers: [
+      { name: 'first', image: first },
+      { name: 'second', image: second },
+    ],
+  })
+  const live = livePodOf(aMyPod({ podSpec: withImages('x:1', 'y:1') }), { spec: withImages('mirror.example.com/x:1', 'y:1') })
+  const patch = patchOf(live, podFor(aMyPod({ podSpec: withImages('x:1', 'y:2') })))
+  t.strictSame(patch.spec, withImages('mirror.example.com/x:1', 'y:2'))
+})

@@ -17,7 +17,7 @@ interface Script {
   readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod
-  /** The Pod that the API server returns for a get. Set only if the cache is stale. */
+  /** The Pod that the API server returns for a get or a patch request, if it is another one than in the cache. */
   readonly live?: Pod
   /** The error with which a create or a patch of the Pod fails. */
   readonly refuse?: Error
@@ -43,7 +43,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
     }
   const client = {
     create: write('create', livePodOf(object, { status: { phase: 'Pending' } })),
-    patch: write('patch', script.cached),
+    patch: write('patch', script.live ?? script.cached),
     delete: write('delete', {}),
     patchStatus: write('patchStatus', {}),
     get: async (...all: unknown[]) => (reads.push(all), script.live),
@@ -332,4 +332,77 @@ t.test('a MyPod that is gone when its status is written is no failure', async (t
   const { verbs, writes } = await reconcile(aMyPod(), { refuseLast: apiError(404, 'NotFound') })
   t.strictSame(verbs, ['create', 'patchStatus'])
   t.strictSame(writes[1]![1], key)
+})
+
+t.test('the Pod of another owner is a conflict in each of its states, and is never deleted', async (t) => {
+  const other = aMyPod({ podLabels: { of: 'another' } }, { uid: 'other' })
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  for (const [what, foreign] of [
+    ['without an owner', livePodOf(other, { metadata: { ownerReferences: [] } })],
+    ['being deleted', livePodOf(other, { metadata: { deletionTimestamp } })],
+    ['evicted', livePodOf(other, { status: { phase: 'Failed', reason: 'Evicted' } })],
+    [
+      'with another spec',
+      livePodOf(aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['a'] }] } }, { uid: 'other' })),
+    ],
+  ] as const) {
+    const { verbs, events, writes, conditions, result } = await reconcile(aMyPod(), { cached: foreign })
+    t.strictSame([verbs, events, result], [['patchStatus'], ['NameConflict'], { requeue: true }], what)
+    t.match(conditions, [/^Degraded True NameConflict/, settled, /^Ready False NameConflict/])
+    t.notOk('podPhase' in (writes[0]![2] as { status: object }).status, 'the status of this Pod is not reported')
+  }
+})
+
+/** Returns the MyPod with the status that the reconcile has written. */
+function after(object: MyPod, { writes }: Awaited<ReturnType<typeof reconcile>>): MyPod {
+  const [, , patch] = writes.find(([verb]) => verb === 'patchStatus')!
+  return { ...object, status: (patch as { status: NonNullable<MyPod['status']> }).status }
+}
+
+t.test('a retry that ends as before writes nothing, and a retry that succeeds ends the condition Degraded at once', async (t) => {
+  const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
+  for (const [script, verbs, result] of [
+    [{ refuse: apiError(403, 'Forbidden', 'exceeded quota') }, ['create'], { requeueAfterMs: 30_000 }],
+    [{ refuse: apiError(422, 'Invalid', 'bad name') }, ['create'], { requeueAfterMs: 30_000 }],
+    [{ cached: foreign }, [], { requeue: true }],
+  ] as const) {
+    const degraded = after(aMyPod(), await reconcile(aMyPod(), script))
+    const again = await reconcile(degraded, script)
+    t.strictSame([again.verbs, again.result], [verbs, result])
+    const other = await reconcile(degraded, { refuse: apiError(403, 'Forbidden', 'exceeded another quota') })
+    t.equal(other.conditions?.[0], 'Degraded True PodCreateFailed: exceeded another quota')
+    const created = await reconcile(degraded, { ageMs: 0 })
+    t.strictSame(created.verbs, ['create', 'patchStatus'])
+    t.strictSame(created.conditions?.slice(0, 2), [fine, starting])
+    t.strictSame(created.events, ['Created'])
+  }
+})
+
+t.test('the status of a Pod that is being deleted has its phase and addresses until it is gone', async (t) => {
+  const object = aMyPod()
+  const { writes, conditions } = await reconcile(object, {
+    cached: livePodOf(object, { metadata: { deletionTimestamp: '2026-01-01T00:00:50Z' } }),
+  })
+  t.match(writes[0]![2], { status: { podPhase: 'Running', podIp: '10.0.0.1', nodeIp: '1.2.3.4' } })
+  t.equal(conditions?.[2], 'Ready False PodTerminating: The Pod is being deleted.')
+})
+
+t.test('a Pod that is recreated for its spec is reported by condition, and a failed delete is an error of the reconcile', async (t) => {
+  const cached = livePodOf(aMyPod())
+  const object = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['true'] }] } })
+  const { conditions, result } = await reconcile(object, { cached })
+  t.match(conditions?.[1], /^Progressing True Recreating: The Pod is created anew: the Pod spec changed/)
+  t.equal(result, undefined)
+  const refuseDelete = apiError(500, 'InternalError')
+  t.equal(await failureOf(object, { cached, refuseDelete }), refuseDelete)
+  const image = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
+  t.equal(await failureOf(image, { cached, refuse: apiError(422, 'Invalid'), refuseDelete }), refuseDelete)
+})
+
+t.test('after a patch, the status is that of the Pod that the API server returns', async (t) => {
+  const cached = livePodOf(aMyPod(), { status: { phase: 'Pending' } })
+  const object = aMyPod({ podLabels: { a: 'b' } })
+  const { writes, conditions } = await reconcile(object, { cached, live: livePodOf(object) })
+  t.match(writes[1]![2], { status: { podPhase: 'Running' } })
+  t.strictSame(conditions, [fine, settled, ready])
 })

@@ -60,3 +60,15 @@ t.test('a variable that is invalid is refused, with its name, its value and what
   ] as const)
     refused(t, env, message)
 })
+
+t.test('the names of namespaces and of a claim are as long as Kubernetes allows', async (t) => {
+  const claim = (length: number): Record<string, string> => ({ XXX_OUTPUT: `pvc:${'a'.repeat(length)}` })
+  t.match(optionsFrom(claim(253)).output, { kind: 'claim' })
+  refused(t, claim(254), /XXX_OUTPUT is "pvc:a/)
+  const namespace = (length: number): Record<string, string> => ({
+    XXX_OUTPUT: 'hostPath:/opt',
+    XXX_OUTPUT_NAMESPACES: 'a'.repeat(length),
+  })
+  t.match(optionsFrom(namespace(63)).output, { kind: 'hostPath' })
+  refused(t, namespace(64), /XXX_OUTPUT_NAMESPACES is "a/)
+})
