@@ -254,7 +254,7 @@ t.test('before a build, the files of builds that failed are removed, and the pro
   const done = await reconcileOnce(object, { cached: [over] })
   t.strictSame(done.after.status?.binaryNames, ['good', 'helloworld'])
   t.strictSame(done.events, [`Normal CleanupDone: Job ${cleanUpName} has removed bad, worse`])
-  t.strictSame(done.result, { requeue: true }, 'no event follows that would start the build')
+  t.strictSame(done.result, { requeue: true }, 'no event would start the build')
 })
 
 t.test('after a build, the files of the programs before are removed', async (t) => {

@@ -207,7 +207,7 @@ t.test('git fetches from the network alone', { skip: !hasGit && 'needs git' }, a
   t.notOk(existsSync(canary))
 })
 
-t.test('git gets the protocols that the schema accepts, asks no one for a password, and reads a repository of another user', async (t) => {
+t.test('git gets the protocols that the schema accepts, prompts for no password, and reads a repository of another user', async (t) => {
   const clonePath = '/root/src'
   const functions = 'git() { echo "$GIT_ALLOW_PROTOCOL"; echo "$GIT_TERMINAL_PROMPT"; exit 1; }; export -f git;'
   const { argv, environment } = startOf({ clonePath })
