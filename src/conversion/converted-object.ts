@@ -13,7 +13,7 @@ const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 /**
  * Returns the converted object. It has the given apiVersion, the kind and metadata of the source, and the spec, status, labels and
  * annotations of the converter's result. If the result has no `status` key, the status of the source is copied. Like the API server, the
- * function prunes unknown fields and applies the defaults of the schema. A field for labels or annotations is removed when there are none.
+ * function prunes unknown fields and applies the defaults of the schema. Empty labels or annotations are omitted.
  * The paths of the pruned fields are passed to `dropped`, except those in a copied status.
  *
  * @throws {ProreusError} `PRO_INPUT` when the result or its spec is not an object, or when the result changes anything other than spec,

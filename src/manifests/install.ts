@@ -29,7 +29,7 @@ export interface InstallOptions {
    * webhook of another installation. Default false: `PRO_CONFIG_INVALID` reports such fields, and the conversion webhook remains.
    */
   readonly forceConflicts?: boolean | undefined
-  /** What the user can do to replace the definition of another installation. Default: the flag `--force-conflicts`. */
+  /** The remedy in the error message about a definition of another installation. Default: the flag `--force-conflicts`. */
   readonly takeOverAdvice?: string | undefined
   readonly signal?: AbortSignal | undefined
 }

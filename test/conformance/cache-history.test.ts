@@ -28,7 +28,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const roundMs = { least: 4_000, most: 12_000 }
 /** The number of own writes that a round needs to find something. On a busy machine, a round of the shortest duration makes fewer. */
 const enoughWrites = 150
-/** How long before a fault the fault is planned, in milliseconds. */
+/** The time in milliseconds between the planning of a fault and the fault. */
 const planMs = 2_000
 /** The concurrent writers of the process, and the number of other clients that write. */
 const ownWriters = [undefined, 'first', 'second', 'third']

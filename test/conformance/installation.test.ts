@@ -51,16 +51,17 @@ t.setTimeout(600_000)
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 
-/**
- * Deletes all objects of the manifests. kube-apiserver has once needed more than three minutes to delete a CRD without objects. If a
- * deletion takes long, the conditions of the CRDs are therefore shown, and the deletion is repeated.
- */
-async function deleteInstallation(t: Test, kubectl: Kubectl): Promise<void> {
-  const { code, stderr } = await kubectl(`delete -k ${installation} --timeout=90s`)
+/** Deletes all objects of the manifests. If this takes too long, the conditions of the CRDs are in the error. */
+async function deleteInstallation(kubectl: Kubectl): Promise<void> {
+  const { code, stderr } = await kubectl(`delete -k ${installation} --timeout=180s`)
   if (code === 0) return
   const { items } = JSON.parse(await kubectl.ok('get customresourcedefinitions -o json')) as { items: CustomResourceDefinition[] }
-  t.comment(stderr, JSON.stringify(items.map(({ metadata, status }) => ({ metadata: { ...metadata, managedFields: [] }, status }))))
-  await kubectl.ok(`delete -k ${installation} --timeout=180s --ignore-not-found`)
+  const states = items.map(({ metadata: { name, deletionTimestamp }, status }) => ({
+    name,
+    deletionTimestamp,
+    conditions: status?.conditions,
+  }))
+  throw new Error(`${stderr}${JSON.stringify(states)}`)
 }
 
 t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...needsOwnControlPlane }, async (t) => {
@@ -85,7 +86,7 @@ t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...nee
   const ofDeployment = { metadata: { namespace: operatorNamespace, name: 'by-hand' }, spec: spec!.template.spec! }
   t.ok(await controlPlane.client.create(pod, ofDeployment, { dryRun: true }), 'its Pods may be created in its namespace')
 
-  await deleteInstallation(t, kubectl)
+  await deleteInstallation(kubectl)
   const after = await kubectl(`get -k ${installation} -o name`)
   t.equal(after.stdout, '')
   t.equal(after.stderr.match(/NotFound|doesn't have a resource type|no matches for kind/g)?.length, manifests.length, after.stderr)
@@ -366,7 +367,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('is deleted with its MyPods and their Pods', async (t) => {
     await whenCollected(client)
-    await deleteInstallation(t, kubectl)
+    await deleteInstallation(kubectl)
     const left = async (): Promise<Pod[]> => [...(await client.list(pod, { namespace: sample.namespace })).items]
     await until('the Pods are gone', async () => (await left()).length === 0, 90_000).catch(async () =>
       t.strictSame(

@@ -69,7 +69,7 @@ const maxConversionBytes = 128 * mebibyte
  */
 export const conversionCost = 2.5
 /**
- * How much of `conversionCost` is for the one object that is being converted. If the largest object of a review needs more memory than
+ * The part of `conversionCost` that is for the one object that is being converted. If the largest object of a review needs more memory than
  * that, `conversion-route.ts` reserves the difference.
  */
 export const batchCost = 0.5

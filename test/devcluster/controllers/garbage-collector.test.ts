@@ -72,7 +72,7 @@ t.test('the deletion of a Deployment with far too many replicas stops the creati
   await client.delete(deployment, inDefault('web'))
   await until('the ReplicaSet is deleted', async () => (await client.list(apps.replicaSet)).items.length === 0)
   await until('all Pods are deleted', async () => (await client.list(pod)).items.length === 0, 60_000)
-  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. Another one may have begun.
+  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. A second reconcile may have begun.
   t.ok(creations() - before <= 1000, `${creations() - before} Pods were created after the deletion`)
 })
 

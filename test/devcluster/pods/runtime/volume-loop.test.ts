@@ -93,7 +93,7 @@ t.test('a token is renewed soon after the machine has slept beyond the time of i
   const world = new World(t)
   world.refreshAt = world.clock.now() + 3_000_000
   await world.made()
-  // As when the machine sleeps, the time passes but the pending timers do not advance.
+  // The time passes, but the pending timers do not advance. The same happens while the machine sleeps.
   world.clock.set(world.clock.now() + 7_200_000)
   await world.clock.advance(60_000)
   t.equal(world.syncs.length, 2)
