@@ -6,8 +6,8 @@ import { repository } from './support/process/process.ts'
 
 const entries = ['src/index', 'src/testing/index']
 /**
- * The folder of the declaration files, which exist only in memory. It differs from the folders of the sources, because beside a source file
- * the compiler would use the source instead of the declaration file.
+ * The folder of the declaration files, which exist only in memory. The sources are in other folders. If a declaration file were in the
+ * folder of its source, the compiler would use the source.
  */
 const folder = join(repository, 'declarations')
 
@@ -47,7 +47,7 @@ function target(symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** Returns the exports of a module, and those of the namespaces that it exports. */
+/** Returns the exports of a module, and the exports of the namespaces that the module exports. */
 function exportedBy(module: ts.Symbol): ts.Symbol[] {
   return checker.getExportsOfModule(module).flatMap((symbol) => {
     const found = target(symbol)

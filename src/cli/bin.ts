@@ -9,7 +9,8 @@ if (problem !== undefined) {
   process.exit(1)
 }
 
-// The reader of the output may end first, e.g. `head`. A server goes on without it.
+// The process that reads the output may end first, e.g. `head` in a pipe. Writing then fails with EPIPE. This error is ignored, because a
+// server must continue to run.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -20,5 +21,6 @@ nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))
 process.exitCode ??= exitCode
-// An open timer or socket of an operator must not keep the process running. Pending output has one second before the process exits.
+// The process exits at the latest one second after the command ends, even if an operator has an open timer or socket. Pending output is
+// written during this second.
 setTimeout(() => process.exit(), 1000).unref()

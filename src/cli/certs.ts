@@ -1,4 +1,4 @@
-/** `proreus certs`: issues, shows and verifies the certificates of a run outside a cluster. */
+/** `proreus certs`: issues, shows and verifies the certificates that operators use outside a cluster. */
 import { Command } from 'commander'
 import { systemClock } from '../runtime/clock.ts'
 import { openFileCertificates } from '../certs/file-store.ts'

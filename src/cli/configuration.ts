@@ -9,7 +9,7 @@ import { isObject } from '../api/json.ts'
 
 export const defaultConfigFile = 'config/proreus.yaml'
 
-/** Flags of other frameworks, each with the flag of this command line that replaces it. */
+/** Maps the flags of other frameworks to the equivalent flags of `proreus`. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],

@@ -46,7 +46,7 @@ function refuse(problems: readonly string[], what: string): void {
   if (problems.length > 0) throw new InvalidArgumentError(`${what}: ${problems.join('; ')}.`)
 }
 
-/** Parses an image and its folder, such as `postgres:15=./images/postgres`, and adds it to the images before it. */
+/** Parses an image and its folder, such as `postgres:15=./images/postgres`. Returns `images` with this image added. */
 export function parseImage(text: string, images: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const end = text.lastIndexOf('=')
   if (end < 1 || end === text.length - 1) throw new InvalidArgumentError(`${text}: it is written as NAME=FOLDER.`)
@@ -62,7 +62,7 @@ const delays: Readonly<Record<string, keyof SimulationOptions>> = {
   'node-grace': 'nodeGraceMs',
 }
 
-/** Parses delays such as `pull=2s,ready=500ms`. */
+/** Parses the delays of the simulation, such as `pull=2s,ready=500ms`. */
 export function parseDelays(text: string): SimulationOptions {
   const entries = parseList(text).map((part) => {
     const [name = '', duration = ''] = part.split('=')

@@ -31,14 +31,14 @@ export interface DevOperators {
 /** Loads the selected operators. */
 export async function selectDevOperators(options: OperatorSelection): Promise<DevOperators> {
   const { operators, name: given } = await selectOperators(options)
-  // Several operators have no common default name. `dev` can be the default here, because an embedded cluster contains only one
-  // installation.
+  // If several operators are selected, they have no common default name. `dev` can then be the default, because an embedded cluster
+  // contains only one installation.
   return { operators, name: installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined)) }
 }
 
 /** The facts about running operators that determine which commands are suggested to the user. */
 export interface NextSteps {
-  /** The resource of the first kind of the first operator, as kubectl takes it; absent if this operator has no kind. */
+  /** The resource of the first kind of the first operator, in a form that kubectl accepts; absent if there is no such kind. */
   readonly resource?: string
   /** The path of the manifest of a sample object; absent if there is no sample. */
   readonly sample?: string
@@ -56,13 +56,15 @@ export interface DevOperatorsOptions extends DevOperators {
   readonly signal: AbortSignal
   /** Reports that a step of the start has finished. */
   done(step: string, detail: string): void
-  /** Called when the servers accept connections, and before the API server can call the webhooks. */
+  /** Called after the servers have begun to accept connections, and before the API server can call the webhooks. */
   onServing?(endpoints: Endpoints): void
   /** Called when the operators run, and the API server trusts their webhooks. */
   ready(next: NextSteps): Promise<void> | void
 }
 
-/** Installs and runs the operators until the signal aborts, like `proreus run --install`. All servers listen on the loopback interface. */
+/**
+ * Installs and runs the operators, as `proreus run --install` does, until the signal aborts. All servers listen on the loopback interface.
+ */
 export async function runDevOperators(options: DevOperatorsOptions): Promise<void> {
   const { operators, connection, name, signal, certDir, urls, logger, done, ready } = options
   const client = createClient(connection)
@@ -89,7 +91,8 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
       async onServing(endpoints) {
         options.onServing?.(endpoints)
         const { webhook } = endpoints
-        // No operator has a webhook now, but an earlier version may have had one. The webhook configurations of that version are removed.
+        // The operators have no webhooks, but an earlier version may have had webhooks. The webhook configurations of the earlier version
+        // are removed.
         if (webhook === undefined) return await removeWebhooks(client, operators, { name, signal })
         await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
         done('webhooks', webhook.url)
@@ -114,7 +117,10 @@ async function createNamespace(client: Client, name: string): Promise<void> {
   }
 }
 
-/** Without a group, kubectl takes one of these plurals for the built-in type. */
+/**
+ * The plurals of the built-in types. If a custom resource has one of these plurals, kubectl finds the custom resource only by plural and
+ * group.
+ */
 const builtinPlurals: ReadonlySet<string> = new Set(builtinResources.map(({ plural }) => plural))
 
 function nextSteps(operators: readonly Operator[]): NextSteps {

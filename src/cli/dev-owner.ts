@@ -7,8 +7,8 @@ import type { ProcessIdentity } from './process-identity.ts'
 import { isRunning, thisProcess } from './process-identity.ts'
 
 /**
- * Makes this process the owner of the folder: writes the process id and its start time to the file `dev.pid` in the folder. An existing file
- * is replaced, unless it is the one of another process that runs. The returned function deletes the file.
+ * Makes this process the owner of the folder: writes the id and the start time of this process to the file `dev.pid` in the folder. An
+ * existing file is replaced, except when it contains the id of another process that still runs. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */
@@ -34,8 +34,8 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
 }
 
 /**
- * Writes the id and the start time of this process to a new file. The line of the start time is not a number, because
- * `kill $(cat dev.pid)` would take a number for a process id. Returns false when the file exists already.
+ * Writes the id and the start time of this process to a new file. The start time has the prefix `started=`, because `kill $(cat dev.pid)`
+ * would use a plain number as a process id. Returns false when the file already exists.
  */
 async function claim(path: string): Promise<boolean> {
   const { pid, started } = await thisProcess()
@@ -48,7 +48,7 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-/** Returns the process in the file; undefined when the file is missing or contains no process id. */
+/** Reads the process id and the start time from the file. Returns undefined when the file is missing or contains no process id. */
 async function ownerOf(path: string): Promise<ProcessIdentity | undefined> {
   const [id = '', ...others] = (await readFile(path, 'utf8').catch(() => '')).split('\n')
   const pid = Number(id.trim())

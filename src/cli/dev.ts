@@ -1,4 +1,4 @@
-/** `proreus dev`: starts an embedded Kubernetes API server with a simulated node, and runs operators against it. */
+/** `proreus dev`: starts an embedded Kubernetes API server with simulated nodes, and runs operators against this API server. */
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
@@ -112,8 +112,8 @@ async function dev(options: Options): Promise<void> {
   const { signal } = termination
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
-  // The kubeconfig of an earlier run is removed first. Other processes may wait for this file, so it must not exist until everything is
-  // ready.
+  // The kubeconfig of an earlier run is removed before the cluster starts. Other processes may wait for this file, so the file must not
+  // exist until everything is ready.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
   let cluster: DevCluster
   try {
@@ -159,7 +159,8 @@ async function dev(options: Options): Promise<void> {
 }
 
 async function startCluster(options: Options, logger: Logger): Promise<DevCluster> {
-  // These modules are imported here, and not at the beginning of the file, because they take 20 MB and the other commands do not need them.
+  // These modules are imported here, and not at the beginning of the file, because they need 20 MB of memory, and the other commands do not
+  // use them.
   const { startDevCluster } = await import('../devcluster/dev-cluster.ts')
   const { numberedNodes } = await import('../devcluster/controllers/nodes/node.ts')
   return startDevCluster({
@@ -178,7 +179,7 @@ async function startCluster(options: Options, logger: Logger): Promise<DevCluste
   })
 }
 
-/** Returns a function that reports a line: prints the line if stderr is a terminal, and logs the line if not. */
+/** Returns a function that prints a line if stderr is a terminal. If stderr is not a terminal, the function logs the line. */
 function sayOn(progress: Progress, logger: Logger) {
   return (line: string, level: 'info' | 'error'): void => {
     if (process.stderr.isTTY !== true) return logger[level](line)
@@ -190,7 +191,10 @@ function dataFolder({ dataDir, stateDir }: Options): string {
   return dataDir ?? stateDir
 }
 
-/** The files of Pods and claims whose objects are not kept are in another folder: each start removes the files without objects. */
+/**
+ * Returns the folder for the files of Pods and claims. With `--ephemeral`, the cluster starts without the objects of earlier runs. Each
+ * start removes the files of missing objects, so a separate folder protects the files of the earlier runs.
+ */
 function podsFolder(options: Options): string {
   return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')
 }

@@ -1,10 +1,10 @@
-/** The text of an error that ends a command. */
+/** Formats an error that ends a command as text. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { LoadError } from './load-error.ts'
 
 /**
- * Returns the text for an error. The text for a `ProreusError` is one line. If the error is a `LoadError`, the stack trace lines in the
- * user's files follow. The text for any other error contains the whole stack trace.
+ * Returns the text for an error. The text for a `ProreusError` is one line. For a `LoadError`, this line is followed by the lines of the
+ * stack trace that refer to the user's files. The text for any other error contains the whole stack trace.
  */
 export function errorText(error: unknown): string {
   if (error instanceof ProreusError) return [oneLine(error.message), ...framesOf(error)].join('\n')

@@ -1,4 +1,6 @@
-/** Thrown to end a command with an exit code after it has printed its messages. `main` prints nothing for this error. */
+/**
+ * A command throws this error to end with an exit code, after the command has printed its messages. `main` prints nothing for this error.
+ */
 export class Exit extends Error {
   readonly exitCode: number
 

@@ -3,8 +3,8 @@ import { formatFieldError, sortFieldErrors } from '../api/field-error.ts'
 import type { OfflineReview } from '../webhook/validate-offline.ts'
 
 /**
- * Formats the result for one object, e.g. `The MyPod "x" is invalid: …`. If there are several causes, each cause has its own line, as when
- * kubectl prints a response with status 422.
+ * Formats the result for one object, e.g. `The MyPod "x" is invalid: …`. If there are several causes, each cause has its own line. kubectl
+ * prints a response with status 422 in the same format.
  */
 export function kubectlText(source: string, review: OfflineReview): string {
   const warnings = review.warnings.map((warning) => `Warning: ${warning}\n`).join('')

@@ -2,7 +2,7 @@
 import { ProreusError } from '../api/errors.ts'
 
 export class LoadError extends ProreusError {
-  /** The lines of the stack trace that are in the user's files. */
+  /** The lines of the stack trace that refer to the user's files. */
   readonly frames: readonly string[]
 
   constructor(message: string, frames: readonly string[], cause: unknown) {

@@ -42,7 +42,7 @@ function loadError(file: string, path: string, cause: unknown): LoadError {
   return new LoadError(`The operator ${file} cannot be loaded: ${problem}${where}${commonJsAdvice(path, cause)}.`, frames, cause)
 }
 
-/** Returns the lines of a stack trace that are in the user's files, with paths relative to the current folder. */
+/** Returns the lines of a stack trace that refer to the user's files. The paths in these lines are relative to the current folder. */
 function framesOf(stack: string): readonly string[] {
   const lines = stack.split('\n').filter((line) => /^ +at .*(file:\/\/|[( ]\/).*:\d+:\d+\)?$/.test(line))
   const own = lines.filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/') && !/[( ]node:/.test(line))
@@ -68,8 +68,8 @@ export function shortened(text: string): string {
 }
 
 /**
- * Returns the advice for a file with ECMAScript syntax in a package with `"type": "commonjs"`, which `npm init` writes to package.json.
- * Node.js loads such a file as CommonJS, and fails. For any other error, the result is an empty string.
+ * Returns advice for a file that has ECMAScript module syntax and whose package.json contains `"type": "commonjs"`. Node.js loads such a
+ * file as CommonJS, and fails. `npm init` writes this type to package.json. For any other error, the result is an empty string.
  */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''

@@ -5,7 +5,10 @@ import { withoutAliases } from './configuration.ts'
 import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
 
-/** The subcommands. Only the subcommands that a command line needs are imported, because together they import most of this package. */
+/**
+ * The subcommands. Only the subcommands that a command line needs are imported, because all subcommands together import most of this
+ * package.
+ */
 const commands = {
   dev: async () => (await import('./dev.ts')).devCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
@@ -54,7 +57,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /**
  * Returns the names of the subcommands that a command line needs. If the first argument is a subcommand, only this subcommand is needed.
- * `--version` needs none. Any other command line needs all, e.g. for the help or for the message about an unknown command.
+ * `--version` needs no subcommand. Any other command line needs all subcommands, e.g. for the help or for the message about an unknown
+ * command.
  */
 function neededCommands([first = '']: readonly string[]): readonly CommandName[] {
   if (first === '-V' || first === '--version') return []

@@ -12,14 +12,14 @@ import { goNumberTags } from '../api/yaml-numbers.ts'
 
 export interface ManifestInput {
   /**
-   * The file that contains the object, e.g. `a.yaml, document 2, item 1`. The document is named when the file has several documents. The
-   * item is named when the document is a list.
+   * The source of the object, e.g. `a.yaml, document 2, item 1`. If the file has several documents, the text contains the number of the
+   * document. If the document is a list, the text contains the number of the item.
    */
   readonly source: string
   readonly object: JsonObject
 }
 
-/** A file that cannot be read, or a document that is not a Kubernetes object. */
+/** A file that cannot be read, or a document or list item that is not a Kubernetes object. */
 export class UnreadableInput {
   readonly source: string
   readonly problem: string
@@ -33,8 +33,8 @@ export class UnreadableInput {
 const notAnObject = 'not a Kubernetes object: apiVersion and kind are needed'
 
 /**
- * Yields every object in the given files and folders, in order. For a file or document that cannot be read, yields an `UnreadableInput` and
- * continues.
+ * Yields every object in the given files and folders, in order. If a file cannot be read, or a document is not a Kubernetes object, the
+ * function yields an `UnreadableInput` and continues.
  */
 export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
   for (const place of places) {
@@ -63,8 +63,8 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Exact parsing is slower, so it is used only if the content may contain an integer beyond 2^53. Such an integer has at least 16 decimal or
-  // octal digits, or 14 hexadecimal digits.
+  // With `intAsBigInt`, parsing is slower. `intAsBigInt` is therefore set only if the content may contain an integer beyond 2^53. Such an
+  // integer has at least 16 decimal or octal digits, or 14 hexadecimal digits.
   const exact = /\d{16}|0x[\da-f]{14}/i.test(content)
   const lines = new LineCounter()
   const options = { merge: true, intAsBigInt: exact, customTags: goNumberTags, uniqueKeys: false, lineCounter: lines }

@@ -1,4 +1,7 @@
-/** Resolves `--operators` and `--name`: an operator of this package is selected by its name, any other operator by its file. */
+/**
+ * Resolves `--operators` and `--name`. An operator of this package is selected by its name. Any other operator is selected by the path of
+ * its file.
+ */
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -33,14 +36,18 @@ export interface OperatorSelection {
 /** The selected operators, and the name of the installation. The command's options take precedence over package.json. */
 export interface Selected {
   readonly operators: readonly Operator[]
-  /** The name of the installation: from `--name`, from package.json, or `proreus` for `--operators all`; otherwise undefined. */
+  /**
+   * The name of the installation: from `--name`, from package.json, or `proreus` for `--operators all`. In all other cases, the name is
+   * undefined.
+   */
   readonly name: string | undefined
 }
 
 /**
- * Loads the operators of a list such as `mypod,./my-operator.ts`; `all` selects all operators of this package.
+ * Loads the operators of a list such as `mypod,./my-operator.ts`. The item `all` selects all operators of this package, and the item `none`
+ * selects no operator.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, a name is unknown, or an operator cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the list is missing or empty, a name is unknown, or an operator cannot be loaded.
  */
 export async function selectOperators(options: OperatorSelection): Promise<Selected> {
   const project = readProject()
@@ -56,7 +63,7 @@ export async function selectOperators(options: OperatorSelection): Promise<Selec
 /**
  * Checks the selection without loading the files of operators. Returns true when the selection contains an operator.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, or a name is unknown.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the list of operators is missing or empty, or a name is unknown.
  */
 export function selectsOperators(options: OperatorSelection): boolean {
   const items = itemsOf(options, readProject())

@@ -1,6 +1,6 @@
 /**
- * Identifies a process beyond its life: an operating system reuses process ids. On Linux, the id and the start time together identify a
- * process. Other systems have no /proc, and only the id is known there.
+ * Identifies a process by its id and its start time. The id alone is not sufficient, because the operating system reuses the id of a
+ * process that has ended. On a system without /proc, such as macOS, only the id is known.
  */
 import { readFile } from 'node:fs/promises'
 
@@ -15,7 +15,9 @@ export async function thisProcess(): Promise<ProcessIdentity> {
   return { pid: process.pid, ...(stat && { started: stat.started }) }
 }
 
-/** Returns true when the process runs. A process that has ended does not run, even if its parent has not read its exit code yet. */
+/**
+ * Returns true when the process runs. If the process has ended, but its parent has not yet read the exit code, the function returns false.
+ */
 export async function isRunning({ pid, started }: ProcessIdentity): Promise<boolean> {
   if (!exists(pid)) return false
   const stat = await statOf(pid)
@@ -23,7 +25,10 @@ export async function isRunning({ pid, started }: ProcessIdentity): Promise<bool
   return !stat.hasEnded && (started === undefined || started === stat.started)
 }
 
-/** Signal 0 has no effect on a process, but fails if the process does not exist (kill(2)). EPERM means that the process belongs to another user. */
+/**
+ * Returns true when a process with this id exists. Signal 0 has no effect on a process, but fails if the process does not exist (kill(2)).
+ * EPERM means that the process belongs to another user.
+ */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -34,8 +39,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * Reads /proc/PID/stat (proc_pid_stat(5)); undefined when there is no such file. The second field is the name of the program in parentheses,
- * which may contain blanks and parentheses. The state is field 3, the start time field 22.
+ * Reads /proc/PID/stat (proc_pid_stat(5)). Returns undefined when this file does not exist. Field 2 is the name of the program in
+ * parentheses. The name may contain blanks and parentheses. Field 3 is the state, and field 22 is the start time.
  */
 async function statOf(pid: number): Promise<{ hasEnded: boolean; started: string } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')

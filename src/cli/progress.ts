@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 export interface Progress {
   /** Prints a finished step with its result and duration. */
   done(step: string, detail: string): void
-  /** Prints `text` unchanged. */
+  /** Prints `text` and a newline. */
   say(text: string): void
 }
 
@@ -15,7 +15,10 @@ export function paint(stream: NodeJS.WriteStream, style: Style, text: string): s
   return styleText(style, text, { stream, validateStream: true })
 }
 
-/** Returns a `Progress` that prints only if the stream is a terminal. For other streams, the log lines of `proreus dev` suffice. */
+/**
+ * Returns a `Progress` that prints only if the stream is a terminal. If the stream is not a terminal, `proreus dev` writes log lines
+ * instead.
+ */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { done: () => undefined, say: () => undefined }
   let last = performance.now()

@@ -38,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // A missing package.json is valid. A package.json that cannot be read is ignored, too.
+    // The file package.json is optional. A package.json that cannot be read is treated like a missing one.
     return undefined
   }
   try {

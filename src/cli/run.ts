@@ -278,7 +278,10 @@ function runOptions(connection: Connection, name: string, options: Options, logg
   }
 }
 
-/** Returns the option `leaderElection`. Without a flag, the option is absent, and `run` enables leader election only in a cluster. */
+/**
+ * Returns the option `leaderElection`. If no flag of leader election is set, the option is absent. `run` then enables leader election only
+ * in a cluster.
+ */
 function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> {
   const { leaderElect, leaderElectResourceName, leaderElectResourceNamespace } = options
   const { leaderElectLeaseDuration, leaderElectRenewDeadline, leaderElectRetryPeriod } = options

@@ -18,7 +18,10 @@ export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
   readonly statusCode: number
-  /** The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Check the reason rather than the message, which may change. */
+  /**
+   * The reason of the `Status`: `NotFound`, `Conflict`, `Invalid`, …. Check the reason rather than the message, because the message may
+   * change.
+   */
   readonly reason: string
   readonly causes: readonly StatusCause[]
   /**
@@ -53,7 +56,10 @@ function messageFor(message: string, statusCode: number, context: ApiErrorContex
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
-/** Returns the reason for a response whose body has none. Like client-go, it derives the reason from the HTTP status code. */
+/**
+ * Returns the reason for a response whose body contains no reason. Like client-go, the function derives the reason from the HTTP status
+ * code.
+ */
 function reasonOf(code: number, method = 'GET'): string {
   if (code === 409) return method === 'POST' ? 'AlreadyExists' : 'Conflict'
   const reasons: Readonly<Record<number, string>> = {
@@ -75,12 +81,12 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum number of characters of a response in an error message. A proxy may respond with a whole web page. */
+/** Maximum number of characters of a response body that an error message contains. A proxy may respond with a whole web page. */
 export const longestText = 1000
 
 /**
- * Returns the `Status` of a failure response. If the body is not a `Status`, it returns a new one for the HTTP status code, with a message
- * that contains the beginning of the body, e.g. `404 page not found`.
+ * Returns the `Status` of a failure response. If the body is not a `Status`, the function creates a `Status` from the HTTP status code. The
+ * message of this `Status` contains the beginning of the body, e.g. `404 page not found`.
  */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)
@@ -102,11 +108,11 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // the body is not JSON, so it is used as the message
+    return undefined // the body is not JSON, so the message contains the body as text
   }
 }
 
-/** True for every failure response of the API server. */
+/** True when `error` is an `ApiError`. */
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof ApiError
 }
@@ -124,7 +130,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, 'AlreadyExists')
 }
 
-/** True when the object has changed since it was read, or, in server-side apply, another field manager owns a field. */
+/** True when the object has changed since it was read. In server-side apply, true when another field manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, 'Conflict')
 }

@@ -8,11 +8,16 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 export interface ApiResponse {
   readonly statusCode: number
   readonly headers: ResponseHeaders
-  /** The parsed JSON, in which an integer beyond 2^53 is a `bigint`. When the response has another content type, the body is a string. */
+  /**
+   * The parsed JSON, in which an integer between 2^53 and 2^63 is a `bigint`. When the response has another content type, the body is a
+   * string.
+   */
   readonly body: unknown
 }
 
-/** Returns the body of the response to `request`: parsed when its content type is JSON, otherwise as text. */
+/**
+ * Returns the body of the response to `request`. If the content type is JSON, the body is parsed. Otherwise, the body is returned as text.
+ */
 export function bodyOf(headers: ResponseHeaders, text: string, request: ApiRequest): unknown {
   if (!isJson(headers)) return text
   try {

@@ -3,18 +3,19 @@ import { constants } from 'node:buffer'
 import type { Readable } from 'node:stream'
 
 /**
- * Maximum size of a body in bytes: about 512 MiB, the maximum length of a string in Node.js. A longer body could not be parsed. The cache
- * requests pages of 500 objects. A page reaches this limit only if its objects have about 1 MiB on average.
+ * Maximum size of a body in bytes: about 512 MiB, the maximum length of a string in Node.js. A longer body does not fit into one string,
+ * and cannot be parsed. The cache requests pages of 500 objects. A page reaches this limit only if its objects have about 1 MiB on average.
  */
 export const maxTextBytes = constants.MAX_STRING_LENGTH
 
 /**
- * Returns the body as text. The limit of the body is the smaller one of `maxBytes` and `maxTextBytes`. When the body exceeds the limit, the
- * connection is closed, and the rest of the body is not read. The promise then rejects with `tooLong()`. Without `tooLong`, the promise
- * resolves to the beginning of the body.
+ * Returns the body as text. The limit of the body is the smaller of `maxBytes` and `maxTextBytes`. When the body exceeds the limit, the
+ * connection is closed, and the rest of the body is not read. The promise then rejects with `tooLong()`. If `tooLong` is absent, the
+ * promise resolves to the beginning of the body.
  *
- * The function does not call methods of undici's bodies such as `body.text()`. undici's bodies refer to each other and to the results of
- * these methods until the next full garbage collection. The texts of all pages of a list would therefore remain in memory until then.
+ * The function does not call methods of undici's bodies such as `body.text()`. The bodies of undici refer to each other, and to the texts
+ * that these methods return. If the function called these methods, the texts of all pages of a list would remain in memory until the next
+ * full garbage collection.
  */
 export async function readText(body: Readable, maxBytes: number, tooLong?: () => Error): Promise<string> {
   const limit = Math.min(maxBytes, maxTextBytes)

@@ -23,7 +23,7 @@ export interface ClientAsOptions {
   readonly guard?: (() => void) | undefined
   /** Time limit of one attempt in milliseconds, instead of the limit of the transport. */
   readonly timeoutMs?: number | undefined
-  /** The user in whose name the client sends its requests. */
+  /** The user that the client impersonates in its requests. */
   readonly impersonate?: Impersonation | undefined
 }
 

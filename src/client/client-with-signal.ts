@@ -1,6 +1,6 @@
 /**
- * `clientWithSignal`: a client whose requests are aborted when a signal aborts. A reconcile or a webhook handler uses it, so that it sends
- * no requests after its signal has aborted.
+ * `clientWithSignal`: a client whose requests are aborted when a signal aborts. Reconciles and webhook handlers use this client. After the
+ * signal of a reconcile or a webhook call has aborted, the client sends no requests.
  */
 import type { Client } from './client.ts'
 

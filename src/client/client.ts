@@ -45,17 +45,17 @@ export type { WatchEvent }
 export type * from './options.ts'
 
 /**
- * A client of the Kubernetes API. Objects are plain JSON. An integer beyond 2^53 is a `bigint`, so it keeps all digits.
+ * A client of the Kubernetes API. Objects are plain JSON. An integer between 2^53 and 2^63 is a `bigint`, so all digits are preserved.
  *
- * A subresource is selected by an option of the verbs, because it is read and written with the same verbs as an object. The option
- * determines the static types, so the client needs no method for each subresource:
+ * An option of the verbs selects a subresource, because the same verbs read and write objects and subresources. The option determines the
+ * static types, so the client needs no method for each subresource:
  *
  *     await client.get(apps.deployment, key, { subresource: 'scale' })
  *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
  *     await client.create(core.pod, { metadata: key }, { subresource: 'eviction' })
  *     await client.create(core.serviceAccount, { metadata: key, spec: { audiences: [] } }, { subresource: 'token' })
  *
- * The status has shorter methods, because every reconciler needs them, and logs have a method, because they are text.
+ * The status has separate, shorter methods, because every reconciler needs the status. Logs have a separate method, because logs are text.
  *
  * Methods reject with one of these errors:
  *
@@ -71,7 +71,7 @@ export type * from './options.ts'
 export interface Client {
   /** The field manager of write requests whose options do not name another field manager. */
   readonly fieldManager: string
-  /** Reads an object, or with `options.subresource` a subresource of it, e.g. the `Scale` of a Deployment. */
+  /** Reads an object. With `options.subresource`, reads a subresource of the object, e.g. the `Scale` of a Deployment. */
   get<R extends ResourceType, const Options extends GetOptions = GetOptions>(
     type: R,
     key: ObjectKey,
@@ -84,15 +84,18 @@ export interface Client {
    * closed.
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  /** Creates an object. With `options.subresource`, sends `object` to a subresource of the object that `object.metadata` names. */
+  /**
+   * Creates an object. With `options.subresource`, sends `object` to a subresource of the existing object that has the name in
+   * `object.metadata`.
+   */
   create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
     type: R,
     object: Writable<WrittenOf<R, Options>>,
     options?: Options,
   ): Promise<ResultOf<R, Options>>
   /**
-   * Replaces the object, or with `options.subresource` a subresource of it. Rejects with a conflict when `object` has another
-   * resourceVersion than the stored object.
+   * Replaces the object. With `options.subresource`, replaces a subresource of the object. Rejects with a conflict when the resourceVersion
+   * of `object` differs from the resourceVersion of the stored object.
    */
   update<R extends ResourceType, const Options extends UpdateOptions = UpdateOptions>(
     type: R,
@@ -100,8 +103,8 @@ export interface Client {
     options?: Options,
   ): Promise<ResultOf<R, Options>>
   /**
-   * Patches the object with a merge patch, unless `options.type` selects another type. `null` removes a field. With `options.subresource`,
-   * it patches the subresource, e.g. with `{ spec: { replicas: 3 } }` for `scale`.
+   * Patches the object. The patch is a merge patch if `options.type` is absent. In a merge patch, `null` removes a field. With
+   * `options.subresource`, patches the subresource, e.g. with `{ spec: { replicas: 3 } }` for `scale`.
    */
   patch<R extends ResourceType, const Options extends PatchOptions = PatchOptions>(
     type: R,
@@ -135,11 +138,14 @@ export interface Client {
    */
   deleteCollection<R extends ResourceType>(type: R, options: DeleteCollectionOptions): Promise<Status | ObjectList<ObjectOf<R>>>
   /**
-   * Yields the lines of a container's logs, without their newlines. With `follow`, it yields new lines until the container ends. When the
+   * Yields the lines of a container's logs, without newlines. With `follow`, new lines are yielded until the container ends. When the
    * caller stops iterating, the connection is closed.
    */
   logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<string>
-  /** Sends a request to any path, e.g. `/version` or `/readyz`. Resolves to the parsed JSON or, for another content type, to a string. */
+  /**
+   * Sends a request to any path, e.g. `/version` or `/readyz`. Resolves to the parsed JSON. If the content type is not JSON, resolves to a
+   * string.
+   */
   raw(path: string, options?: RawOptions): Promise<unknown>
   close(): Promise<void>
 }
@@ -147,7 +153,7 @@ export interface Client {
 export interface ClientOptions extends TransportOptions {
   /** The field manager in `managedFields` for the writes of this client. Default `proreus`. */
   readonly fieldManager?: string
-  /** The user in whose name the client sends its requests. It replaces the impersonation of a kubeconfig. */
+  /** The user that the client impersonates in its requests. This user replaces the impersonated user of the kubeconfig. */
   readonly impersonate?: Impersonation | undefined
 }
 
@@ -337,7 +343,8 @@ export function clientOver(
     async *logs(key, options = {}) {
       checkVerbOptions('logs', options)
       const { signal: _signal, timeoutMs: _timeoutMs, ...query } = options
-      // With `follow`, there is no time limit: the API server sends the response headers only with the first line, which may take any time.
+      // With `follow`, there is no default time limit. The API server sends the response headers only with the first line, and the
+      // container may write the first line at any time.
       const limits = options.follow === true ? { timeoutMs: Infinity, ...limitsOf(options) } : limitsOf(options)
       const path = objectPath(pod, key, 'log')
       yield* readLines(await transport.stream({ type: pod, method: 'GET', verb: 'get', path, query, accept: '*/*', ...limits, ...asUser }))
@@ -390,7 +397,7 @@ function requireAllFields(type: ResourceType, verb: string): void {
   )
 }
 
-/** The apiVersion and kind of the subresources that have another kind than their object. */
+/** The apiVersion and kind of the subresources whose kind differs from the kind of the object. */
 const subresourceTypes: ReadonlyMap<string, { readonly apiVersion: string; readonly kind: string }> = new Map([
   ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
   ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],

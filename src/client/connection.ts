@@ -19,8 +19,8 @@ export interface Connection {
   /** The URL of the API server: `https://host:port`, optionally with a path prefix. */
   readonly server: string
   /**
-   * Trusted certificates as PEM. Each is a trust anchor, whether it is self-signed or not (see `trust`). When absent, the certificates of
-   * the system are trusted.
+   * Trusted certificates as PEM. Each certificate is a trust anchor, even if the certificate is not self-signed (see `trust`). When absent,
+   * the certificates of the system are trusted.
    */
   readonly ca?: string
   readonly insecureSkipTlsVerify?: boolean
@@ -31,24 +31,26 @@ export interface Connection {
   /** The namespace of the kubeconfig's context or of the Pod. */
   readonly namespace?: string
   /**
-   * Returns the `Authorization` header. It is called for each request, because tokens rotate and exec plugins return new tokens. `refused`
-   * is the header that the server has just rejected with 401. The function should then load a new header, even if it has cached `refused`.
+   * Returns the `Authorization` header. The function is called for each request, because tokens rotate and exec plugins return new tokens.
+   * `refused` is the header that the server has just rejected with 401. The function should then load a new header, even if it has cached
+   * `refused`.
    *
-   * A call of this function does not keep the process alive while an exec plugin runs. A request of a client does.
+   * A call of this function alone does not keep the process alive while an exec plugin runs. A pending request of a client keeps the
+   * process alive.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, e.g. the headers of impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>>
   /**
-   * Returns the client certificate and its key as PEM, and the trusted certificates if they may change. When the result has no `ca`, the
-   * `ca` of the connection applies. The function is called for each request. When the result differs from the previous one, new connections
-   * are opened. `refused` contains the certificate and key of a request that the server has just rejected with 401. The function should
-   * then load a new certificate, even if it has cached `refused`.
+   * Returns the client certificate and its key as PEM. If the trusted certificates may change, the result contains these certificates, too.
+   * When the result has no `ca`, the `ca` of the connection applies. The function is called for each request. When the result differs from
+   * the result of the previous call, new connections are opened. `refused` contains the certificate and key of a request that the server
+   * has just rejected with 401. The function should then load a new certificate, even if it has cached `refused`.
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /**
-   * Opens a new connection to an API server in this process, without TCP and TLS (like `Dial` of k8s.io/client-go/rest: Config). When
-   * `dial` is present, `tls`, the certificates and the proxy have no effect.
+   * Opens a new connection to an API server in this process, without TCP and TLS (like `Dial` of k8s.io/client-go/rest: Config). If `dial`
+   * is present, the options for TLS and for the proxy have no effect.
    */
   readonly dial?: () => Duplex
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */

@@ -14,7 +14,10 @@ export interface Credentials extends TlsFiles {
  * an exec plugin runs.
  */
 const refreshIntervalMs = 10_000
-/** Time limit of one load in milliseconds. Later requests share a load that has not ended, so a load that hangs would block all of them. */
+/**
+ * Time limit of one load in milliseconds. Concurrent requests share one load. Without a limit, a load that hangs would block all later
+ * requests.
+ */
 const loadLimitMs = 60_000
 
 interface Options {
@@ -23,7 +26,7 @@ interface Options {
   readonly maxAgeMs: number
   /**
    * True when the previous credentials remain in use after a failed load. client-go does the same for token files. A load can fail while
-   * the kubelet replaces the files, and the previous token is still valid for some time. Default: false.
+   * the kubelet replaces the files. The previous token then remains valid for some time. Default: false.
    */
   readonly keepsPrevious?: boolean
 }
@@ -40,8 +43,8 @@ export class CachedCredentials {
   #refreshedAt = -Infinity
 
   /**
-   * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. `load` must then bypass any
-   * cache of its own.
+   * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. If `load` has a cache,
+   *   `load` must then bypass this cache.
    */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: Options) {
     this.#load = load
@@ -87,7 +90,10 @@ export class CachedCredentials {
   }
 }
 
-/** Returns true if `refused` and `current` have the same header. If `refused` has no header, their client certificates are compared. */
+/**
+ * Returns true if `refused` and `current` have the same header. If `refused` has no header, the function compares the client certificates
+ * instead.
+ */
 function isSame(refused: Credentials, current: Credentials): boolean {
   const { authorization, cert } = refused
   return authorization === undefined ? cert !== undefined && cert === current.cert : authorization === current.authorization

@@ -8,30 +8,31 @@ import { trust } from './trust.ts'
 import { Agent, buildConnector, Pool, ProxyAgent, Socks5ProxyAgent } from './undici.ts'
 
 /**
- * Maximum number of connections for requests. It is sufficient for all workers and webhooks together. By default, the API server handles
- * 400 requests at a time (--max-requests-inflight), so one client cannot exhaust this limit.
+ * Maximum number of connections for requests. This number is sufficient for all workers and webhooks together. By default, the API server
+ * handles 400 requests at a time (--max-requests-inflight), so one client with 100 connections cannot use the whole capacity.
  */
 const maxConnections = 100
 
 /**
- * Time after which an idle connection is closed. It is shorter than the idle timeouts of the API server (90 s) and of usual load balancers.
- * Otherwise, the peer might close a connection just as a request is sent on it.
+ * Time in milliseconds after which an idle connection is closed. This time is shorter than the idle timeouts of the API server (90 s) and
+ * of usual load balancers. Otherwise, the server could close a connection at the moment when the client sends a request.
  */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes, so watches in
- * a common pool could leave no connection for requests. HTTP/2, the default of undici 8, is disabled: it would use a single connection, on
- * which a lost packet or an unresponsive peer blocks all requests. docs/guides/client.md has the measurements.
+ * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes. In a common
+ * pool, watches could occupy all connections, and block the requests. HTTP/2, the default of undici 8, is disabled, because all requests
+ * would share one HTTP/2 connection. A lost packet or an unresponsive peer would then block all requests. docs/guides/client.md has the
+ * measurements.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: TlsFiles
   /**
-   * All open sockets, to the API server or to the proxy. `destroy` closes them. Otherwise undici would wait for each socket that is still
-   * connecting, directly or through a proxy, until it has connected or its time is over.
+   * All sockets to the API server or to the proxy, including sockets that are still connecting. `destroy` closes these sockets. If
+   * `destroy` did not close a connecting socket, undici would wait until the connection is established or times out.
    */
   readonly #sockets = new Set<Socket>()
   #requestsEnded: Promise<void> | undefined
@@ -42,7 +43,7 @@ export class Dispatchers {
     this.watches = dispatcher(connection, tls, null, this.#sockets)
   }
 
-  /** Returns whether these connections use the client certificate and the trusted certificates of `tls`. */
+  /** Returns true when these connections use the client certificate, its key and the trusted certificates of `tls`. */
   carry(tls: TlsFiles): boolean {
     return this.#tls.cert === tls.cert && this.#tls.key === tls.key && this.#tls.ca === tls.ca
   }
@@ -120,7 +121,10 @@ function dialed(dial: () => Duplex): Connectors.connector {
   }
 }
 
-/** Returns a function that makes the pools of a `ProxyAgent`. Its pools of tunnels have a connector that returns no socket. */
+/**
+ * Returns a function that creates the pools of a `ProxyAgent`. `sockets` contains the sockets to the proxy. The connector of a tunnel
+ * returns no socket, so `sockets` does not contain the TLS sockets of tunnels.
+ */
 function trackedPools(sockets: Set<Socket>): (origin: URL | string, options: Pools.Options) => Dispatcher {
   return (origin, options) => {
     const { connect } = options
@@ -128,7 +132,7 @@ function trackedPools(sockets: Set<Socket>): (origin: URL | string, options: Poo
   }
 }
 
-/** Wraps a connector, so `sockets` contains each socket until the socket is closed. */
+/** Wraps a connector. `sockets` contains each socket that the connector returns, until the socket is closed. */
 function tracked(connector: Connectors.connector, sockets: Set<Socket>): Connectors.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, callback)

@@ -13,7 +13,7 @@ interface ExecConfig {
   readonly apiVersion: string
   readonly command: string
   readonly args: readonly string[]
-  /** The environment variables that are added to those of this process. */
+  /** The environment variables of the plugin, in addition to the environment variables of this process. */
   readonly env: Readonly<Record<string, string>>
   /** Advice on installing the command. */
   readonly installHint: string | undefined
@@ -24,7 +24,7 @@ interface ExecConfig {
 export interface ExecPluginOptions {
   /** The `exec` entry of the kubeconfig's user. */
   readonly exec: JsonObject
-  /** The `cluster` entry of the kubeconfig. Its paths are absolute. */
+  /** The `cluster` entry of the kubeconfig. All file paths in this entry are absolute. */
   readonly cluster: JsonObject
   /** The CA of the cluster as PEM. */
   readonly ca: string | undefined
@@ -45,8 +45,8 @@ const limitMs = 55_000
 const maxOutput = 1024 * 1024
 
 /**
- * Runs a credential plugin, and caches its credentials until their `expirationTimestamp`, or until the server rejects them. Concurrent
- * callers share one run of the plugin.
+ * Runs a credential plugin and caches the credentials. The cache is valid until the `expirationTimestamp` of the credentials, or until the
+ * server rejects the credentials. Concurrent callers share one run of the plugin.
  */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions
@@ -114,7 +114,10 @@ export class ExecPlugin {
     return answer.status
   }
 
-  /** Runs the command, and returns its standard output. An interactive plugin gets the terminal for its questions. */
+  /**
+   * Runs the command, and returns its standard output. An interactive plugin inherits standard input, so the plugin can ask questions on
+   * the terminal.
+   */
   #output(): Promise<string> {
     const { command, args, interactive, installHint } = this.#config
     const env = { ...this.#options.env, ...this.#config.env, KUBERNETES_EXEC_INFO: JSON.stringify(this.#request()) }
@@ -124,8 +127,8 @@ export class ExecPlugin {
         windowsHide: true,
         stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
       })
-      // The plugin does not keep this process alive. A request that waits for the credentials does. When this process exits, `kill` ends
-      // the plugin.
+      // The plugin alone does not keep this process alive. A request that waits for the credentials keeps this process alive. When this
+      // process exits, `kill` ends the plugin.
       for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) handle?.unref()
       const kill = (): void => {
         child.kill('SIGKILL')
@@ -174,7 +177,7 @@ function configOf(exec: JsonObject, isTerminal: boolean): ExecConfig {
   if (!interactiveModes.includes(interactiveMode ?? undefined))
     throw new Error(`exec.interactiveMode is ${quote(String(interactiveMode))}; expected is Never, IfAvailable or Always`)
   if (interactiveMode === 'Always' && !isTerminal) throw new Error('exec.interactiveMode is Always, but there is no terminal')
-  // For v1beta1, the default is IfAvailable. For v1, kubectl rejects an absent mode; here it means Never.
+  // For v1beta1, an absent mode means IfAvailable. For v1, kubectl rejects an absent mode. Proreus treats an absent mode of v1 as Never.
   const mode = interactiveMode ?? (apiVersion.endsWith('/v1beta1') ? 'IfAvailable' : 'Never')
   return {
     apiVersion,

@@ -1,6 +1,6 @@
 /**
- * `MapFunctionRetries`: calls a map function again after it has thrown for an object. Without a retry, the keys for this object would never
- * be enqueued.
+ * `MapFunctionRetries`: calls a map function again for each object for which the map function has thrown. Without these retries, the keys
+ * for such an object would never be enqueued.
  */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -12,8 +12,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 /**
- * The pauses between retries are 1 s, 2 s, 4 s, …. The tenth retry is the last one, 17 minutes after the first error. Without a limit, a
- * map function that always throws would be retried forever, even for a deleted object.
+ * The first retry follows 1 s after the error. Each further pause is twice as long as the one before. The tenth retry, 17 minutes after the
+ * first error, is the last one. Without a limit, a map function that always throws would be retried forever, even for a deleted object.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -22,11 +22,11 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. Both states are retried. The states between them
-   * are not retried. The map function has usually thrown for these states too, so they have not enqueued any keys.
+   * The oldest and the newest state of the object for which the map function has thrown. A retry maps only these two states. The map
+   * function has usually thrown for the states between them too, so those states have not enqueued any keys.
    *
-   * `oldest` may be the old state of an update. The map function may have succeeded for this state in an earlier call. The keys of that
-   * call must be enqueued again, because the object has changed since.
+   * After an update, `oldest` may be the state before the update. An earlier call of the map function may have enqueued the keys of this
+   * state. These keys must be enqueued again, because the object has changed since that call.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject
@@ -45,14 +45,17 @@ export interface MapFunctionRetriesOptions {
 
 export class MapFunctionRetries {
   readonly #options: MapFunctionRetriesOptions
-  /** The pending retries, by the keys of the mapped objects. */
+  /** The pending retries. Each retry is stored under the key of the object for which the map function has thrown. */
   readonly #pending = new Map<string, Pending>()
 
   constructor(options: MapFunctionRetriesOptions) {
     this.#options = options
   }
 
-  /** Schedules a retry for an object. The map function has thrown for the states `oldest` and `newest`, which may be the same. */
+  /**
+   * Schedules a retry for an object. `oldest` and `newest` are the states for which the map function has thrown. They may be the same
+   * state.
+   */
   add(oldest: ReadonlyObject, newest: ReadonlyObject, error: unknown): void {
     const key = formatKey(newest.metadata)
     const known = this.#pending.get(key)
@@ -86,7 +89,8 @@ export class MapFunctionRetries {
     }
     if (this.#pending.get(key) !== pending) return
     this.#pending.delete(key)
-    // `add` was called during the retry: the map function has also thrown for a state that is newer than `newest`.
+    // If `add` was called during this retry, the map function has also thrown for a state that is newer than `newest`. This state needs
+    // another retry.
     if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

@@ -1,5 +1,6 @@
 /**
- * Combines an operator's functions `reconcile`, which takes an object, and `deleted`, which takes a key, into one `Reconciler`.
+ * Combines two functions of an operator into one `Reconciler`: `reconcile`, which is called with an object, and `deleted`, which is called
+ * with a key.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
@@ -11,13 +12,14 @@ import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './r
 import { isTerminal } from './reconciler.ts'
 
 /**
- * Returns a reconciler that calls `reconcile` with the object in the cache, or `deleted` when the object is gone.
+ * Returns a reconciler. If the cache contains the object, the reconciler calls `reconcile`. If the object is gone, the reconciler calls
+ * `deleted`.
  *
- * An object that the cache lacks may still exist, because the event of a dependent may arrive before the event of its owner. If no deletion
- * event was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
+ * The cache may lack an existing object, because the event of a dependent may arrive before the event of its owner. If no deletion event
+ * was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
  *
- * The type may be a view. When an object leaves the view, a deletion event is received, and `deleted` is called. For an object that exists
- * outside the view and has never been in the view, neither function is called.
+ * The type may be a view. When an object leaves the view, the informer receives a deletion event, and the reconciler calls `deleted`. If an
+ * object exists outside the view and has never been in the view, neither `reconcile` nor `deleted` is called.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */
@@ -42,7 +44,8 @@ export function objectReconciler<R extends ResourceType>(
       seenGone.delete(key)
       return result
     } catch (error) {
-      // After an error that is not terminal, the key stays in `seenGone`, because the reconciler is called again.
+      // A terminal error is not retried, so the key is removed from `seenGone`. After any other error, the key stays in `seenGone` for the
+      // retry.
       if (isTerminal(error)) seenGone.delete(key)
       throw error
     }

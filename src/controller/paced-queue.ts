@@ -1,15 +1,15 @@
-/** `PacedQueue`: a work queue that hands out each key at most once in an interval. */
+/** `PacedQueue`: a work queue that hands out the same key at most once in each interval of `minIntervalMs`. */
 import type { WorkQueueOptions } from './queue.ts'
 import { WorkQueue } from './queue.ts'
 
 export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<Key> {
-  /** The shortest time between two hand-outs of one key in milliseconds. */
+  /** The minimum time in milliseconds between two times at which the queue hands out the same key. */
   readonly minIntervalMs: number
 }
 
 /**
- * A key that was handed out less than `minIntervalMs` ago waits for the rest of the interval, with a timer. Calls of `add` for the key do
- * not shorten this time. A retry waits for its back-off or for the rest of the interval, whichever is longer.
+ * If a key was handed out less than `minIntervalMs` ago, a timer delays the key until the rest of the interval has passed. Calls of `add`
+ * for the key do not shorten this delay. A retry waits for its back-off or for the rest of the interval, whichever is longer.
  */
 export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   readonly #options: PacedQueueOptions<Key>
@@ -38,8 +38,8 @@ export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   }
 
   /**
-   * Returns true if the key may be processed now. Otherwise, adds the key again with the rest of the interval as the delay, and returns
-   * false.
+   * Returns true if the key may be processed now. If the key must wait, adds the key again with the rest of the interval as the delay, and
+   * returns false.
    */
   #keep(key: Key): boolean {
     const restMs = this.#restOf(key)
@@ -50,8 +50,8 @@ export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   }
 
   /**
-   * Returns the milliseconds for which a key must wait. Before it returns 0, it stores the current time as the time at which the key was
-   * handed out.
+   * Returns the time in milliseconds for which the key must still wait. If this time is 0, the function also stores the current time as the
+   * time at which the key was handed out.
    */
   #restOf(key: Key): number {
     const { clock, minIntervalMs } = this.#options

@@ -9,10 +9,10 @@ import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import { refersTo } from '../api/owner-reference.ts'
 
 /**
- * A function that returns false for an event that must not enqueue any key.
+ * A function that returns true to accept an event, and false to reject the event. A rejected event does not enqueue any key.
  *
- * A predicate for Pods must be assignable to a `Predicate` of any object. `Predicate` is therefore the type of a method: TypeScript
- * compares the parameters of methods bivariantly.
+ * `Predicate` is the type of a method, because TypeScript compares the parameters of methods bivariantly. A predicate for Pods can
+ * therefore be assigned to a `Predicate` for any object.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = { test(event: ObjectEvent<T>): boolean }['test']
 
@@ -23,7 +23,7 @@ function onUpdate(changed: (object: DeepReadonly<KubernetesObject>, old: DeepRea
 
 /**
  * Rejects updates that leave `metadata.generation` unchanged. Such updates usually change only the status or metadata. All other events are
- * accepted, and so are updates of objects without a generation.
+ * accepted. If an object has no generation, all updates of this object are accepted.
  */
 export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
@@ -40,7 +40,10 @@ export const annotationsChanged: Predicate = onUpdate(
   (object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
 )
 
-/** Rejects updates that leave the finalizers unchanged, whatever their order is. All other events are accepted. */
+/**
+ * Rejects updates that leave the finalizers unchanged. A different order of the finalizers does not count as a change. All other events are
+ * accepted.
+ */
 export const finalizersChanged: Predicate = onUpdate((object, old) => !jsonEqual(finalizersOf(object), finalizersOf(old)))
 
 function finalizersOf({ metadata }: DeepReadonly<KubernetesObject>): readonly string[] {
@@ -91,7 +94,7 @@ export function funcs<T extends KubernetesObject = KubernetesObject>(functions: 
 
 /**
  * Accepts events of objects whose labels match a selector, e.g. `{ matchLabels: { app: 'web' } }`. An update is also accepted when only the
- * old object matches: the object has left the selection, and the controller must be notified.
+ * old object matches, because the controller must be notified that the object no longer matches.
  *
  * @throws {ProreusError} `PRO_INPUT` when the selector is invalid.
  */

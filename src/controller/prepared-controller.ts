@@ -38,7 +38,7 @@ import { Workers } from './workers.ts'
 export interface ControllerCache extends LeaseSource, OwnWrites {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
-  /** The namespaces to which the cache is limited; empty for all namespaces. */
+  /** The namespaces to which the cache is limited. An empty list means all namespaces. */
   readonly namespaces: readonly string[]
 }
 
@@ -53,19 +53,19 @@ export interface ControllerEnvironment {
   /** The grace period of a shutdown in milliseconds. When this time has passed, the signals of running reconciles abort. Default: 30 s. */
   readonly graceMs?: number
   /**
-   * The lease duration of the leader election in milliseconds. A standby keeps the keys of changed objects for this time plus 45 s.
-   * Default: 15 s.
+   * The lease duration of the leader election in milliseconds. On a standby, the keys of changed objects stay in the queue for this time
+   * plus 45 s. Default: 15 s.
    */
   readonly leaseDurationMs?: number
   /** The limit of concurrent reconciles that all controllers of the process share. Default: no limit. */
   readonly limit?: ConcurrencyLimit
-  /** Called with the work queue of the controller, for the debug endpoint. */
+  /** Called with the work queue of the controller. The debug endpoint shows the entries of this queue. */
   readonly onQueue?: (controller: string, queue: Pick<WorkQueue<string>, 'entries' | 'size'>) => void
-  /** Returns a number in [0, 1), for jitter and `reconcileID`. Default: `Math.random`. */
+  /** Returns a random number in [0, 1), which is used for jitter and for `reconcileID`. Default: `Math.random`. */
   readonly random?: () => number
 }
 
-/** A controller whose informers and queue exist. It reconciles only during calls of `work`. */
+/** A controller that watches its types and fills its work queue. It reconciles objects only during calls of `work`. */
 export interface PreparedController {
   /**
    * Reconciles until one of the signals aborts. Rejects when a worker fails. After the promise has resolved, `work` may be called again.
@@ -123,7 +123,7 @@ export function prepareController(
   const running = new RunningReconciles({ controller: name, cache: leasing, writes: cache, client, clock, events, random, logger }, queue)
   const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
   const seenGone = new Set<string>()
-  // A map function may read any informer and index. Therefore, all informers and indexes are created before the first event.
+  // A map function may read any informer and index. Therefore, all informers and indexes are created before the event handlers are added.
   const informers = types.map((each) => cache.informer(each))
   for (const index of settings.indexes ?? []) cache.addIndex(index)
   const enqueue: Enqueue = (key, { priority, newest, cause }) => running.changed(key, priority, newest, cause)

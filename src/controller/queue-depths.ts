@@ -1,9 +1,9 @@
-/** `QueueDepths`: the number of ready keys for each priority, which `workqueue_depth` reports. */
+/** `QueueDepths`: counts the ready and held keys of each priority. The metric `workqueue_depth` reports these counts. */
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 
 /**
  * Maximum number of priorities that have a metric series of their own. All further priorities share one series. The limit is needed because
- * a reconciler may return any priority. The maximum and the label are those of controller-runtime.
+ * a reconciler may return any priority. The maximum and the label of the shared series are the same as in controller-runtime.
  */
 const maxPriorities = 25
 const otherPriorities = 'exceeded_cardinality_limit'
@@ -16,7 +16,7 @@ export class QueueDepths {
     this.#metrics = metrics
   }
 
-  /** Adds `change` to the number of ready keys with this priority. */
+  /** Adds `change` to the number of ready and held keys with this priority. */
   count(priority: number, change: 1 | -1): void {
     const label = this.#depths.has(priority) || this.#depths.size < maxPriorities ? priority : otherPriorities
     const depth = (this.#depths.get(label) ?? 0) + change

@@ -13,13 +13,13 @@ import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
   /**
-   * Delay in milliseconds until the key is ready. Default 0. A key that is added with a delay gets a timer. An `add` without a delay, a
-   * retry and the processing of the key do not change the timer. Before the timer is due, only `forget` and `drop` remove it.
+   * Delay in milliseconds until the key is ready. Default 0. If a key is added with a delay, it gets a timer. The timer does not change
+   * when the key is added without a delay, retried or processed. Before the timer is due, only `forget` and `drop` remove it.
    */
   readonly after?: number
   /**
-   * The priority of the key. A key with a higher priority is processed earlier: a priority of 1 counts as {@link stepMs} milliseconds of
-   * waiting. Default 0.
+   * The priority of the key. A key with a higher priority is processed earlier: a priority of 1 has the same effect as {@link stepMs}
+   * milliseconds of waiting. Default 0.
    */
   readonly priority?: number | undefined
 }
@@ -30,7 +30,8 @@ export interface AddOptions {
  */
 const stepMs = 100
 /**
- * Priorities above 600 count as 600, and priorities below -600 count as -600. A priority therefore counts as at most a minute of waiting.
+ * Priorities above 600 count as 600, and priorities below -600 count as -600. Therefore, a priority has at most the effect of one minute of
+ * waiting.
  */
 const maxPriority = 600
 
@@ -53,9 +54,12 @@ interface Item<Key extends string> extends DelayedItem {
    * `readyAt`.
    */
   addedAt: number
-  /** `readyAt` minus `priority` × `stepMs`. The ready item with the lowest rank is processed first. */
+  /**
+   * `readyAt` minus `stepMs` × the priority, where the priority is limited to the range from -`maxPriority` to `maxPriority`. The ready
+   * item with the lowest rank is processed first.
+   */
   rank: number
-  /** Breaks ties: of two items with the same rank or the same `readyAt`, the one with the lower `order` comes first. */
+  /** If two items have the same rank or the same `readyAt`, the item with the lower `order` comes first. */
   order: number
   /**
    * A retry or a timer is `delayed` until `readyAt`. A `ready` item waits for a worker. A `held` item becomes `ready` when the worker that
@@ -70,7 +74,7 @@ export interface QueueEntry<Key extends string = string> {
   /** A key that a worker processes is `working`. When the key is added again during the processing, a second entry of the key is `held`. */
   readonly state: 'delayed' | 'ready' | 'held' | 'working'
   readonly priority: number
-  /** Consecutive failures; absent if the rate limiter does not count them. */
+  /** The number of consecutive failures. Absent if the rate limiter does not count failures. */
   readonly failures?: number
   /**
    * For `delayed`: seconds until the key is ready. For `ready` and `held`: seconds of waiting. For `working`: seconds since the worker
@@ -87,10 +91,10 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A key has at most one entry that is ready, held or a retry, and at most one timer. Keys with the same priority are processed in FIFO
- * order. Keys with a higher priority are processed earlier, unless a key with a lower priority has waited long enough (see `stepMs`). Two
- * workers never process the same key at the same time: after `get` or `take` has returned a key, the queue returns this key again only when
- * `done` has been called.
+ * A key has at most one timer, and at most one other entry, which is ready, held or a retry. Keys with the same priority are processed in
+ * FIFO order. Keys with a higher priority are processed earlier, unless a key with a lower priority has waited long enough (see `stepMs`).
+ * Two workers never process the same key at the same time: after `get` or `take` has returned a key, the queue does not return this key
+ * again before `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -100,8 +104,8 @@ export class WorkQueue<Key extends string> {
   /** The ready and held items, and the retries. */
   readonly #items = new Map<Key, Item<Key>>()
   /**
-   * The timers: the items of `add` with `after`. While a worker processes a key, the timer of the key stays in this map, but is not in
-   * `#delayed`.
+   * The timers, which are created by `add` with `after`. While a worker processes a key, the timer of the key stays in this map, but is not
+   * in `#delayed`, so the timer cannot become due.
    */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
@@ -126,8 +130,11 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Adds `key`; with `after`, adds a timer for `key`. An existing entry or timer gets the higher of the two priorities and the earlier of
-   * the two times. Without `after`, an existing retry of the key becomes ready.
+   * With `after`, adds a timer for `key`. If the key already has a timer, that timer gets the higher of the two priorities and the earlier
+   * of the two times.
+   *
+   * Without `after`, adds an entry for `key`. If the key already has an entry, that entry gets the higher of the two priorities. If that
+   * entry is a retry, it no longer waits for its back-off.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
@@ -139,7 +146,7 @@ export class WorkQueue<Key extends string> {
 
   /**
    * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If the key is already ready or held, no retry is added,
-   * but the priority of the entry may be raised. The default priority is `priorityOf(key)`.
+   * and the entry gets the higher of the two priorities. The default of `priority` is `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return
@@ -190,14 +197,17 @@ export class WorkQueue<Key extends string> {
     return item && this.#handOut(item)
   }
 
-  /** Must be called when a key from `get` or `take` has been processed. If the key was added meanwhile, it becomes ready again. */
+  /**
+   * Must be called when a key from `get` or `take` has been processed. If the key was added during the processing, it becomes ready again.
+   */
   done(key: Key): void {
     const work = this.#working.get(key)
     if (work === undefined) return
     this.#working.delete(key)
     this.#metrics?.worked(this.#secondsSince(work.startedAt))
     this.#idle.resolve(key)
-    // The timer is added before `#offer` is called. `#offer` may hand out the key immediately, and `#handOut` must then remove the timer.
+    // The timer is added to `#delayed` before `#offer` is called. `#offer` may hand out the key immediately, and `#handOut` must then find
+    // the timer in `#delayed` to remove it.
     const timer = this.#timers.get(key)
     if (timer !== undefined) this.#delayed.add(timer)
     const item = this.#items.get(key)
@@ -243,8 +253,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Resolves when no worker is processing `key`. Immediately afterwards, a queued entry of the key may be handed out, unless the queue is
-   * paused or the entry is dropped first.
+   * Resolves when no worker is processing `key`. Immediately afterwards, the queue may hand out another entry of the key, unless the queue
+   * is paused or that entry has been dropped.
    *
    * @throws the reason of `signal` when the signal aborts first.
    */
@@ -266,7 +276,7 @@ export class WorkQueue<Key extends string> {
     for (const waiter of this.#waiters) waiter(undefined)
   }
 
-  /** Returns at most `limit` entries of the queue, first the keys that workers are processing. */
+  /** Returns at most `limit` entries of the queue. The keys that workers are processing come first. */
   entries(limit: number): readonly QueueEntry<Key>[] {
     const now = this.#clock.monotonicNow()
     const entries: QueueEntry<Key>[] = []
@@ -285,7 +295,7 @@ export class WorkQueue<Key extends string> {
     return entries
   }
 
-  /** The number of entries. */
+  /** The number of all entries of the queue, including the keys that workers are processing. */
   get size(): number {
     return this.#working.size + this.#items.size + this.#timers.size
   }
@@ -333,7 +343,7 @@ export class WorkQueue<Key extends string> {
     return { key, priority, readyAt, addedAt: readyAt, rank: 0, order: this.#order++, state: 'delayed', position: -1 }
   }
 
-  /** Gives a delayed item the higher of two priorities and the earlier of two times. */
+  /** Raises the priority of a delayed item to at least `priority`, and ensures that the item becomes ready at `readyAt` or earlier. */
   #improve(item: Item<Key>, priority: number, readyAt: number): void {
     item.priority = Math.max(item.priority, priority)
     if (readyAt >= item.readyAt) return
@@ -360,7 +370,7 @@ export class WorkQueue<Key extends string> {
     this.#delayed.remove(timer)
   }
 
-  /** A retry that is due becomes ready. A timer that is due adds its key. */
+  /** Handles an item that is due. A retry becomes ready. A timer is removed, and its key is added. */
   #onDue(item: Item<Key>): void {
     if (this.#items.get(item.key) === item) {
       this.#becomeReady(item)
@@ -396,8 +406,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Takes a place of the concurrency limit, and removes and returns the first ready item. Returns undefined when the queue is paused, when
-   * no item is ready, or when no place is free.
+   * Removes and returns the first ready item, and takes a place of the concurrency limit for this item. Returns undefined when the queue is
+   * paused, when no item is ready, or when no place is free.
    */
   #takeReady(): Item<Key> | undefined {
     if (this.#paused || this.#ready.first === undefined) return undefined

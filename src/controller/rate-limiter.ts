@@ -2,13 +2,13 @@
 import type { Clock } from '../runtime/clock.ts'
 import { expect, hasOptions, isAnything, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 
-/** Computes the delays of failed keys. A key is `namespace/name`, or the name for an object of a cluster-scoped type. */
+/** Computes the delays of failed keys. A key is `namespace/name`. For an object of a cluster-scoped type, the key is only the name. */
 export interface RateLimiter<Key extends string = string> {
-  /** Counts a failure of `key`, and returns the delay until its next reconcile in milliseconds. */
+  /** Counts a failure of `key`, and returns the delay in milliseconds until the key is reconciled again. */
   delayMs(key: Key): number
   /**
-   * Forgets the failures of `key`. Called when a reconcile succeeds or throws a `TerminalError`, and when the key is dropped from the
-   * queue.
+   * Forgets the failures of `key`. Called when a reconcile succeeds, returns `requeueAfterMs` or throws a `TerminalError`, and when the key
+   * is dropped from the queue.
    */
   forget(key: Key): void
   /** Returns the number of consecutive failures of `key`, for the debug endpoint. */
@@ -48,7 +48,7 @@ export function exponentialBackoff<Key extends string = string>(options: Backoff
 export interface TokenBucketOptions {
   /** The average number of retries per second, for all keys of the controller together. It may be a fraction. */
   readonly perSecond: number
-  /** The size of the bucket: the number of retries that are not delayed when the bucket is full. */
+  /** The size of the bucket. When the bucket is full, the next `burst` retries are not delayed. */
   readonly burst: number
   readonly clock: Clock
 }
@@ -72,7 +72,7 @@ const checkTokenBucket = hasOptions({ perSecond: isRate, burst: isWholeNumber(1)
 export function tokenBucket<Key extends string = string>(options: TokenBucketOptions): RateLimiter<Key> {
   refuseOptions('tokenBucket', checkTokenBucket(options, ''))
   const { perSecond, burst, clock } = options
-  // The number is negative while retries wait for tokens that have not arrived yet.
+  // The number of tokens is negative while retries wait for new tokens.
   let tokens = burst
   let countedAt = clock.monotonicNow()
   return {

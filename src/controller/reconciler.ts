@@ -30,9 +30,10 @@ export type Result =
   void | { readonly requeueAfterMs: number; readonly priority?: number } | { readonly requeue: true; readonly priority?: number }
 
 /**
- * Returns how a result requeues its key. A number is the delay in milliseconds.
+ * Returns whether the key is requeued after this result, and how. A number is the delay in milliseconds.
  *
- * @throws {TypeError} for an invalid result, e.g. an object with a misspelled option. A reconciler that is not type-checked may return one.
+ * @throws {TypeError} for an invalid result, e.g. an object with a misspelled option. A reconciler that is not type-checked may return such
+ *   a result.
  */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
@@ -47,7 +48,10 @@ export function requeueOf(result: Result): 'success' | 'requeue' | number {
   return (requeueAfterMs as number) <= 0 ? 'requeue' : (requeueAfterMs as number)
 }
 
-/** Returns the priority with which a result requeues its key; undefined for the default. `requeueOf` must have accepted the result. */
+/**
+ * Returns the priority with which the key is requeued after this result; undefined for the default. Call `requeueOf` first, because it
+ * validates the result.
+ */
 export function priorityOf(result: Result): number | undefined {
   return result === undefined ? undefined : result.priority
 }
@@ -66,8 +70,8 @@ export interface ReconcileContext {
   /**
    * Reads objects from the informers, without a request. The objects are frozen, and may be older than those of the API server. A `list`
    * without a namespace returns objects of all watched namespaces. A read throws `PRO_INPUT` when the cache cannot know whether an object
-   * exists: its type or namespace is not watched, or the key of a namespaced type has no namespace. `acquire` watches a type that is known
-   * only at run time.
+   * exists. This is the case if the type or namespace is not watched, or if the key of an object of a namespaced type has no namespace. If
+   * a type is known only at run time, use `acquire` to watch it.
    */
   readonly cache: OperatorCache
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
@@ -86,8 +90,8 @@ export interface ReconcileContext {
 export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
 
 /**
- * An error that a retry cannot fix. The error is logged, and the object is not requeued. The next event or resync of the object enqueues
- * it. The same applies to an error that has a `TerminalError` as its `cause`, directly or indirectly.
+ * An error that a retry cannot fix. The error is logged, and the object is not requeued. The next event or resync enqueues the object
+ * again. An error that has a `TerminalError` in its chain of causes is handled in the same way.
  */
 export class TerminalError extends ProreusError {
   override readonly name: string = 'TerminalError'

@@ -3,11 +3,11 @@ import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
-/** The period of controller-runtime's informers. */
+/** The default resync period. controller-runtime's informers have the same period. */
 export const defaultResyncPeriodMs = 10 * 3_600_000
 
 export interface ResyncOptions {
-  /** The mean time between two resyncs in milliseconds; 0 for no resync. */
+  /** The mean time between two resyncs in milliseconds. With 0, there is no resync. */
   readonly periodMs: number
   readonly clock: Clock
   /** Returns a number in [0, 1), for the jitter of the period. */
@@ -18,8 +18,8 @@ export interface ResyncOptions {
 }
 
 /**
- * Enqueues all objects after each period until the signal aborts. Then the promise resolves. Each period is up to 10 % shorter or longer,
- * so the controllers of a cluster do not resync at the same time.
+ * Enqueues all objects after each period. The promise resolves when the signal aborts. Each period is up to 10 % shorter or longer, so the
+ * controllers of a cluster do not resync at the same time.
  */
 export async function resync({ periodMs, clock, random, logger, enqueueAll }: ResyncOptions, signal: AbortSignal): Promise<void> {
   if (periodMs === 0) return

@@ -1,12 +1,12 @@
-/** `runController`: prepares a controller, and lets it work while this replica may reconcile. */
+/** `runController`: prepares a controller, and calls its `work` in each period in which this replica may reconcile. */
 import type { ControllerDefinition } from './builder.ts'
 import type { ControllerEnvironment } from './prepared-controller.ts'
 
-/** The periods in which this replica may reconcile. */
+/** The terms of this replica. A term is a period in which this replica may reconcile. */
 export interface Terms {
   /**
-   * Resolves when a period begins, or immediately during a period. `lost` aborts when the period ends. Rejects with the signal's reason
-   * when the signal aborts first.
+   * Resolves when a term begins. During a term, the promise resolves immediately. `lost` aborts when the term ends. Rejects with the reason
+   * of `signal` when `signal` aborts first.
    */
   term(signal: AbortSignal): Promise<{ readonly lost: AbortSignal }>
 }

@@ -1,4 +1,7 @@
-/** `RunningReconcile`: one call of a reconciler. It is the context of the call, and the origin of the writes of its client. */
+/**
+ * `RunningReconcile`: one call of a reconciler. A `RunningReconcile` is passed to the reconciler as its context, and to the cache as the
+ * `Origin` of the reconciler's writes.
+ */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -17,8 +20,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ReconcileContext } from './reconciler.ts'
 
 /**
- * Maximum number of events that a reconcile holds back until it ends. Each further event enqueues the key immediately, which may cause an
- * unnecessary reconcile.
+ * Maximum number of events that are held back until the reconcile ends (see `RunningReconciles`). Each further event enqueues the key
+ * immediately, which may cause an unnecessary reconcile.
  */
 const maxHeldBack = 100
 
@@ -39,8 +42,8 @@ export interface ReconcileEnvironment {
 }
 
 /**
- * The logger, the ID, the signal and the client are created when they are first read. Most reconciles find nothing to do and read none of
- * them. Creating a child logger would double the duration of such a reconcile.
+ * The logger, the ID, the signal and the client are created when they are first read. Most reconciles find nothing to do and use none of
+ * these objects. Creating a child logger would double the duration of such a reconcile.
  */
 export class RunningReconcile implements ReconcileContext, LogContext, Origin, OwnWrites {
   readonly cache: OperatorCache
@@ -52,9 +55,9 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
   #reconcileID: string | undefined
   #logger: Logger | undefined
   #client: Client | undefined
-  /** The states that this reconcile has written, as uid and resourceVersion. */
+  /** The uid and resourceVersion of each state that this reconcile has written. */
   #written: Set<string> | undefined
-  /** The priorities of the events that were held back, by the uid and resourceVersion of the object. */
+  /** The priorities of the held-back events. Each priority is stored under the uid and resourceVersion of the event's object. */
   #heldBack: Map<string, number> | undefined
 
   constructor(key: string, environment: ReconcileEnvironment) {
@@ -111,7 +114,10 @@ export class RunningReconcile implements ReconcileContext, LogContext, Origin, O
     this.#environment.writes.deleted(type, key, uid, before)
   }
 
-  /** Holds an event back until the reconcile ends. Returns false when too many events are held back; the caller then enqueues the key. */
+  /**
+   * Holds an event back until the reconcile ends. If too many events are already held back, returns false, and the caller must enqueue the
+   * key.
+   */
   holdsBack({ metadata }: DeepReadonly<KubernetesObject>, priority: number): boolean {
     const heldBack = (this.#heldBack ??= new Map())
     const state = stateOf(metadata)

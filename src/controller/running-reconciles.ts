@@ -7,16 +7,17 @@ import type { ReconcileEnvironment } from './running-reconcile.ts'
 import { RunningReconcile } from './running-reconcile.ts'
 
 /**
- * Adds the keys of events to the work queue. If a running reconcile of the same key has caused the event, the key is not added.
+ * Adds the keys of events to the work queue. If the running reconcile of a key has caused an event, the event does not enqueue this key.
  *
- * A write changes the cache when its response or its watch event arrives, whichever is first. If the response is first, the cause of the
- * change is the running reconcile, and the key is not enqueued. If the watch event is first, the cause is unknown, and the event is held
- * back until the reconcile ends. By then, the responses to the writes have shown which of the held-back events the reconcile has caused.
- * Any other held-back event enqueues the key. This causes no delay, because the queue does not hand out a key that is being reconciled.
+ * A write of a reconcile changes the cache when the response or the watch event arrives, whichever arrives first:
+ * - If the response arrives first, the running reconcile is known to be the cause. The key is not enqueued.
+ * - If the watch event arrives first, the cause is unknown. The event is held back until the reconcile ends. By then, the responses have
+ *   arrived, and show which of the held-back events the reconcile has caused. All other held-back events enqueue the key. Holding events
+ *   back causes no delay, because the queue does not hand out a key that is being reconciled.
  *
  * A deletion always enqueues the key. A reconciler that deletes an object usually returns, and does the next step when the object is gone.
- * If the response to a write arrives after the end of the reconcile, the write also enqueues the key, because the next reconcile may
- * already have read an older state.
+ * A write whose response arrives after the end of the reconcile also enqueues the key, because the next reconcile may already have read an
+ * older state.
  */
 export class RunningReconciles {
   readonly #environment: ReconcileEnvironment

@@ -1,4 +1,4 @@
-/** The settings of a controller, which `defineController` takes. */
+/** The settings of a controller, which are passed to `defineController`. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -24,22 +24,23 @@ export interface OwnedType<R extends ResourceType = ResourceType> {
 
 /** A watched type. When an event of one of its objects arrives, `map` returns the keys of the primary objects to enqueue. */
 export interface WatchedType<R extends ResourceType = ResourceType> extends Omit<OwnedType<R>, 'everyOwner'> {
-  /** Returns the keys of the primary objects to enqueue when this object changes. `map` may read the cache. */
+  /** Returns the keys of the primary objects to enqueue when an object of this type changes. `map` may read the cache. */
   readonly map: MapFunction<ObjectOf<R>>
 }
 
 /** The finalizer of a controller, and the function that cleans up before an object is removed. */
 export interface FinalizerSettings<T extends KubernetesObject> {
   /**
-   * The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use it. A domain
-   * alone, e.g. `cleanup.example.com`, is accepted for kinds whose objects have such a finalizer already; the API server warns about it.
+   * The name in `metadata.finalizers`: a domain, a slash and a name, e.g. `example.com/cleanup`. No other controller may use this name. A
+   * domain alone, e.g. `cleanup.example.com`, is also accepted, because existing objects may have such a finalizer. The API server returns
+   * a warning for such a name.
    */
   readonly name: string
   /**
    * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. When `finalize` resolves without a
-   * result, the finalizer is removed, and the API server then removes the object. With `requeueAfterMs` or `requeue`, the finalizer stays,
-   * and `finalize` is called again later. When `finalize` throws, it is called again with back-off. `finalize` must be idempotent: it may
-   * be called several times for one object, and for an object whose reconcile never finished.
+   * result, the finalizer is removed. The API server removes the object when it has no finalizers left. With `requeueAfterMs` or `requeue`,
+   * the finalizer stays, and `finalize` is called again later. When `finalize` throws, it is called again with back-off. `finalize` must be
+   * idempotent: it may be called several times for one object, and for an object whose reconcile never finished.
    */
   finalize(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
 }
@@ -48,13 +49,13 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** The name of the controller in metrics and logs. It must be unique in the process. Default: the kind in lower case. */
   readonly name?: string
   /**
-   * Reconciles an object from the cache. `reconcile` is called when the object, a dependent or a watched object may have changed.
-   * `reconcile` must be idempotent.
+   * Reconciles an object. The object is read from the cache. `reconcile` is called when the object, a dependent or a watched object may
+   * have changed. `reconcile` must be idempotent.
    */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
   /**
-   * Called instead of `reconcile` when the object is gone: its deletion event was received, or the API server responded with 404. It may be
-   * called several times for one object, and for an object that was never reconciled.
+   * Called instead of `reconcile` when the object is gone: its deletion event was received, or the API server responded with 404. `deleted`
+   * may be called several times for one object, and for an object that was never reconciled.
    */
   deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
   /**
@@ -70,7 +71,7 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly sources?: readonly Source[]
   /**
    * The mean time between two resyncs in milliseconds. The actual time is up to 10 % shorter or longer. A resync enqueues all objects of
-   * the primary type, with the low priority of objects from a first list. Default: 10 hours; 0 for no resync.
+   * the primary type. They get the same low priority as the objects of the first list. Default: 10 hours; 0 for no resync.
    */
   readonly resyncPeriodMs?: number
   /**
@@ -88,8 +89,9 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
-   * Minimum time in milliseconds between the starts of two reconciles of one object. Events, retries and requeues that are due earlier
-   * cause one reconcile at the end of this time. Set it for objects that change often, or for expensive reconciles. Default 0: no minimum.
+   * Minimum time in milliseconds between the starts of two reconciles of one object. Events, retries and requeues that are due before this
+   * time has passed cause a single reconcile at the end of this time. A minimum is useful for objects that change often, or for expensive
+   * reconciles. Default 0: no minimum.
    */
   readonly minIntervalMs?: number
   /**

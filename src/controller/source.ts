@@ -6,7 +6,10 @@ import { expect, isDuration, refuseOptions } from '../api/option-checks.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
 
-/** Time in milliseconds for which sources may enqueue before they yield to timers and sockets: the same as for workers. */
+/**
+ * Time in milliseconds for which sources may enqueue keys before they yield to timers and sockets. The time slice of the workers has the
+ * same length.
+ */
 const sliceMs = 2
 
 /** All sources share the time slices, because they share the event loop. */
@@ -83,7 +86,8 @@ export function from<T>(events: Events<T>, map?: (event: T, context: SourceConte
           const next = await settled(iterator.next(), context)
           if (next.done === true) return
           enqueue(map === undefined ? [next.value as ObjectKey] : await settled(map(next.value, context), context))
-          // Without pauses, a buffer with many events would block the event loop, and so would a generator that never waits.
+          // Without pauses, a buffer with many events would block the event loop. A generator that never waits would also block the event
+          // loop.
           const turn = slices.next(() => context.clock.monotonicNow())
           if (turn !== undefined) await turn
         }
@@ -102,7 +106,7 @@ function isAsyncIterable(value: unknown): boolean {
   return typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function'
 }
 
-/** Settles like `value`, or rejects when the controller stops working. */
+/** Settles like `value`. If the controller stops working first, the promise rejects. */
 function settled<T>(value: T | Promise<T>, { signal }: SourceContext): Promise<T> {
   return untilAborted(Promise.resolve(value), signal, () => undefined)
 }

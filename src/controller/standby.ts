@@ -1,4 +1,4 @@
-/** `Standby`: limits the work queue of a controller while another replica is the leader. */
+/** `Standby`: limits the size of a controller's work queue while another replica is the leader. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { TimeSlices } from '../runtime/time-slices.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -6,7 +6,7 @@ import type { CacheReader } from '../cache/cache.ts'
 import type { EnqueueHandler } from './enqueue.ts'
 import type { WorkQueue } from './queue.ts'
 
-/** The lease duration of Kubernetes' own components. With this duration, keys stay queued for a minute. */
+/** The lease duration of Kubernetes' own components. With this lease duration, keys stay in the queue of a standby for one minute. */
 const defaultLeaseDurationMs = 15_000
 /**
  * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, no standby
@@ -19,7 +19,10 @@ const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */
 const sweepMs = 30_000
 
-/** Maximum time in milliseconds for which objects are enqueued without a pause. In the pauses, webhooks respond. */
+/**
+ * Maximum time in milliseconds for which objects are enqueued without a pause. During the pauses, the process can respond to webhook
+ * requests.
+ */
 const sliceMs = 2
 const slices = new TimeSlices(sliceMs)
 

@@ -21,7 +21,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.controller': controller,
       'reconcile.id': reconcileContext.reconcileID,
     }
-    // The worker may run in the async context of an event for another object. As a root span, this span gets no parent from that context.
+    // The worker may run in the async context of an event for another object. With `root: true`, the span gets no parent from that context.
     return tracer.startActiveSpan(`reconcile ${controller}`, { kind: kindOfSpan, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)

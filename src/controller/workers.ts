@@ -1,4 +1,4 @@
-/** `Workers`: take keys from the work queue of a controller, reconcile the objects, and requeue the keys according to the results. */
+/** `Workers` take keys from the work queue of a controller, reconcile the objects, and requeue the keys according to the results. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
@@ -53,7 +53,7 @@ type Outcome =
 
 /** The signals that end a call of `work`. */
 export interface WorkSignals {
-  /** Aborts when the process stops. Running reconciles may then go on for the grace period. */
+  /** Aborts when the process stops. Running reconciles may continue until the grace period ends. */
   readonly stop: AbortSignal
   /**
    * Aborts when this replica is no longer the leader. Running reconciles are then aborted immediately, because another replica may already
@@ -66,7 +66,7 @@ export interface WorkSignals {
 export class Workers {
   readonly #options: WorkersOptions
   readonly #now: () => number
-  /** The workers; undefined before the first call of `work`. The promise resolves when the queue is shut down. */
+  /** The promise of all workers; undefined before the first call of `work`. The promise resolves when the queue is shut down. */
   #workers: Promise<unknown> | undefined
   /** True while reconciles may start. */
   #working = false
@@ -80,8 +80,9 @@ export class Workers {
 
   /**
    * Reconciles until one of the signals aborts. After `stop`, the promise resolves when the last running reconcile has ended. After `lost`,
-   * the promise resolves immediately, even if a reconcile ignores its aborted signal. `work` may then be called again. While a reconcile is
-   * still running, its key is not handed out, so two reconciles never process one object at the same time.
+   * the promise resolves immediately, even if a reconcile ignores its aborted signal. When the promise has resolved, `work` may be called
+   * again. The queue does not hand out the key of a reconcile that is still running, so two reconciles never process one object at the same
+   * time.
    *
    * When a worker fails, `work` ends as if `stop` had aborted, and rejects with the worker's error.
    */
@@ -213,8 +214,8 @@ export class Workers {
         return
       case 'requeue_after':
         queue.forget(key)
-        // The default is 0, not the priority of this reconcile. Otherwise, all periodic reconciles of the object would keep the low
-        // priority of its initial reconcile.
+        // If the result has no priority, the priority is 0, not the priority of this reconcile. Otherwise, all periodic reconciles of the
+        // object would have the low priority of its initial reconcile.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')
@@ -251,7 +252,7 @@ export class Workers {
   }
 }
 
-/** The abort reason of a reconcile that `work` aborts. */
+/** The reason with which `work` aborts a running reconcile. */
 class CutOff extends ProreusError {
   readonly because: string
 
@@ -270,7 +271,10 @@ function outcomeOf(result: Result): Outcome {
   return requeue === 'requeue' ? { kind: 'requeue', priority } : { kind: 'requeue_after', ms: requeue, priority }
 }
 
-/** Returns the outcome of a reconcile that has thrown `error`. A getter or a proxy trap of `error` may throw, too. */
+/**
+ * Returns the outcome of a reconcile that has thrown `error`. If reading `error` throws, e.g. because of a getter or a proxy trap, the kind
+ * of the outcome is 'error'.
+ */
 function failureOf(error: unknown, abortReason: unknown): Outcome {
   try {
     if (abortReason instanceof CutOff) return { kind: 'aborted', error, because: abortReason.because }

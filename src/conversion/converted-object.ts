@@ -1,6 +1,6 @@
 /**
- * Builds the complete object from a converter's result. It validates the metadata of the result, and applies the schema of the target
- * version.
+ * Builds the complete object from a converter's result. The metadata of the result is validated, and the schema of the target version is
+ * applied.
  */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -67,7 +67,7 @@ function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefi
     if (!isObject(value) || Object.values(value).some((text) => typeof text !== 'string'))
       throw wrong(`returned metadata.${key} with values that are not strings`)
     copy ??= { ...before }
-    // The API server stores no empty map, so the object must be equal to one without the field.
+    // The API server does not store empty labels or annotations. Therefore, an empty map is removed.
     if (Object.keys(value).length === 0) delete copy[key]
     else copy[key] = value
   }

@@ -27,8 +27,8 @@ export interface ConversionCall {
   /** Called when a converter's result contains unknown fields. An `ObjectConverter` reports each unknown field of a version only once. */
   dropped?(dropped: Dropped): void
   /**
-   * The conversion yields to the event loop after each of these time slices. All objects of a ConversionReview share the slices, and a
-   * large object takes several.
+   * The time slices of the ConversionReview. The conversion yields to the event loop after each time slice. All objects of the review share
+   * the slices. A large object needs several slices.
    */
   readonly slices?: TaskSlices
   /** Called when the conversion fails because a converter throws. */
@@ -46,7 +46,7 @@ export interface Unkept {
   readonly error?: unknown
 }
 
-/** Unknown fields in a converter's result. They are misspelled, or copied from the source version. */
+/** Unknown fields in a converter's result. Usually, their names are misspelled, or they were copied from the source version. */
 export interface Dropped {
   /** The log fields that identify the first object with these unknown fields. */
   readonly object: object
@@ -120,8 +120,8 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       if (from === version) return object
       const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
       const result = version === hub ? inHub : await convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
-      // An object with only the fields of one field manager may have no metadata, but the API server requires them of the result
-      // (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
+      // If the object contains only the fields of one field manager, it may have no metadata. The API server requires metadata in the
+      // result (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
       return result.metadata === undefined ? { ...result, metadata: {} } : result
     },
   }
@@ -132,7 +132,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // Annotations store fields that the current version, `step.from`, cannot express. An annotation for `step.from` itself has no meaning.
+  // An annotation stores fields that the current version of the object, `step.from`, cannot express. An annotation for `step.from` itself
+  // is therefore meaningless.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -156,9 +157,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields stored in `text` to `plain`, the converted object. The object with the added fields is then converted back to the version
- * of `source`. If clients would see a difference in that version, no field is added. Clients see no difference if spec and status are equal
- * to those of `source`, or to those of `plain` converted back.
+ * Adds the fields stored in `text` to `plain`, the converted object. To check the fields, the object with the added fields is converted
+ * back to the version of `source`. The fields are added only if clients see no difference in that version: spec and status must be equal to
+ * those of `source`, or to those of `plain` converted back.
  *
  * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if this conversion
  * fails.
@@ -188,11 +189,12 @@ async function restoreInto(
   }
 }
 
-/** Converts the result of a step back to the version of the source. Returns undefined when that fails. */
+/** Converts the result of a step back to the version of the source. Returns undefined when this conversion fails. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
   const { inverse, from, to, source: target, target: schema, reported } = step
   const apiVersion = source.apiVersion as string
-  // `threw` is omitted: an exception of this converter does not fail the conversion, and is reported to `unkept` instead.
+  // `backCall` has no `threw`, because an exception of this converter does not fail the conversion. The exception is reported to `unkept`
+  // instead.
   const { threw: _, ...backCall } = call
   try {
     return await run(

@@ -30,7 +30,10 @@ export interface ConvertedMetadata {
 }
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
-/** The type of a result's status. If both versions have the same status type, a converter may omit the status, which is then copied. */
+/**
+ * The type of a result's status. If both versions have the same status type, a converter may omit the status. The status of the source
+ * object is then copied.
+ */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
   : [StatusIn<From>] extends [StatusIn<To>]
@@ -38,8 +41,8 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
     : { readonly status: DeepReadonly<StatusIn<To>> | undefined }
 
 /**
- * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted,
- * and is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
+ * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted.
+ * The status of the source object is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
  */
 export type Converted<From, To, ToInput extends { spec?: unknown }> = {
   readonly spec: DeepReadonly<NonNullable<ToInput['spec']>>
@@ -47,10 +50,11 @@ export type Converted<From, To, ToInput extends { spec?: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * This type exists only for type inference: no converter returns it. While TypeScript infers the kind `K`, the result type of a converter
- * is still unknown, so TypeScript would infer `string` for a literal such as 'Running' in the result. `Lowercase<string>` prevents this. If
- * the expected type contains a string type that is narrower than `string`, TypeScript infers the literal type. The literal need not match
- * the narrower type.
+ * This type affects only type inference. No converter returns it.
+ *
+ * A converter's result may contain a literal such as 'Running'. While TypeScript infers the kind `K`, the expected type of the result is
+ * unknown, so TypeScript would infer `string` for the literal. If the expected type contains a string type that is narrower than `string`,
+ * TypeScript infers the literal type instead. `Lowercase<string>` is such a narrower type. The literal need not match it.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
@@ -76,10 +80,10 @@ export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
-   * With true, the default, fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted
+   * If true (the default), fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted
    * object, and restored when the object is converted back. A client that writes the object in another version therefore loses no fields.
-   * See `defineConversion` for the rules. With false, such fields are lost. A conversion is then faster, because its result is not
-   * converted back.
+   * See `defineConversion` for the rules. If false, such fields are lost. A conversion is then faster, because its result is not converted
+   * back.
    */
   readonly lossless?: boolean
 }

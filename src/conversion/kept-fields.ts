@@ -18,7 +18,7 @@ import { childPath, indexPath } from '../api/field-path.ts'
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
-  /** The changed items of a list with `x-kubernetes-list-type: map`, each with the values of its keys. */
+  /** The changed items of a list with `x-kubernetes-list-type: map`. Each item is identified by the values of its list map keys. */
   | { readonly items: readonly (readonly [JsonValue[], KeptFields])[] }
   | { readonly value?: JsonValue; readonly shown?: string }
 
@@ -74,9 +74,9 @@ type Refused = readonly string[]
 const absent = Symbol('absent')
 
 /**
- * Returns `value` with the fields that `kept` stores. A field whose value does not match its digest in `kept` is not restored, because a
- * client has changed the field after it was stored. Returns `value` itself when nothing is restored. `kept` is not trusted: its malformed
- * nodes are ignored.
+ * Returns `value` with the fields that `kept` stores. If a field of `value` does not match its digest in `kept`, a client has changed the
+ * field after it was stored. Such a field is not restored. Returns `value` itself when nothing is restored. `kept` is not trusted, so its
+ * malformed nodes are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)
@@ -142,8 +142,8 @@ function restoreItems(
 }
 
 /**
- * Returns whether `path` is `place` or is below it: `spec.list[0].a` is within `spec.list`, `spec.list[0]` and `spec`, but not within
- * `spec.li`.
+ * Returns whether `path` is equal to `place` or below `place`: `spec.list[0].a` is within `spec.list`, `spec.list[0]` and `spec`, but not
+ * within `spec.li`.
  */
 function isWithin(path: string, place: string): boolean {
   return path.startsWith(place) && (path.length === place.length || path[place.length] === '.' || path[place.length] === '[')

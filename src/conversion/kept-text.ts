@@ -25,7 +25,10 @@ export function writeKeptFields(back: JsonObject, original: JsonObject, schema: 
   return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
-/** Parses the value of an annotation. Returns undefined if the value is too long, or lacks the form that `writeKeptFields` writes. */
+/**
+ * Parses the value of an annotation. Returns undefined if the value is too long, or does not have the structure that `writeKeptFields`
+ * produces.
+ */
 export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {

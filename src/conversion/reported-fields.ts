@@ -1,8 +1,8 @@
-/** `ReportedFields`: ensures that each field is reported once. A converter usually makes the same mistake for every object. */
+/** `ReportedFields`: ensures that each field is reported at most once. A converter usually makes the same mistake for every object. */
 
 /**
- * Maximum number of reported fields. Without a limit, a converter that copies users' map keys as field names would cause new reports again
- * and again.
+ * Maximum number of reported fields. If a converter copies users' map keys as field names, each new key would otherwise cause another
+ * report.
  */
 const maxReported = 100
 
@@ -11,7 +11,7 @@ export class ReportedFields {
 
   /**
    * Returns the `paths` that have not been reported for the version yet, and marks them as reported. `a[0].b` and `a[1].b` count as the
-   * same path. After `maxReported` paths, it returns an empty list.
+   * same path. When `maxReported` paths have been reported, the method returns no further paths.
    */
   newPaths(version: string, paths: readonly string[]): readonly string[] {
     return paths.filter((path) => {

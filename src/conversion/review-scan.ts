@@ -6,14 +6,14 @@ import type { JsonObject, JsonValue } from '../api/json.ts'
 import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, ValueScan } from '../api/json-bytes.ts'
 import type { TaskSlices } from '../runtime/time-slices.ts'
 
-/** Thrown when the body of a request is not a ConversionReview. The message, which is sent to the client, names the error. */
+/** Thrown when the body of a request is not a ConversionReview. The message describes the error, and is sent to the client. */
 export class MalformedConversionReview extends Error {
   override readonly name = 'MalformedConversionReview'
 }
 
 /**
- * Maximum size of an object in bytes. Objects of an API server are smaller: it accepts requests of at most 3 MiB, and etcd accepts at most
- * 1.5 MiB.
+ * Maximum size of an object in bytes. Objects in a cluster are smaller: the API server accepts requests of at most 3 MiB, and etcd accepts
+ * at most 1.5 MiB.
  */
 const maxObjectBytes = 8 * 1024 * 1024
 /** Maximum size in bytes of the envelope: the review without its objects. The envelope is parsed in one step. */
@@ -49,7 +49,7 @@ export interface ScannedReview {
  */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
-  /** The largest number of values and the largest size of all objects. The two maxima may belong to different objects. */
+  /** The largest number of values in one object, and the largest size of one object. The two maxima may belong to different objects. */
   readonly heaviest: { readonly values: number; readonly bytes: number }
   readonly #body: Buffer
   readonly #start: number
@@ -134,7 +134,7 @@ class Scan {
     return this.#at
   }
 
-  /** Skips white space. Returns the next byte, without skipping it; NaN at the end of the body. */
+  /** Skips white space. Returns the first byte after the white space, without skipping this byte; NaN at the end of the body. */
   next(): number {
     const body = this.#body
     const limit = this.#at + maxSpaces
@@ -147,8 +147,8 @@ class Scan {
   }
 
   /**
-   * Scans the JSON object at the current position. The callback `value` is called with the name of each field. The current position is then
-   * the beginning of the field's value, and the callback must skip the field's value.
+   * Scans the JSON object at the current position. The callback `value` is called with the name of each field. When `value` is called, the
+   * current position is the beginning of the field's value. The callback must skip the field's value.
    */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)
@@ -203,8 +203,8 @@ class Scan {
   }
 
   /**
-   * Skips one value, and counts its fields and items. Returns false when the value is longer than `maxBytes`. Syntax errors are not
-   * detected by the scan, but later by `JSON.parse`.
+   * Skips one value, and counts its fields and items. Returns false when the value is longer than `maxBytes`. The scan does not detect
+   * syntax errors. `JSON.parse` detects them later.
    */
   skip(maxBytes: number): boolean {
     const { length } = this.#body

@@ -21,7 +21,10 @@ export interface BootstrapRole {
    * label.
    */
   readonly aggregateTo?: string
-  /** The groups that get the role through a ClusterRoleBinding with the same name; undefined when there is no such ClusterRoleBinding. */
+  /**
+   * The groups that are the subjects of a ClusterRoleBinding with the same name as the ClusterRole; undefined when there is no such
+   * ClusterRoleBinding.
+   */
   readonly groups?: readonly string[]
 }
 

@@ -30,8 +30,8 @@ const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; s
 
 /**
  * Creates the built-in namespaces, the additional `namespaces`, the default roles, and the Service `kubernetes` with `port` as target port.
- * Objects of an earlier run are kept. For an existing object, no create request is sent: a webhook that was registered in the earlier run
- * could reject the request, and the cluster would not start.
+ * Objects of an earlier run are kept. No create request is sent for an existing object, because a webhook that was registered in the
+ * earlier run could reject the request and prevent the start of the cluster.
  */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
   const types = [namespaceType, clusterRole, clusterRoleBinding, serviceType]

@@ -5,29 +5,29 @@ import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Maximum depth of nesting: enough for an object that is a property of a logged error. Deeper values are not logged. */
+/** Maximum depth of nesting. It is sufficient for an object that is a property of a logged error. Deeper values are not logged. */
 const maxDepth = 12
 /**
- * Maximum number of values in a log line: enough for several dozen Pods. An object that occurs several times is counted each time, because
- * it is logged each time.
+ * Maximum number of values in a log line. It is sufficient for several dozen Pods. An object that occurs several times is counted each
+ * time, because it is logged each time.
  */
 const maxValues = 10_000
-/** Maximum length of a string; a longer string is truncated. Stacks and status messages are much shorter. */
+/** Maximum length of a string. A longer string is truncated. Stacks and status messages are much shorter. */
 const maxText = 32 * 1024
-/** Maximum total length of all strings and keys in a log line. Log collectors truncate or reject longer lines; 256 KiB is a usual limit. */
+/** Maximum total length of all strings and keys in a log line. Log collectors truncate or reject longer lines, usually from 256 KiB on. */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'
 
 /**
- * The context that decides whether a value is redacted. `hidden`: the value is below a key that indicates a secret. `secrets`: the value is
- * below `items` of a SecretList; such items have no `kind`. `open`: all other values.
+ * The place of a value, which determines whether the value is redacted. `hidden`: the value is below a key that indicates a secret.
+ * `secrets`: the value is below `items` of a SecretList, whose items have no `kind`. `open`: all other places.
  */
 type Place = 'open' | 'hidden' | 'secrets'
 
 /**
- * The state of one call of `redact`. `path` contains the objects around the current value. `values` and `characters` are what is left of
- * `maxValues` and `maxCharacters`.
+ * The state of one call of `redact`. `path` contains the objects that enclose the current value. `values` and `characters` are the
+ * remaining parts of `maxValues` and `maxCharacters`.
  */
 interface Walk {
   readonly path: object[]
@@ -85,7 +85,7 @@ function textOf(text: string, walk: Walk): string {
   return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
 }
 
-/** Returns the JSON in a string with its secrets redacted. Returns undefined when the string is not JSON. */
+/** Parses a string as JSON, and returns the JSON with its secrets redacted. Returns undefined when the string is not JSON. */
 function redactJson(text: string, walk: Walk): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -103,7 +103,7 @@ function copyOfObject(value: object, walk: Walk, place: Place): unknown {
   try {
     return Array.isArray(value) ? copyOfList(value, walk, place) : copyOfContent(value, walk, place)
   } catch {
-    // A proxy trap, a `toJSON` method or a getter has thrown an error.
+    // The value has thrown an error in a proxy trap, a `toJSON` method or a getter.
     return unreadable
   } finally {
     walk.path.pop()
@@ -137,7 +137,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Copies a list of headers, and redacts the secrets. The list contains `[name, value]` pairs, or a name, a value, a name, a value, … */
+/** Copies a list of headers, and redacts the secrets. The items of the list are `[name, value]` pairs, or alternately names and values. */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -167,7 +167,7 @@ function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place)
 }
 
 function put(copy: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
-  // Assigning to the key `__proto__` would set the prototype of the copy.
+  // An assignment to the key `__proto__` would set the prototype of the copy.
   if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
   else copy[key] = value
   return copy
@@ -191,14 +191,14 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
       if (record['kind'] === 'SecretList') return copyOf(value, walk, 'secrets')
       break
     case 'key':
-      // `key` next to `cert` is a private key. Without `cert`, it is an ordinary field name.
+      // A `key` next to a `cert` is a private key. If there is no `cert`, `key` is an ordinary field name.
       if ('cert' in record) return redacted
       break
     case 'value':
       if (namesSecret(record)) return copyOf(value, walk, 'hidden')
       break
     case 'env':
-      // `env` of an exec plugin in a kubeconfig: any of these environment variables may be a secret.
+      // The field `env` of an exec plugin in a kubeconfig contains environment variables. Any of them may be a secret.
       if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
       break
     case 'message':
@@ -213,7 +213,7 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
 }
 
 /**
- * Returns whether an object with the field `data` is a Secret. An object without a kind, such as an item of a list, counts as a Secret if
+ * Returns true if an object with the field `data` is a Secret. An object without a kind, such as an item of a list, counts as a Secret if
  * it has `metadata` and a `type`. Among Kubernetes objects, only Secrets have these three fields.
  */
 function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
@@ -221,7 +221,7 @@ function isSecretObject({ kind, type, metadata }: Record<string, unknown>): bool
 }
 
 /**
- * Returns whether another field of an object indicates that the field `value` is a secret. Examples: `{ name: 'DB_PASSWORD', value }` in
+ * Returns true if another field of an object indicates that the field `value` is a secret. Examples: `{ name: 'DB_PASSWORD', value }` in
  * the environment of a container, and `{ path: '/spec/password', value }` in a JSON patch.
  */
 function namesSecret({ name, key, path, header }: Record<string, unknown>): boolean {
@@ -231,8 +231,8 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys whose values are not secret, even below a key that indicates a secret. Example: `path` in `serviceAccountToken: { path, audience }`.
- * The object below such a key may be a reference to a Secret, a volume, a projection, or a complete Kubernetes object.
+ * Keys whose values are not secret, even if they are below a key that indicates a secret. Example: `path` in `serviceAccountToken: { path,
+ * audience }`. The object that contains such a key may be a reference to a Secret, a volume, a projection, or a complete Kubernetes object.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),

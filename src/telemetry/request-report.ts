@@ -7,13 +7,13 @@ export interface RequestReport {
   readonly host: string
   /** The HTTP status code; `error` when there was no response. */
   readonly code: number | 'error'
-  /** Seconds until the response was complete. For a stream: until the response headers arrived. */
+  /** Seconds until the response was complete. For a stream, seconds until the response headers arrived. */
   readonly seconds: number
   /** True when an earlier attempt of the same request has failed; absent for the first attempt. */
   readonly isRetry?: boolean
-  /** Size of the request's body in bytes; absent for a stream. */
+  /** Size of the request's body in bytes. Absent for a stream. */
   readonly requestBytes?: number
-  /** Size of the response's body in bytes; absent for a stream, and when there was no response. */
+  /** Size of the response's body in bytes. Absent for a stream, and when there was no response. */
   readonly responseBytes?: number
 }
 

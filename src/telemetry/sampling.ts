@@ -1,4 +1,4 @@
-/** Samples requests by their uid, so either all log lines of a request are sampled or none. */
+/** Samples requests by their uid. Therefore either all log lines of a request are sampled, or none. */
 import { ProreusError } from '../api/errors.ts'
 
 /**
@@ -16,8 +16,8 @@ export function sampler(share: number): (id: string) => boolean {
 }
 
 /**
- * FNV-1a over the characters, then the finalizer of MurmurHash3. The finalizer makes hash codes differ in many bits even if the ids differ
- * in only one digit.
+ * Returns a hash code: FNV-1a over the characters, followed by the finalizer of MurmurHash3. Because of the finalizer, the hash codes
+ * differ in many bits even if the ids differ in only one digit.
  */
 function hash(text: string): number {
   let value = 0x811c9dc5

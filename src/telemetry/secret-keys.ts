@@ -1,9 +1,9 @@
 /** Recognizes names that indicate a secret: keys of objects, headers, environment variables and flags. */
 
 /**
- * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Names are converted to
- * lower case without dashes, dots and underscores before they are matched. A name that only begins with such a word does not match, for
- * example `tokenReviews`, `secretName` or `password-policy`.
+ * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Before the match,
+ * names are converted to lower case, and dashes, dots and underscores are removed. A name that only begins with such a word does not match,
+ * for example `tokenReviews`, `secretName` or `password-policy`.
  */
 const secretEnding = new RegExp(
   `(?:${[
@@ -17,13 +17,13 @@ const secretEnding = new RegExp(
 const passWord = /(?:^|[^A-Za-z])(?:pass|PASS|Pass)$|[a-z]Pass$/
 /** Matches names such as `pullSecret`. In Helm charts and custom resources, the value of such a field is the name of a Secret. */
 const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
-/** Matches plural names. Their value may be a count, such as `maxTokens: 100`, so a number is not a secret. */
+/** Matches plural names. Their value may be a count, as in `maxTokens: 100`. Therefore, a number is not a secret. */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 
-/** The secrecy of the value of a name. `open`: the name does not indicate a secret. */
+/** The secrecy of the value that belongs to a name. `open`: the name does not indicate a secret. */
 export type Secrecy = 'open' | 'secret' | 'secret unless a number'
 
-/** Returns the secrecy of the values of a name. */
+/** Returns the secrecy of the value that belongs to a name. */
 export function secrecyOf(name: string): Secrecy {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   if (secretName.test(plain) || !(secretEnding.test(plain) || passWord.test(name))) return 'open'

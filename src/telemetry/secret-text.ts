@@ -4,7 +4,7 @@ export const redacted = '[redacted]'
 
 /**
  * Matches a string without `=`, `:` and spaces. Such a string cannot contain a name followed by a value. It may still contain a JSON web
- * token or a private key in base64. `encoded` matches the beginning of both.
+ * token or a private key in base64. `encoded` matches the beginning of a JSON web token and of such a key.
  */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
@@ -15,27 +15,27 @@ const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**
- * A lookbehind before a colon. It excludes the separate word `secret`, because `secret: "web"` in a sentence is the name of a Secret.
- * `"secret": "…"`, `secret="…"` and `client_secret: "…"` are still redacted.
+ * A lookbehind before a colon. It excludes the separate word `secret`, because `secret: "web"` in a sentence is the name of a Secret. These
+ * are still redacted: `"secret": "…"`, `secret="…"` and `client_secret: "…"`.
  */
 const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. Matching takes linear time: a repetition has an upper limit, or it reads text that the
- * search does not read again.
+ * The patterns of secrets and their replacements. Each match takes linear time, because a repetition either has an upper limit or reads
+ * text that the search does not read again.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
-  // A private key in PEM format, encoded in base64, as in a kubeconfig. Certificates begin with the same characters, so the decoded text is
-  // checked.
+  // A private key in PEM format, encoded in base64, as in a kubeconfig. A certificate begins with the same characters, so the text is
+  // decoded to see which of the two it is.
   [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
-  // The password in a URL. A port is not redacted: up to five digits that are followed by `/`, `?`, `#` or the end of the string.
+  // The password in a URL. A port is not redacted. A port has up to five digits, followed by `/`, `?`, `#` or the end of the string.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
-  // A user name of at least 20 characters in a URL: it is probably a token. Short names such as `git` are not redacted.
+  // A user name of at least 20 characters in a URL, which is probably a token. Short names such as `git` are not redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
   [
@@ -60,7 +60,8 @@ const rules: readonly Rule[] = [
     `$1$2${redacted}$3`,
   ],
   [new RegExp(String.raw`(${word}=)(?!(?:true|false|null|none|undefined)\b)[^\s"'\\,;&(){}[\]]+`, 'gi'), `$1${redacted}`],
-  // A line of YAML, or a header, with a single word after the colon. In a sentence, more words follow.
+  // A line of YAML, or a header, with a single word after the colon. If more words follow the colon, the line is probably a sentence, and
+  // does not match.
   [
     new RegExp(String.raw`^([ \t>|-]{0,40}["']?[\w.-]{0,64}?${word}["']?:[ \t]{1,4})[^\s"'[{]\S*(?=[ \t]*(?:#.*)?$)`, 'gim'),
     `$1${redacted}`,
@@ -72,7 +73,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** Matches `kind: Secret` and `kind: SecretList` in JSON or YAML, also with escaped quotes, as in JSON inside another JSON string. */
+/** Matches `kind: Secret` and `kind: SecretList` in JSON or YAML. The quotes may be escaped, as in JSON inside another JSON string. */
 const secretKind = /\bkind\\*["']?\s{0,2}:\s{0,2}\\*["']?Secret(?:List)?\b/
 const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
 
@@ -100,8 +101,8 @@ const proseAfterBearer = new Set(
 )
 
 /**
- * Returns whether "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of an authentication challenge
- * (`Bearer realm=…`). Otherwise the word after "bearer" is a token.
+ * Returns true if "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of an authentication challenge
+ * (`Bearer realm=…`). Otherwise, the word after "bearer" is a token.
  */
 function isProse(scheme: string, token: string): boolean {
   const [first] = /^[A-Za-z]*/.exec(token)!

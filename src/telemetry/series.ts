@@ -1,6 +1,6 @@
 /**
- * Metrics for hot paths. Callers look up a series by its labels once, and then only change a number. prom-client's own metrics build a
- * string of the labels for every observation. prom-client's registry renders the metrics of this file, too.
+ * Metrics for code that runs very often. Callers look up a series by its labels once, and then only change a number. In contrast, the
+ * metrics of prom-client build a string of the labels for every observation. prom-client's registry also renders the metrics of this file.
  */
 import type { Metric, Registry } from 'prom-client'
 
@@ -18,7 +18,7 @@ export class NumberSeries {
 /** One series of a histogram: the number of observed values in each bucket. */
 export class HistogramSeries {
   readonly #bounds: readonly number[]
-  /** The number of values in each bucket, not cumulative. The last count is for values above all bounds. */
+  /** The number of values in each bucket. The numbers are not cumulative. The last number counts the values above all bounds. */
   readonly counts: Float64Array
   sum = 0
 
@@ -96,7 +96,7 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     for (const { series } of this.#series.values()) series.clear()
   }
 
-  /** Removes all series. Series that callers have kept are no longer rendered. */
+  /** Removes all series. A removed series that a caller has kept is no longer rendered. */
   clear(): void {
     this.#series.clear()
   }

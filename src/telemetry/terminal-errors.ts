@@ -1,24 +1,30 @@
 /**
- * Shortens the errors of log lines for a person. Most frames of a stack are those of Node.js and of Proreus, and an error of a reconcile is
- * logged again with each retry.
+ * Shortens the errors of log lines for a person. Most frames of a stack are frames of Node.js and of Proreus. An error of a reconcile is
+ * logged again at each retry.
  */
 import { fileURLToPath } from 'node:url'
 import { isObject } from '../api/json.ts'
 
-/** Milliseconds after which the stack of an error that still repeats is printed again. By then, the first one may have scrolled away. */
+/**
+ * If an error repeats, its stack is printed again after this number of milliseconds. By then, the first stack may no longer be visible in
+ * the terminal.
+ */
 const stackAgainAfterMs = 60_000
 
-/** Maximum number of errors that are remembered. The messages of errors may name objects, so their number is not limited otherwise. */
+/**
+ * Maximum number of errors that are remembered. The messages of errors may contain names of objects, so there may be any number of
+ * different errors.
+ */
 const maxRemembered = 100
 
 type Line = Readonly<Record<string, unknown>>
 
 /**
- * Returns a function that shortens the error in a line. If the controller, the message and the error are those of an earlier line, the
- * message of the error is appended to the message of the line, and the error is removed. Otherwise, frames are removed from its stack.
+ * Returns a function that shortens the error in a line. If an earlier line had the same controller, message and error, the message of the
+ * error is appended to the message of the line, and the error is removed. Otherwise, frames are removed from its stack.
  */
 export function shortenErrors(): (line: Line) => Line {
-  /** For each error, the time at which its stack was last printed; the oldest first. */
+  /** For each error, the time at which its stack was last printed. The oldest time is first. */
   const printed = new Map<string, number>()
   return (line) => {
     const { err, ...others } = line
@@ -47,7 +53,7 @@ function withShortStack(error: unknown): unknown {
   }
 }
 
-/** Removes the frames of Node.js and of Proreus. If an error has no other frames, its first frame stays. */
+/** Removes the frames of Node.js and of Proreus from a stack. If an error has no other frames, its first frame is kept. */
 function shortStack(stack: string): string {
   // The stacks of an error and of its causes are joined by a line that is not a frame.
   return stack.replaceAll(/(?:^ +at .*(?:\n|$))+/gm, (text) => {
@@ -59,16 +65,19 @@ function shortStack(stack: string): string {
 
 const packageRoot = new URL('../../', import.meta.url)
 const ownFolders = ['src/', 'dist/'].map((folder) => new URL(folder, packageRoot)).flatMap((url) => [url.href, fileURLToPath(url)])
-/** The operators of this package are a user's code like any other operators. */
+/** The frames of the operators in this package are kept, like the frames of a user's operators. */
 const operators = new URL('src/operators/', packageRoot).href
 
-/** True for a frame of Node.js, of V8 (which has no position in a file) and of Proreus. */
+/** Returns true for a frame of Node.js, of Proreus, or of V8. A frame of V8 has no position in a file. */
 function isInternal(frame: string): boolean {
   if (/[( ]node:|\(<anonymous>\)$|\(index \d+\)$/.test(frame)) return true
   return ownFolders.some((folder) => frame.includes(folder)) && !frame.includes(operators)
 }
 
-/** Appends the message of an error to the message of a line, unless the line contains it. pino uses the message of an error for a line without one. */
+/**
+ * Appends the message of an error to the message of a line, unless the line already contains it. If a line has no message, pino uses the
+ * message of the error.
+ */
 function withMessage(line: string, error: string): string {
   return line.includes(error) ? line : `${line}: ${error}`
 }

@@ -1,6 +1,6 @@
 /**
- * Traces with OpenTelemetry. Proreus depends only on the API package of OpenTelemetry. To create traces, register an SDK before Proreus
- * starts, e.g. with `node --import ./tracing.js`.
+ * Traces with OpenTelemetry. Proreus depends only on the API package of OpenTelemetry. To create traces, users register an SDK before
+ * Proreus starts, e.g. with `node --import ./tracing.js`.
  */
 import { createRequire } from 'node:module'
 import type * as OpenTelemetry from '@opentelemetry/api'
@@ -18,7 +18,10 @@ const registered = Symbol.for('opentelemetry.js.api.1')
 
 let loaded: typeof OpenTelemetry | undefined
 
-/** Returns OpenTelemetry's API package. The package has 100 files. Most processes have no SDK, so the package is loaded on first use. */
+/**
+ * Returns OpenTelemetry's API package. The package has 100 files. It is loaded on first use, because most processes have no SDK and never
+ * need it.
+ */
 export function openTelemetry(): typeof OpenTelemetry {
   loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry
   return loaded
@@ -26,7 +29,7 @@ export function openTelemetry(): typeof OpenTelemetry {
 
 /**
  * The provider in OpenTelemetry's API package, which delegates to the provider of an SDK. If no SDK is registered, `getDelegateTracer`
- * returns undefined, whereas `getTracer` returns a tracer without effect.
+ * returns undefined. In the same case, `getTracer` returns a tracer without effect.
  */
 interface DelegatingProvider {
   getDelegateTracer?(name: string, version: string): Tracer | undefined
@@ -34,7 +37,7 @@ interface DelegatingProvider {
 
 /**
  * Returns the tracer of the registered SDK. If no SDK is registered, returns undefined, and no spans are created. Each controller and each
- * webhook calls this function once, when it is created. An SDK that is registered later has no effect on this controller or webhook.
+ * webhook calls this function once, when the controller or webhook is created. An SDK that is registered later has no effect on it.
  */
 export function registeredTracer(): Tracer | undefined {
   if (!(registered in globalThis)) return undefined

@@ -1,4 +1,4 @@
-/** The metrics of webhooks: those of controller-runtime, and additional ones for decisions, sizes and deadlines. */
+/** The metrics of webhooks: the metrics of controller-runtime, and additional metrics for decisions, sizes and deadlines. */
 import type { Registry } from 'prom-client'
 import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
@@ -113,7 +113,7 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // A duration series has seventeen buckets, so the series of the other outcomes are created when these outcomes first occur.
+    // A duration series has seventeen buckets. Therefore, the series of another outcome is created only when this outcome first occurs.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
@@ -136,8 +136,8 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review, in two metrics. In `proreus_webhook_refused_total`, the HTTP status code is `code`.
-   * In `controller_runtime_webhook_requests_total`, the HTTP status code is `status`. Default of `status`: `code`.
+   * Counts a request that is refused without a review. Two metrics count it: `proreus_webhook_refused_total` with the HTTP status code
+   * `code`, and `controller_runtime_webhook_requests_total` with the HTTP status code `status`. Default of `status`: `code`.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

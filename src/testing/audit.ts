@@ -7,7 +7,7 @@ export function inOrderOfReceipt(requests: readonly RequestRecord[]): readonly R
   return requests.toSorted((a, b) => a.at - b.at)
 }
 
-/** An audit policy that records all requests without their bodies. kube-apiserver reads YAML; JSON is valid YAML. */
+/** An audit policy that records all requests without their bodies. kube-apiserver expects YAML, and JSON is valid YAML. */
 export const auditPolicy: string = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -28,7 +28,8 @@ interface AuditEvent {
 
 /**
  * Reads an audit log, which has one JSON object per line. Resolves with the requests in the order in which kube-apiserver received them.
- * The log has another order: kube-apiserver logs a watch when its response begins, and any other request when its response is complete.
+ * The order of the log differs, because kube-apiserver logs a watch when its response begins, and any other request when its response is
+ * complete.
  */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')

@@ -15,7 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
-/** The environment variable that selects another minor version; envtest uses the same variable. */
+/** The environment variable that selects another minor version. envtest uses the same variable. */
 const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
@@ -37,8 +37,8 @@ export const programs = {
 export type ProgramName = keyof typeof programs
 
 /**
- * Returns the minor version of Kubernetes that `ENVTEST_K8S_VERSION` selects. The variable has the form `1.35`, `v1.35` or `1.35.x`, or
- * names a supported release. Default: the newest minor version.
+ * Returns the minor version of Kubernetes that `ENVTEST_K8S_VERSION` selects. The value of the variable is a minor version, such as `1.35`,
+ * `v1.35` or `1.35.x`, or a supported release. Default: the newest minor version.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the version is not supported.
  */
@@ -71,7 +71,7 @@ export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }
 
-/** Returns the path at which the cache stores a binary. The file need not exist. */
+/** Returns the path at which the cache stores a binary. The file may not exist yet. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
   return join(programCache(env), programVersion(name, env), name)
 }

@@ -26,8 +26,8 @@ export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /**
-   * True to run the scheduler, the nodes, and the controllers of a cluster, e.g. for garbage collection, namespace deletion, Deployments
-   * and Jobs. False to run only the API server. A list selects controllers by name, in the notation of kube-controller-manager's flag
+   * True: the scheduler, the nodes and the controllers of a cluster run, e.g. for garbage collection, namespace deletion, Deployments and
+   * Jobs. False: only the API server runs. A list selects controllers by name, in the notation of kube-controller-manager's flag
    * `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller.
    * If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount. Default true. The option has no effect on an
    * existing cluster.
@@ -64,9 +64,9 @@ export interface ControlPlaneOptions {
   readonly clock?: Clock
   /**
    * Returns a number in [0, 1). The numbers are used for the uids and generated names of the embedded API server, for jitter and for ids,
-   * but never for secrets. If the function returns the same numbers, and the objects of a type are created in the same order, the objects
-   * get the same names and uids, even if the objects of other types differ. Operators that are started in the control plane use this
-   * function by default. Only the backend `embedded` accepts the option. Default: `Math.random`.
+   * but never for secrets. The names and uids are repeatable: if the function returns the same numbers, and the objects of a type are
+   * created in the same order, they get the same names and uids. This is true even if the objects of other types differ. Operators that are
+   * started in the control plane use this function by default. Only the backend `embedded` accepts the option. Default: `Math.random`.
    */
   readonly random?: () => number
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
@@ -105,15 +105,15 @@ export interface ControlPlane {
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns the requests that the API server has served, with time, verb, user, path, query and status code. They are in the order in which
-   * the server received them; requests of the same millisecond may be in any order. With a real API server, they also have audit
-   * annotations. A real API server records a watch when the response begins; the embedded API server records a watch when the response ends.
-   * Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
+   * Returns the requests that the API server has served, with time, verb, user, path, query and status code. The requests are in the order
+   * in which the server received them. Requests of the same millisecond may be in any order. With a real API server, the requests also have
+   * audit annotations. A real API server records a watch when the response begins. The embedded API server records a watch when the
+   * response ends. Rejects with `PRO_INPUT` for an existing cluster, because its requests are not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
    * Compacts the storage. Requests with a continue token or resourceVersion that is older than the compaction then fail with 410. A real
-   * API server begins to reject these requests a moment later, and still accepts a watch from a resourceVersion that its watch cache has.
+   * API server begins to reject these requests a moment later. It still accepts a watch from a resourceVersion that is in its watch cache.
    * Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>
@@ -127,8 +127,9 @@ export interface ControlPlane {
   snapshot(): Promise<ClusterSnapshot>
   /**
    * Sets all objects back to a snapshot of this control plane, without admission. The objects have the same uids as in the snapshot. The
-   * resourceVersion continues to increase. All watches end and caches list again; controllers then reconcile the objects that differ. Before
-   * the call, stop the operators, or wait until they have finished writing. Rejects with `PRO_INPUT` for a snapshot of another control plane.
+   * resourceVersion continues to increase. All watches end, and caches list again. Controllers then reconcile the objects that differ.
+   * Before the call, stop the operators, or wait until they have finished writing. Rejects with `PRO_INPUT` for a snapshot of another
+   * control plane.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**
@@ -160,5 +161,5 @@ export interface ControlPlane {
   stop(): Promise<void>
 }
 
-/** A control plane without the methods that start proxies and operators. */
+/** A control plane without the methods `faultProxy` and `startOperator`. */
 export type BareControlPlane = Omit<ControlPlane, 'faultProxy' | 'startOperator'>

@@ -123,7 +123,7 @@ function misplacedOptions({ backend = 'embedded', clock, random, pods }: Control
 
 /**
  * Adds `faultProxy` and `startOperator` to a control plane. `stop` first stops the proxies and operators in the reverse order of their
- * start, and then the control plane.
+ * start. Then it stops the control plane.
  */
 function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
@@ -133,8 +133,8 @@ function withCompany(controlPlane: BareControlPlane, defaults: OperatorDefaults)
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    // An operator may fail to stop when its API server is unreachable. This error is ignored here, because the operator's promise `ended`
-    // already reports it.
+    // An operator may fail to stop when its API server is unreachable. The error is ignored here, because the promise `ended` of the
+    // operator already reports it.
     for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
     await controlPlane.stop()
   }

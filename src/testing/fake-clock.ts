@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../runtime/clock.ts'
 interface PendingTimer {
   /** The time at which the timer fires, in milliseconds of `monotonicNow()`. */
   readonly due: number
-  /** The number of timers created before this timer. Timers that are due at the same time fire in the order of their creation. */
+  /** The number of timers that were created before this timer. Timers that are due at the same time fire in the order of their creation. */
   readonly order: number
   readonly callback: () => void
 }
@@ -26,7 +26,7 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** The sum of all changes of the time by `set`. These changes do not affect `monotonicNow`. */
+  /** The sum of all changes of the time that `set` has made. These changes do not affect `monotonicNow`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
@@ -78,8 +78,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Sets the time of day, like a change of the system clock. The new time may be earlier. The result of `monotonicNow` and the time until
-   * each pending timer fires do not change.
+   * Sets the time of day, like a change of the system clock. The new time may be earlier. `monotonicNow` does not change, and neither does
+   * the time that remains until each pending timer fires.
    */
   set(now: number | string): void {
     const before = this.#now
@@ -88,8 +88,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when timers are still missing after
-   * many iterations of the event loop.
+   * Resolves when `count` timers are pending, for example because the code under test sleeps. Rejects when there are still fewer timers
+   * after many iterations of the event loop.
    */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
@@ -99,8 +99,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Advances `now()` and `monotonicNow()` until `monotonicNow()` is `target`. Nothing changes when a callback has already advanced the
-   * clock further.
+   * Advances `now()` and `monotonicNow()` until `monotonicNow()` is `target`. If a callback has already advanced the clock beyond `target`,
+   * nothing changes.
    */
   #elapse(target: number): void {
     this.#now += Math.max(0, target - this.monotonicNow())

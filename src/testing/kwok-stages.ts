@@ -1,6 +1,6 @@
 /**
- * kwok's configuration for the control plane of a test: Nodes become ready, Pods become running, and the Pods of Jobs succeed. A Pod that
- * became not ready together with its node is ready again.
+ * kwok's configuration for the control plane of a test. Nodes become ready, Pods run, and the Pods of Jobs succeed. If a Pod was set to not
+ * ready because its Node had no heartbeat, it becomes ready again.
  */
 
 const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object, delayMs = 0): object => ({
@@ -25,8 +25,8 @@ const statusOf = (condition: string): string => `.status.conditions.[] | select(
 const ready = statusOf('Ready')
 
 /**
- * The template of the status with which kwok makes a Node ready. A new Node is not ready, because it has no kubelet. A Node is also not
- * ready when its last heartbeat is old. Addresses and a capacity that the Node already has are preserved.
+ * The template of the status with which kwok makes a Node ready. A Node is not ready when it is new, because it has no kubelet, and when
+ * its last heartbeat is old. Addresses and a capacity that the Node already has are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}
@@ -50,7 +50,7 @@ capacity: { cpu: "8", memory: 32Gi, pods: "110" }
 {{ end }}
 `
 
-/** The change of the condition Ready of a Node, whose other fields are preserved. */
+/** Updates the heartbeat in the condition Ready of a Node. The other fields of the condition are preserved. */
 const heartbeat = `
 conditions:
 - type: Ready
@@ -58,8 +58,8 @@ conditions:
 `
 
 /**
- * Interval in milliseconds between two heartbeats of a Node. kube-controller-manager takes a Node for gone, and its Pods for not ready,
- * after 50 s without a heartbeat.
+ * Interval in milliseconds between two heartbeats of a Node. If a Node has no heartbeat for 50 s, kube-controller-manager considers the
+ * Node unreachable, and sets its Pods to not ready.
  */
 const heartbeatMs = 10_000
 
@@ -130,7 +130,8 @@ const stages = [
   stage('node-ready', 'Node', [notWithin(ready, 'True')], { statusTemplate: nodeStatus }),
   stage('node-heartbeat', 'Node', [within(ready, 'True')], { statusTemplate: heartbeat }, heartbeatMs),
   stage('pod-running', 'Pod', [absent(isDeleted), within(phase, 'Pending'), notWithin(ready, 'True')], { statusTemplate: podRunning }),
-  // kube-controller-manager sets only Ready to False when the node is gone. A kubelet that is back sets it to True.
+  // When a Node is unreachable, kube-controller-manager only sets the condition Ready of its Pods to False. A kubelet sets this condition
+  // back to True when it can reach the API server again.
   stage(
     'pod-ready-again',
     'Pod',

@@ -23,7 +23,7 @@ const startChecks = { name, connection, namespaces, leaderElection, logger, cloc
 >
 const checkOptions = hasOptions(startChecks)
 
-/** The values of options of `startOperator` that a caller has not set. */
+/** The values that are used for options that the caller of `startOperator` has not set. */
 export type OperatorDefaults = Required<Pick<StartOperatorOptions, 'logger' | 'clock' | 'random'>>
 
 /**
@@ -84,9 +84,9 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 
 /**
  * Returns the rules of the ClusterRole that `proreus generate` writes for the operators. A test can run the operators as a user or
- * ServiceAccount that has only these rules. Such a test fails when a handler or reconciler needs a permission that the rules do not
- * contain. The option `rbac` adds permissions to the rules. `name` is the name of the installation. Default of `name`: as in
- * `startOperator`.
+ * ServiceAccount that has only these rules. The test then fails when a handler or reconciler needs a permission that the rules do not
+ * contain. The option `rbac` of an operator adds permissions to the rules. `name` is the name of the installation. Its default is the same
+ * as in `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

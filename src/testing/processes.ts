@@ -10,9 +10,9 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The script of the watchdog. It reads the process groups to kill from its standard input. The input ends when this Node.js process ends or
- * is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a process that is
- * ending may still write files.
+ * The script of the watchdog. It reads the process groups that it must kill from its standard input. The input ends when this Node.js
+ * process ends or is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a
+ * process that is ending may still write files.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -66,8 +66,8 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // `detached` starts the watchdog in its own session, so Ctrl-C in the terminal does not end it. Ctrl-C ends this process, and the
-    // watchdog notices that because its standard input ends.
+    // `detached` starts the watchdog in a separate session, so that Ctrl-C in the terminal does not end the watchdog. Ctrl-C ends this
+    // process. The standard input of the watchdog then ends, and the watchdog kills the process groups.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -93,7 +93,7 @@ export class Processes {
     const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
       detached: true,
       cwd: this.directory,
-      // The binary does not inherit the user's environment variables, because these may name a kubeconfig or a proxy.
+      // The binary does not inherit the user's environment variables. They may contain the path of a kubeconfig or the address of a proxy.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
       stdio: ['pipe', descriptor, descriptor],
     })
@@ -153,7 +153,7 @@ export class Processes {
   }
 }
 
-/** Lets this process end although the pipe is open. */
+/** Allows this process to end although the pipe is open. */
 function unrefStream(stream: unknown): void {
   ;(stream as { unref?: () => void } | null)?.unref?.()
 }

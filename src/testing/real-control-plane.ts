@@ -57,9 +57,9 @@ const adminName = 'admin'
 /**
  * The users of the binaries and of the administrator. All users except `system:kube-scheduler` are in the group `system:masters`.
  *
- * For kube-scheduler, its default ClusterRole is sufficient. For kube-controller-manager, its default ClusterRole lacks the permissions of
- * the controllers: with `--use-service-account-credentials=false`, the controllers send their requests as the user of
- * kube-controller-manager.
+ * For kube-scheduler, its default ClusterRole is sufficient. For kube-controller-manager, its default ClusterRole is not sufficient: with
+ * `--use-service-account-credentials=false`, the controllers send their requests as the user of kube-controller-manager, and this
+ * ClusterRole lacks their permissions.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
@@ -259,7 +259,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // Endpoints must not contain a loopback address. Therefore kube-apiserver writes no endpoints for the Service "kubernetes" (`none`).
+    // Endpoints must not contain a loopback address. With the value `none`, kube-apiserver writes no endpoints for the Service
+    // "kubernetes".
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
     // Without kube-proxy, the cluster IPs of Services are unreachable, so kube-apiserver must connect to the endpoints directly.
@@ -267,8 +268,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // The plugin requires a ServiceAccount for each Pod. Without the controller, no namespace gets a ServiceAccount, so no Pod could be
-    // created.
+    // The plugin requires a ServiceAccount for each Pod. If the controller does not run, no namespace gets a ServiceAccount, and no Pod
+    // could be created.
     ...(isSelected(controllers, 'serviceaccount-controller') ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }
@@ -322,7 +323,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Resolves with `count` different free ports. The servers listen until all ports have been chosen, so no port is chosen twice. */
+/** Resolves with `count` different free ports. The servers listen until all ports have been chosen. Therefore, no port is chosen twice. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server, { host: '127.0.0.1', port: 0 })))

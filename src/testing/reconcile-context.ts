@@ -22,7 +22,7 @@ import type { EventOptions, EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
-/** An object for the cache. It may have more fields than these. */
+/** An object for the cache. It may have further fields. */
 export interface CachedObject {
   readonly apiVersion: string
   readonly kind: string
@@ -62,7 +62,7 @@ export interface RecordedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
-  /** The options that the reconciler has passed to `event`; absent when it has passed none. */
+  /** The options that the reconciler has passed to `event`. Absent when it has passed no options. */
   readonly options?: EventOptions
 }
 
@@ -121,8 +121,8 @@ function cacheOf(objects: readonly CachedObject[]): OperatorCache {
     const store = views.get(view) ?? new Store()
     if (!views.has(view))
       for (const object of whole.list())
-        // `selects` returns undefined when only the API server can compare a field. In this case the object is stored, because the test
-        // decides which objects are in the cache.
+        // `selects` returns undefined when only the API server can evaluate a field selector. In this case the object is stored, because
+        // the test decides which objects are in the cache.
         if (selector.selects(object) !== false) store.set(storedForm(view, structuredClone(object) as KubernetesObject))
     views.set(view, store)
     return store

@@ -30,7 +30,10 @@ interface ServiceAccountKey {
 /** Requested lifetime of a token in seconds. The token is renewed after half of this time, long before it expires. */
 const tokenLifeSeconds = 3600
 
-/** Returns the user as which a ServiceAccount authenticates, with the permissions of the ServiceAccount. `grant` accepts this user. */
+/**
+ * Returns the user that the API server sees when a ServiceAccount authenticates, with the permissions of the ServiceAccount. The result can
+ * be passed to `grant`.
+ */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
   const { namespace, name: own } = serviceAccountKey(name)
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
@@ -55,7 +58,7 @@ export async function createServiceAccounts(
 
 /**
  * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
- * before the first request on this connection, and a new token when half of the lifetime has passed on `clock`.
+ * before the first request on this connection. It requests a new token when half of the lifetime has passed on `clock`.
  */
 export function withToken(admin: Client, connection: Connection, name: string, clock: Clock = systemClock): Connection {
   const key = serviceAccountKey(name)

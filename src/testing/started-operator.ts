@@ -28,14 +28,17 @@ export interface StartOperatorOptions {
    * the system time.
    */
   readonly clock?: Clock
-  /** Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: that of the control plane. */
+  /**
+   * Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: the function of the control
+   * plane.
+   */
   readonly random?: () => number
 }
 
 export interface StartedOperator {
   /** The addresses of webhooks, probes and metrics, on free ports of the loopback interface. */
   readonly endpoints: Endpoints
-  /** Resolves when the operators have ended; rejects when they have ended with an error. */
+  /** Resolves when the operators have ended. Rejects when they have ended with an error. */
   readonly ended: Promise<void>
   /**
    * Stops the operators gracefully, as SIGTERM does, but without the drain delay. (In a cluster, the endpoints of a stopping Pod are

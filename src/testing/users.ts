@@ -17,16 +17,16 @@ export interface ControlPlaneUser {
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
-/** The type and key of a created object. In an existing cluster, `stop` deletes the object. */
+/** The type and key of a created object. In an existing cluster, `stop` deletes this object. */
 export interface Created {
   readonly type: ResourceType
   readonly key: ObjectKey
 }
 
 /**
- * Creates the RBAC objects that grant permissions to users. The names of these objects begin with `prefix`, so they differ from the names
- * of other objects in an existing cluster. Each object is added to `created` immediately after its creation. After a failure, the caller
- * can therefore delete all created objects.
+ * Creates the RBAC objects that grant permissions to users. The names of these objects begin with `prefix`, so that they differ from the
+ * names of other objects in an existing cluster. Each object is added to `created` immediately after its creation, so that the caller can
+ * delete all created objects after a failure.
  */
 export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string, created: Created[] = []): Promise<void> {
   const grants = users.flatMap((user, index) => [

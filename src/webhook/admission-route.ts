@@ -29,7 +29,7 @@ interface RouteOptions extends Stages {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
-  /** Returns whether the log line of an allowed review is at level `info`. The argument is the uid of the request. */
+  /** Returns true if the log line of an allowed review is at level `info`. The argument is the uid of the request. */
   readonly sampled: (uid: string) => boolean
 }
 
@@ -38,7 +38,7 @@ type Answer = string | Buffer
 
 /**
  * Handles the body of a request and returns the response. `deadlineMs` is the time limit of the handlers. `onClose` registers a listener
- * for the client's disconnection.
+ * that is called when the client disconnects.
  *
  * @throws {MalformedReview} when the body is not an AdmissionReview for the webhook at this path.
  */
@@ -122,8 +122,8 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A handler that blocks the event loop cannot be interrupted. The review may then exceed the deadline although the outcome is not
-  // `timed_out`.
+  // A handler that blocks the event loop cannot be interrupted. In this case, the review may exceed the deadline, although the outcome is
+  // not `timed_out`.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

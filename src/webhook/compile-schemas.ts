@@ -14,8 +14,8 @@ export function compileSchemas(kinds: readonly Kind[]): void {
 
 /**
  * Compiles the checks of the built-in types that the schemas contain. The compilation begins after `delayMs`. One check is compiled in each
- * iteration of the event loop. The checks of a PodSpec take 100 ms. The server does not wait for the compilation: an earlier request
- * compiles the checks that it needs.
+ * iteration of the event loop. The checks of a PodSpec take 100 ms. The server does not wait for the compilation. If a request needs a
+ * check before it is compiled, the request compiles this check.
  *
  * @returns the function that stops the compilation.
  */

@@ -26,7 +26,7 @@ import { conversionPath } from './definition/paths.ts'
 import { refuse } from './http/refusal-response.ts'
 import { awaitFetching, onDisconnect } from './http/connections.ts'
 
-/** The API server's timeout for conversion webhooks. The API server also sends it as `?timeout=`. */
+/** The API server's timeout for conversion webhooks. The API server also sends this timeout as `?timeout=`. */
 const defaultTimeoutMs = 30_000
 
 interface ConversionRouteOptions {
@@ -58,8 +58,8 @@ interface Entry {
 }
 
 /**
- * Registers the route for conversions; does nothing if no conversion is defined. The route has its own `receiveBodies`, because the limits
- * of a ConversionReview differ from those of an AdmissionReview.
+ * Registers the route for conversions. If no conversion is defined, no route is registered. The route has a separate `receiveBodies`,
+ * because the limits of a ConversionReview differ from those of an AdmissionReview.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two conversions are defined for one kind.
  */
@@ -144,7 +144,7 @@ async function answer(
     return failedConversion(uid, `the client no longer waits for this response: ${messageOf(error)}`, 499, 'Aborted')
   })
   const seconds = (performance.now() - began) / 1000
-  // A panic is counted once for each ConversionReview. A LIST would otherwise count the same error once for each object.
+  // A panic is counted once for each ConversionReview. Otherwise, the same error would be counted once for each object of a LIST.
   if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {
     kind?.answered(result.failed ? 'failure' : 'success', seconds)

@@ -1,6 +1,4 @@
-/**
- * Runs the stages of one review within its deadline. Aborts the stages when the API server disconnects, and converts errors to responses.
- */
+/** Runs the stages of one review within its deadline. Aborts the stages when the API server disconnects. Converts errors to responses. */
 import type { Clock } from '../runtime/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
@@ -40,9 +38,8 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages of a review, and returns the outcome with the response. If a stage fails, the response denies the request. The message of
- * the response contains the cause, and kubectl prints this message. If all stages return synchronously, no promise, timer or listener is
- * created.
+ * Runs the stages of a review. Returns the outcome and the response. If a stage fails, the response denies the request, and its message
+ * contains the cause, which kubectl prints. If all stages return synchronously, no promise, timer or listener is created.
  *
  * @throws {MalformedReview} when the request is not for the webhook at this path.
  */
@@ -86,7 +83,7 @@ function failed({ reviewed }: DecideOptions, error: unknown): Decision {
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
-/** The data for calls of handlers. Most handlers do not use the signal, so it is created on first use. */
+/** The data for calls of handlers. The signal is created on first use, because most handlers do not use it. */
 class ReviewCall implements Call {
   readonly client: Client
   readonly cache: AdmissionCache

@@ -24,7 +24,10 @@ export class ReviewSpan {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  /** Runs the review with this span as the active span. Requests to the API server and log lines of the review then belong to the trace. */
+  /**
+   * Runs the review with this span as the active span. Therefore, requests to the API server and log lines of the review belong to the
+   * trace.
+   */
   run<T>(review: () => T): T {
     return openTelemetry().context.with(this.#context, review)
   }

@@ -56,8 +56,8 @@ export interface WebhookServerOptions extends TlsOptions {
   /** Maximum size of the body of an AdmissionReview in bytes. Default 7 MiB. */
   readonly maxBodyBytes?: number
   /**
-   * The fraction of allowed reviews that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request decides
-   * whether it is logged. Denied and failed reviews are always logged.
+   * The fraction of allowed reviews that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request determines
+   * whether its review is logged. Denied and failed reviews are always logged.
    */
   readonly reviewLogSampling?: number
   /** The memory limits of requests, connections and worker threads. Default: derived from the memory limit of the container. */
@@ -84,7 +84,10 @@ export interface WebhookServer {
    * still accepted.
    */
   beginDrain(): void
-  /** Stops accepting connections and lets requests in flight finish. After `deadlineMs` milliseconds, aborts the remaining requests. */
+  /**
+   * Stops accepting connections and lets requests in flight finish. After `deadlineMs` milliseconds, aborts the requests that are still in
+   * flight.
+   */
   stop(deadlineMs: number): Promise<void>
 }
 
@@ -160,7 +163,8 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       await app.ready()
       const { host } = options
       const port = await listen(app.server, { host, port: options.port ?? 9443, flag: '--webhook-host and --webhook-port' })
-      // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
+      // The acceptance of a connection can fail, for example because there are no free file descriptors. Such an error must not end the
+      // process.
       app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
       logger.info({ port, paths }, 'the webhook server listens')
       return { port, url: `https://${isAnyAddress(host) ? 'localhost' : urlHost(host)}:${port}` }
@@ -232,8 +236,8 @@ function createRoutes(
 }
 
 /**
- * Logs a warning when a client rejects the serving certificate with a TLS alert. If the `caBundle` is wrong, this server sees only these
- * alerts.
+ * Logs a warning when a client rejects the serving certificate with a TLS alert. If the `caBundle` is wrong, these alerts are the only sign
+ * of it in this server.
  */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')

@@ -32,9 +32,9 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the operators define the kind, or when the kind has a webhook. Also true when the operators define only other kinds of the
-   * same API group: `errors` then contains an error about the kind. When `known` is false, the object was not validated, and `errors` and
-   * `warnings` are empty.
+   * True when the operators define the kind, or when the kind has a webhook. Also true when the operators define other kinds of the same
+   * API group, but not this kind. In that case, `errors` contains an error about the kind. If `known` is false, the object was not
+   * validated, and `errors` and `warnings` are empty.
    */
   readonly known: boolean
   readonly kind: string
@@ -45,8 +45,8 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object as if it were created now with strict field validation, which kubectl requests. The schema validates the object, and
- * the `default` and `validate` handlers are called in the order in which they are declared. If a kind of `kinds` has no webhook, only the
+ * Validates an object like a create request with strict field validation, which kubectl uses. The schema validates the object, and the
+ * `default` and `validate` handlers are called in the order in which they are declared. If a kind of `kinds` has no webhook, only the
  * schema validates the object. If `kinds` does not contain the kind of the object, but contains another kind of the same API group, the
  * result is an error.
  */
@@ -65,7 +65,7 @@ export async function reviewOffline(
     ({ type, subresource }) => subresource === '' && type.group === group && type.kind === kind,
   )
   const known = kinds.find((one) => one.group === group && one.kind === kind)
-  // For a kind without a webhook, the API server validates objects only with the schema. A webhook without handlers does the same here.
+  // If a kind has no webhook, the API server validates its objects only with the schema. A webhook without handlers does the same here.
   const webhooks = declared.length > 0 || known === undefined ? declared : combineWebhooks([defineWebhook(known as ResourceType, {})])
   if (webhooks.length === 0) {
     const errors = unknownKind(group, kind, kinds)
@@ -152,7 +152,7 @@ async function errorsOfKind(
 ): Promise<ErrorList> {
   const schema = schemaOf(kind, version)
   const metadata = decodeObjectMeta(object.metadata ?? null)
-  // Metadata that cannot be decoded cannot be validated, either.
+  // Metadata that cannot be decoded cannot be validated.
   if (metadata.error !== undefined) return listOf([invalid('metadata', object.metadata ?? '', metadata.error)])
   const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
   if (pruned.malformed !== undefined) return listOf([pruned.malformed])
@@ -199,7 +199,7 @@ function failedOn(error: unknown): FieldError {
 }
 
 /**
- * Returns whether the API server would call the webhook for the object. Filters that depend on the cluster or on the requester are assumed
+ * Returns true if the API server would call the webhook for the object. Filters that depend on the cluster or on the requester are assumed
  * to match.
  */
 function isSelected({ filters: { objectSelector, matchConditions = [] } }: CombinedWebhook, object: JsonObject): boolean {

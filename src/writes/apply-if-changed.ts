@@ -30,20 +30,20 @@ const checkOptions = hasOptions({ fieldManager: isText, force: isBoolean, signal
 >)
 
 /**
- * Prefix of the annotation that contains the hash of the applied object. The field manager follows after a slash, so each manager has its
- * own annotation.
+ * Prefix of the annotation that contains the hash of the applied object. The prefix is followed by a slash and the field manager, so each
+ * manager has its own annotation.
  */
 const annotationPrefix = 'applied.proreus.dev'
 
 /**
- * Maximum number of `StoredForm` entries per cache. An entry takes about 200 bytes. Beyond the maximum, the oldest entry is evicted, and
- * the next reconcile of its object sends an apply request that changes nothing.
+ * Maximum number of `StoredForm` entries per cache. An entry takes about 200 bytes. When the maximum is exceeded, the oldest entry is
+ * removed. The next reconcile of its object then sends an apply request that changes nothing.
  */
 const maxForms = 10_000
 
 /**
- * A desired object that cannot be compared with the cached one: the API server stores it in another form, e.g. with `1` for the quantity
- * `1000m`, or the cache has a view that omits fields.
+ * Remembers a desired object that cannot be compared with the cached object. There are two reasons: the API server stores the desired
+ * object in another form, e.g. with `1` for the quantity `1000m`, or the cache has a view that omits fields.
  */
 interface StoredForm {
   /** Hash of the desired object. */
@@ -109,7 +109,7 @@ export async function applyIfChanged<R extends ResourceType>(
   return applied as DeepReadonly<ObjectOf<R>>
 }
 
-/** Returns the key of the annotation for a field manager. A manager whose name is not valid in a key is represented by a hash. */
+/** Returns the key of the annotation for a field manager. If the name of the manager is not valid in a key, its hash is used. */
 function annotationOf(manager: string): string {
   const key = `${annotationPrefix}/${manager}`
   return qualifiedName(key).length === 0 ? key : `${annotationPrefix}/${jsonHash(manager)}`
@@ -131,7 +131,7 @@ function formOf(type: ResourceType, object: DeepReadonly<KubernetesObject>, comp
 function remember(cache: CacheReader, id: string, form: StoredForm | undefined): void {
   const forms = formsOfCaches.get(cache) ?? new Map<string, StoredForm>()
   formsOfCaches.set(cache, forms)
-  // Deleting the old entry first moves the renewed entry to the end of the insertion order.
+  // The old entry is deleted first. The new entry is then the last one in the order of insertion.
   forms.delete(id)
   if (form === undefined) return
   if (forms.size >= maxForms) forms.delete(forms.keys().next().value!)
@@ -139,8 +139,8 @@ function remember(cache: CacheReader, id: string, form: StoredForm | undefined):
 }
 
 /**
- * Returns the part of `live` that has the fields of `wanted`. A list of `live` is returned as a whole if the list in `wanted` has another
- * length.
+ * Returns the values of `live` in the fields that `wanted` has. If a list in `live` and the list in `wanted` have different lengths, the
+ * whole list of `live` is returned.
  */
 function fieldsOf(live: unknown, wanted: unknown): unknown {
   if (Array.isArray(live) && Array.isArray(wanted) && live.length === wanted.length)
@@ -154,7 +154,7 @@ function fieldsOf(live: unknown, wanted: unknown): unknown {
   return fields
 }
 
-/** Returns a JSON value without the keys whose values are null. Nulls in lists stay. */
+/** Returns a JSON value without the keys whose values are null. Nulls in lists are kept. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

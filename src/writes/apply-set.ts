@@ -52,10 +52,13 @@ const checkOptions = hasOptions(
   ['types'],
 )
 
-/** An entry of the list of desired dependents. `false` and undefined stand for a dependent that is not desired. */
+/** An entry of the list of desired dependents. `false` and undefined mean that the dependent is not desired. */
 export type OptionalDependent = Dependent | false | undefined
 
-/** The applied objects, in the order of the list of desired dependents; undefined for an entry that is `false` or undefined. */
+/**
+ * The applied objects, in the order of the list of desired dependents. If an entry is `false` or undefined, its applied object is
+ * undefined.
+ */
 export type AppliedObjects<Objects extends readonly OptionalDependent[]> = {
   readonly [Index in keyof Objects]: AppliedObject<Objects[Index]>
 }
@@ -71,8 +74,8 @@ interface Member {
 }
 
 /**
- * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. In steady state, no write
- * request is sent: see `applyIfChanged`.
+ * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. If nothing has changed,
+ * no write request is sent (see `applyIfChanged`).
  *
  * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
  * of such an entry is undefined, so the other results keep their positions. If the list is a variable, declare it as `Dependent[]`.
@@ -80,8 +83,8 @@ interface Member {
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.
  *
- * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option,
- * with the errors of `client.get`, `client.apply` and `client.delete`, and with `PRO_INPUT` when
+ * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * Rejects with the errors of `client.get`, `client.apply` and `client.delete`. Rejects with `PRO_INPUT` when
  *
  * - the name or namespace of an object is missing or invalid,
  * - an object is desired twice,
@@ -131,7 +134,7 @@ export async function applySet<const Objects extends readonly OptionalDependent[
   return applied as unknown as AppliedObjects<Objects>
 }
 
-/** Returns the id of a set: a hash, because the names of owner and set may be longer than a label value. */
+/** Returns the id of a set. The id is a hash, because the names of owner and set may be longer than a label value. */
 function setId({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, name: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   return jsonHash([groupKindOf({ group, kind }), formatKey(metadata), name])
@@ -152,8 +155,8 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
   const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
-  // An object outside its view is refused. Otherwise, the cache would never contain the object: each reconcile would apply it again, and no
-  // reconcile would delete it.
+  // An object that its view does not select is refused. Otherwise, the cache would never contain the object. Each reconcile would apply it
+  // again, and no reconcile would delete it.
   if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
     throw new ProreusError(
       'PRO_INPUT',
@@ -172,8 +175,8 @@ function refuseDuplicates(members: readonly Member[]): void {
 }
 
 /**
- * Throws when the object exists and `owner` is not its controller. Otherwise, server-side apply would change this object. An object that is
- * not in the cache is read from the API server, because the cache may be stale, or limited to a label selector.
+ * Throws when the object exists and `owner` is not its controller. Without this check, server-side apply would change the object. If the
+ * object is not in the cache, it is read from the API server, because the cache may be stale or limited to a label selector.
  */
 async function refuseForeign(
   { client, cache }: ApplySetContext,
@@ -224,7 +227,7 @@ async function prune(
       // Without a propagation policy, the API server would orphan the Pods of a deleted Job.
       await client.delete(type, keyOf(object), { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background', signal })
     } catch (error) {
-      // 404: the object is already deleted. 409: another object with the same name has another uid.
+      // 404: the object is already deleted. 409: another object with the same name exists, whose uid differs.
       if (!isNotFound(error) && !isConflict(error)) throw error
     }
   }

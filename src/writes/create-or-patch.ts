@@ -1,4 +1,4 @@
-/** `createOrPatch`: creates an object, or patches the fields that differ from the wanted ones. */
+/** `createOrPatch`: creates an object, or patches the fields that differ from the desired ones. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -38,18 +38,18 @@ const checkOptions = hasOptions(optionChecks satisfies Record<keyof CreateOrPatc
 /** The outcome of `createOrPatch`. */
 export interface CreatedOrPatched<R extends ResourceType> {
   readonly result: 'unchanged' | 'created' | 'updated'
-  /** The object after the last write; the object that was read if nothing was written. */
+  /** The object after the last write. If nothing was written, this is the object that was read. */
   readonly object: DeepReadonly<ObjectOf<R>>
 }
 
 type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
 
 /**
- * Reads an object, has `mutate` change a copy of it, and patches the fields that differ. If the object does not exist, `mutate` receives
- * an object with only a name and a namespace, and the result is created. When nothing differs, no write request is made.
+ * Reads an object, lets `mutate` change a copy of it, and patches the fields that differ. If the object does not exist, `mutate` receives
+ * an object with only a name and a namespace, and the result is created. If no field differs, no write request is sent.
  *
- * The status is patched by a request of its own, through the subresource. A patch contains the resourceVersion. After a conflict, or when
- * another client has created the object in the meantime, the object is read again, and `mutate` is called again. When another client has
+ * The status is patched by a separate request to the subresource. A patch contains the resourceVersion. If a request fails with a conflict,
+ * or another client has created the object in the meantime, the object is read again, and `mutate` is called again. If another client has
  * deleted the object in the meantime, `mutate` is called again, and the object is created. There are at most five attempts. `mutate` may
  * therefore be called several times, and must only change its argument.
  *
@@ -75,10 +75,10 @@ export async function createOrPatch<R extends ResourceType>(
   refuseOptions('createOrPatch', checkOptions(options, ''))
   requireKey(type, key)
   const untyped: ResourceType = type
-  // The result of all attempts together: the first attempt may create the object, and then fail with a conflict on the status.
+  // The common result of all attempts. For example, the first attempt may create the object, and then fail with a conflict on the status.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'
   let fromCache = cache !== undefined && !omitsFields(type)
-  /** True when the object was deleted after the object was patched and before its status was patched. */
+  /** True when the object was deleted between the patch of the object and the patch of its status. */
   let isDeleted = false
 
   async function read(): Promise<AnyObject | undefined> {
@@ -119,7 +119,8 @@ export async function createOrPatch<R extends ResourceType>(
     try {
       patched = await client.patchStatus(untyped, key, { metadata, status }, { ...options, signal })
     } catch (error) {
-      // A 404 may also mean that the type has no status subresource. Only a read shows whether the object was deleted.
+      // A 404 may also mean that the type has no status subresource. Therefore, the object is read in order to find out whether it was
+      // deleted.
       isDeleted = isNotFound(error) && (await read()) === undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** `patchStatusIfChanged`: patches the fields of a status that differ, and makes no request when none differs. */
+/** `patchStatusIfChanged`: patches the fields of a status that differ. If no field differs, no request is sent. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { effectiveMergePatch } from '../api/merge-patch.ts'
@@ -12,14 +12,14 @@ import type { StatusPatch } from '../client/write-types.ts'
 const checkOptions = hasOptions(writeChecks)
 
 /**
- * Patches the fields of `status` that differ from the status of `object`. When none differs, no request is made, so that a reconcile in
- * steady state writes nothing. As in `client.patchStatus`, absent fields are unchanged, null removes a field, and a list is replaced as a
- * whole. The order of keys is irrelevant. Resolves to the patched object, or to `object` when nothing differs.
+ * Patches the fields of `status` that differ from the status of `object`. If no field differs, no request is sent. A reconcile in which
+ * nothing has changed thus writes nothing. As in `client.patchStatus`, absent fields are unchanged, null removes a field, and a list is
+ * replaced as a whole. The order of keys is irrelevant. Resolves to the patched object, or to `object` if no field differs.
  *
- * The patch has no resourceVersion: it does not fail when `object` has changed in the meantime. Where several controllers write to one list
- * of conditions, use `client.apply` with `subresource: 'status'`, and a field manager for each controller.
+ * The patch has no resourceVersion, so it does not fail when `object` has changed in the meantime. If several controllers write to the same
+ * list of conditions, use `client.apply` with `subresource: 'status'`, and a different field manager for each controller.
  *
- * Rejects with the errors of `client.patchStatus`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, even when nothing
+ * Rejects with the errors of `client.patchStatus`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, even if no field
  * differs.
  *
  * @example

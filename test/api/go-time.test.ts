@@ -6,8 +6,8 @@ const zoned = '2006-01-02T15:04:05Z07:00'
 const micro = '2006-01-02T15:04:05.000000Z07:00'
 
 /**
- * The results of Go's `time.Parse` with the layout of `metav1.Time` and with the layout of `metav1.MicroTime`: the time in UTC, or the end
- * of the error message.
+ * Times as text. Each has the result of Go's `time.Parse` with the layout of `metav1.Time`, and with the layout of `metav1.MicroTime`. A
+ * result is the time in UTC, or the end of the error message.
  */
 const cases: readonly (readonly [text: string, time: string, microTime: string])[] = [
   ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'cannot parse "Z" as ".000000"'],

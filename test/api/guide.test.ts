@@ -1,4 +1,7 @@
-/** Tests of the guide about kinds: the example in the guide is the file in the repository, and the example's test passes. */
+/**
+ * Tests of the guide about kinds. The example in the guide must be equal to the file in the repository, and the test of the example must
+ * pass.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

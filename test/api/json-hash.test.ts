@@ -3,7 +3,7 @@ import { jsonHash } from '../../src/api/json-hash.ts'
 import { labelValue } from '../../src/api/name-syntax.ts'
 
 t.test('a hash has always the same 32 digits', async (t) => {
-  // A hash that is stored in the cluster must be found by later releases.
+  // The hash must never change: it is stored in the cluster, and later releases compare it.
   t.equal(jsonHash({ b: [1, 'x'], a: null }), 'c22cb7b0353770e2b38094af641143eb')
   t.strictSame(labelValue(jsonHash({})), [])
   t.match(jsonHash(undefined), /^[0-9a-f]{32}$/)

@@ -42,7 +42,7 @@ t.test('numbers are read as Go reads them, and in one step as in several', (t) =
 })
 
 t.test('an integer of millions of digits takes linear time', (t) => {
-  // `BigInt` would need more than a second to parse the token once, and the test reads it 100 times.
+  // `BigInt` would need more than a second for this token. The test reads the token 100 times, so it would take minutes.
   const [token, count] = ['9'.repeat(8_000_000), 100]
   for (let left = count; left > 0; left -= 1) if (readNumber(token) !== Infinity) t.fail('it is beyond the range of a float')
   t.end()
@@ -270,7 +270,7 @@ t.test('an error has the unexpected character and the place in the grammar', asy
     ['"\\a"', 'a', 'in string escape code'],
     ['"\\', undefined, 'in string escape code'],
     ['"\\u00x0"', 'x', 'in \\u hexadecimal character escape'],
-    // The characters beside the ranges of hexadecimal digits.
+    // The characters directly before and after the ranges of hexadecimal digits.
     ...['/', ':', '@', 'G', '`', 'g'].map((digit) => [`"\\u00${digit}0"`, digit, 'in \\u hexadecimal character escape'] as const),
     ['"\\u00', undefined, 'in \\u hexadecimal character escape'],
     ['[x', 'x', 'looking for beginning of value'],
@@ -297,7 +297,7 @@ t.test('an error has the unexpected character and the place in the grammar', asy
 })
 
 t.test('a read takes at most as many values as requested', async (t) => {
-  /** Returns how many calls of `read` the text needs, if each call reads up to `count` values. */
+  /** Returns the number of calls of `read` that the text needs if each call reads up to `count` values. */
   const calls = (text: string, count: number): number => {
     const reader = new JsonReader(text)
     let calls = 1

@@ -127,7 +127,8 @@ t.test('stringifyJson agrees with JSON.stringify', async (t) => {
 t.test('an integer beyond 2^53 is written with all its digits even if the prototype of BigInt is frozen', async (t) => {
   const { defineProperty } = Reflect
   t.teardown(() => (Reflect.defineProperty = defineProperty))
-  // Simulates a frozen prototype. The test does not call `Object.freeze`, because nothing can undo it, and later tests need the prototype.
+  // Simulates a frozen prototype. The test does not call `Object.freeze`, because this could not be undone, and later tests change the
+  // prototype.
   Reflect.defineProperty = (target, ...rest) => target !== BigInt.prototype && defineProperty(target, ...rest)
   t.equal(stringifyJson({ a: 9007199254740993n, b: [1, 'x'] }), '{"a":9007199254740993,"b":[1,"x"]}')
   t.equal(stringifyJson([1n], 1), '[\n 1\n]')

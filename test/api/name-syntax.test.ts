@@ -51,7 +51,7 @@ t.test('the maximum length of each kind of name is exact', async (t) => {
     t.strictSame(check(named(most)), [], `${check.name} of ${most}`)
     t.strictSame(check(named(most + 1)), [problem], `${check.name} of ${most + 1}`)
   }
-  // The limits count the bytes of UTF-8: `é` has two.
+  // The limits are in bytes of UTF-8. `é` has two bytes.
   for (const [check, most] of [
     [dns1123Label, 63],
     [dns1035Label, 63],

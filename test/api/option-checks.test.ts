@@ -1,4 +1,4 @@
-/** Tests of the errors for invalid options in JavaScript programs, which no compiler checks. */
+/** Tests of the errors for invalid options in a JavaScript program. No compiler checks the options there. */
 import t from 'tap'
 import * as checks from '../../src/api/option-checks.ts'
 import { isPolicyRule } from '../../src/api/policy-rule.ts'

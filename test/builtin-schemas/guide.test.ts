@@ -1,4 +1,7 @@
-/** Tests of the guide about built-in types: its examples match their files, its command prints the shown output, and its operator works. */
+/**
+ * Tests of the guide about built-in types. Its examples must be equal to their files, its command must print the output that the guide
+ * shows, and its operator must work.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -39,7 +42,7 @@ t.test('the operator applies only changes, and removes fields that are no longer
   await client.create(site, { metadata: key, spec: { replicas: 1, template: { spec } } })
   await until('it is deployed', () => client.get(deployment, key).catch(() => undefined))
 
-  // The first patch causes no write by the operator of the example, but the second patch does.
+  // The operator of the example does not write after the first patch. It writes after the second patch.
   await client.patch(deployment, key, { metadata: { labels: { team: 'web' } } })
   await client.patch(deployment, key, { spec: { replicas: 3 } })
   await until('it is put right', async () => (await client.get(deployment, key)).spec?.replicas === 1)

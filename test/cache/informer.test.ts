@@ -91,7 +91,10 @@ t.test('after a relist, handlers see only what has changed', async (t) => {
   t.ok(seen.indexOf('deleted again 4') < seen.indexOf('added again'))
 })
 
-/** Stores a list of six objects, each of which takes longer than a time slice. Returns in how many turns of the event loop they are stored. */
+/**
+ * Stores a list of six objects. Each object takes longer than a time slice. Returns the number of iterations of the event loop in which the
+ * objects are stored.
+ */
 async function turnsOfLongList(t: Test, clock: Clock): Promise<number> {
   const items = Array.from({ length: 6 }, (_, index) => object(`o-${index}`, index + 1))
   const { informer, start } = setUp(t, { answers: [{ items, resourceVersion: '6' }], clock })

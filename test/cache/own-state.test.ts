@@ -1,4 +1,4 @@
-/** Tests whether a response contains only the change of its own request. */
+/** Tests of the check whether a response contains only the change of its own request. */
 import t from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { isOwnState } from '../../src/cache/own-state.ts'

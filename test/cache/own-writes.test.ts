@@ -26,7 +26,7 @@ interface World {
   readonly seen: string[]
   /** Sends a watch event, and waits until the informer has processed it. */
   send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubernetesObject): Promise<void>
-  /** Interrupts the watch, so the informer lists again. */
+  /** Interrupts the watch. The informer then lists the objects again. */
   relist(answer: ListAnswer): Promise<void>
   /** The resourceVersion of the stored object `a`. */
   stored(): string | undefined
@@ -75,7 +75,7 @@ async function synced(t: Test, answer: ListAnswer = empty, namespaces: readonly 
       script.answers = [next]
       script.lastWatch.fail(expired)
       await eventually(() => script.watches.length === before + 1)
-      await clock.advance(5_000) // the watch works, so the next failure causes no pause
+      await clock.advance(5_000) // the watch works for this time, so the next failure causes no delay
     },
     stored: () => informer.store.get({ namespace: 'default', name: 'a' })?.metadata.resourceVersion,
   }
@@ -403,7 +403,10 @@ t.test('own writes are ignored when resourceVersions are not numbers, and events
 
 const writer: Origin = { controller: 'web', key: 'default/a' }
 
-/** Adds a handler that records changes with their causes, e.g. `5 from 3 by web`. The cause of the watch is `?`, of other clients nothing. */
+/**
+ * Adds a handler that records each change with its cause, e.g. `5 from 3 by web`. If the change came with the watch, the cause is `?`. If
+ * another client made the change, there is no cause.
+ */
 function causes(informer: Informer): string[] {
   const seen: string[] = []
   const by = (cause: Cause): string => (cause === undefined ? '' : cause === 'unknown' ? ' ?' : ` by ${cause.controller}`)
@@ -432,7 +435,7 @@ t.test('an own write is reported again when the watch sends a change of another 
   const seen = causes(informer)
   informer.written(object('a', 13), writer)
   informer.written(object('a', 16), writer)
-  await send('MODIFIED', object('a', 10)) // older than the state before the own writes
+  await send('MODIFIED', object('a', 10)) // this state is older than the state before the own writes
   await send('MODIFIED', object('a', 13))
   t.equal(seen.length, 2)
   await send('MODIFIED', object('a', 15))
@@ -547,7 +550,7 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
         server.unsent.length = 0
         return relist({ items: [...server.objects.values()].map((each) => structuredClone(each)), resourceVersion: String(server.version) })
       }
-      /** The resourceVersion of the last own write or deletion of each name, and whether the object existed after it. */
+      /** For each name, the resourceVersion of the last own write or deletion, and whether the object existed afterwards. */
       const own = new Map<string, { version: number; exists: boolean }>()
       const check = (): void => {
         for (const [name, { version, exists }] of own) {
@@ -570,7 +573,8 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
           if (removed !== undefined) {
             const known = informer.store.get(key)
             informer.deleted(key, removed.metadata.uid)
-            // The response has no resourceVersion. If the store has another incarnation, it may be an older or a newer one, so it stays.
+            // The response to a deletion has no resourceVersion. If the store has an object with another uid, it may be older or newer than
+            // the deleted object. Therefore this object is kept.
             if (known === undefined || known.metadata.uid === removed.metadata.uid)
               own.set(name, { version: server.version, exists: false })
             else own.delete(name)
@@ -631,7 +635,7 @@ t.test('a response and an event with any nesting are stored', async (t) => {
     return list
   }
   const stored = (): KubernetesObject & { nested?: unknown } => informer.store.get({ namespace: 'default', name: 'a' })! as never
-  // An object with so many parts is frozen in several iterations of the event loop.
+  // An object with this many parts is frozen in several iterations of the event loop.
   const innermost = async (): Promise<unknown> => {
     let value: unknown
     await eventually(() => {

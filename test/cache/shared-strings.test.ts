@@ -1,4 +1,4 @@
-/** Tests that `SharedStrings` freezes values without a visible change, and that equal strings share memory. */
+/** Tests that `SharedStrings` freezes values without any other visible change, and that equal strings share memory. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { fc } from '../support/property.ts'
@@ -14,10 +14,10 @@ function usedBytes(): number {
   return getHeapStatistics().used_heap_size
 }
 
-/** Parses the JSON anew, so the result shares nothing with another one. */
+/** Parses the JSON again, so that the result shares no memory with other results. */
 const parsed = (json: string): unknown => JSON.parse(json)
 
-/** Returns the bytes that the values of `json` take when they have been frozen. */
+/** Returns the number of bytes that the values of `json` take after they have been frozen. */
 function bytesOf(json: readonly string[], freeze: (value: unknown) => unknown): number {
   const values = new Array<unknown>(json.length)
   const before = usedBytes()

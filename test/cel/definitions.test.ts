@@ -1,5 +1,5 @@
 /**
- * Tests of the errors for a CustomResourceDefinition with invalid rules, or with defaults that violate rules. The expected errors are
+ * Tests of the errors for a CustomResourceDefinition with invalid rules, or with defaults that violate rules. The expected errors were
  * recorded from kube-apiserver 1.36.
  */
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Tests of what expressions reuse: compiled patterns, formats of time zones, and the keys of maps. */
+/** Tests of the values that evaluations of expressions reuse: compiled patterns, formats of time zones, and the keys of maps. */
 import { RE2JS } from 're2js'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -58,7 +58,7 @@ t.test('the formats of a time zone are created once, and no other spelling of it
   const evaluate = evaluator('timestamp(a).getHours(b)')
   const hours = ['Asia/Tokyo', 'Europe/Paris', 'Asia/Tokyo'].map((zone) => evaluate('2026-01-01T00:00:00Z', zone))
   t.strictSame(hours, [9, 1, 9])
-  // One format shows whether Go knows the name, and the other one is kept.
+  // The first format is created to find out whether Go knows the name. The second format is kept for later evaluations.
   t.strictSame(zones.splice(0), ['Asia/Tokyo', 'Asia/Tokyo', 'Europe/Paris', 'Europe/Paris'])
   for (const zone of ['US/Eastern', 'US/Eastern', 'US/EASTERN', 'US/EASTERN', 'US/Eastern'])
     t.equal(evaluate('2026-01-01T00:00:00Z', zone), 19)

@@ -18,8 +18,8 @@ function listSchema(rule: string, items: StructuralSchema, limits: StructuralSch
 
 const advice = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
 
-// Rules on a list with `maxItems`. `factor` is the quotient of the estimated cost and the limit, from the error of kube-apiserver 1.36.3;
-// undefined when the rule is accepted.
+// Rules on a list with `maxItems`. `factor` is the estimated cost divided by the limit, as in the error of kube-apiserver 1.36.3. It is
+// undefined when kube-apiserver accepts the rule.
 const estimates: readonly (readonly [rule: string, maxItems: number, factor: string | undefined])[] = [
   ['self.list.all(x, dyn(x).check(x).errored())', 10, undefined],
   ['self.list.all(x, dyn(x).check(x).errored())', 40, '1.400028x'],
@@ -97,7 +97,7 @@ t.test('rules whose estimated costs exceed the total budget are named', (t) => {
 })
 
 t.test('the most expensive rules are named, unless they contribute less than 1 % of the total budget', (t) => {
-  /** Returns the schema of a string with a rule of this estimated cost: 2 for the two variables, and the rest for the comparison. */
+  /** Returns the schema of a string with a rule of this estimated cost. The two variables cost 2, and the comparison costs the rest. */
   const costing = (cost: number): StructuralSchema => ({
     type: 'string',
     maxLength: (cost - 2) * 2.5,

@@ -1,9 +1,9 @@
 /**
- * Compares the compiler and the evaluator with records from the Go packages of kube-apiserver 1.36.3. For a valid expression, the record
- * contains its type, its value, its cost and the estimate of its cost. For an invalid expression, the record contains the problem.
+ * Compares the compiler and the evaluator with records from the Go packages of kube-apiserver 1.36.3. The record of a valid expression
+ * contains its type, its value, its cost and the estimate of its cost. The record of an invalid expression contains the problem.
  *
  * Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`. `least` and `most` are
- * the minimum and the maximum of the estimated cost. They are absent for expressions of match conditions.
+ * the minimum and the maximum of the estimated cost. Expressions of match conditions have no `least` and `most`.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
@@ -24,7 +24,7 @@ import { object as largeObject, schema as largeSchema } from './recorded/large.t
 import { object as thing, schemaWith } from './recorded/object.ts'
 import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
 
-// With an unusual time zone, the test fails if a result depends on the time zone of the machine.
+// The time zone is unusual. If a result depends on the time zone of the machine, the test fails.
 process.env.TZ = 'Asia/Kolkata'
 
 type Row = readonly [expression: string, ...rest: readonly (string | number)[]]

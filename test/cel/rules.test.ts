@@ -1,4 +1,4 @@
-/** Tests of rules in unusual places of a schema. The expected results are recorded from kube-apiserver 1.36. */
+/** Tests of rules in unusual places of a schema. The expected results were recorded from kube-apiserver 1.36. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { formatFieldError } from '../../src/api/field-error.ts'
@@ -231,7 +231,7 @@ t.test('every line break in a literal is a line feed, whether it is raw or not',
   t.end()
 })
 
-/** Words that are no identifiers in CEL (`k8s.io/apiserver/pkg/cel: escaping.go`). */
+/** Words that are not valid identifiers in CEL (k8s.io/apiserver/pkg/cel: escaping.go). */
 const reservedWords = [
   ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop'],
   ...['package', 'namespace', 'return', 'var', 'void', 'while'],

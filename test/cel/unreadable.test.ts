@@ -1,5 +1,5 @@
 /**
- * Tests of rules for values that do not match their schema, and of errors during the evaluation. The expected results are recorded from
+ * Tests of rules for values that do not match their schema, and of errors during the evaluation. The expected results were recorded from
  * kube-apiserver 1.36.
  */
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Tests of rules on updates: the old values that they get, and the errors that become warnings. */
+/** Tests of rules on updates: the old values in these rules, and the errors that become warnings. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import type { JsonValue } from '../../src/api/json.ts'

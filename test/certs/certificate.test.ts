@@ -110,7 +110,7 @@ function keys(): { publicKey: string; privateKey: string } {
   })
 }
 
-/** Issues a certificate with no other extensions than `extensions`. */
+/** Issues a certificate whose only extensions are `extensions`. */
 function issue(
   subject: string,
   { publicKey }: { publicKey: string },

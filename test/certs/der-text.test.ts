@@ -1,4 +1,4 @@
-/** Tests of the strings of ASN.1. */
+/** Tests of the string types of ASN.1. */
 import t from 'tap'
 import { readDer } from '../../src/certs/der-reader.ts'
 import { derText } from '../../src/certs/der-text.ts'

@@ -8,7 +8,7 @@ import { until } from '../../src/testing/until.ts'
 
 const needsProc = existsSync('/proc/self/stat') ? {} : { skip: 'there is no /proc' }
 
-/** Returns the fields of /proc/PID/stat after the name of the program, the third field first. */
+/** Returns the fields of /proc/PID/stat after the name of the program. The first field in the result is the third field of the file. */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -59,7 +59,8 @@ t.test('an owner is recognized by the start of its process', needsProc, async (t
 })
 
 t.test('a killed owner whose parent has not read its exit code yet is replaced', needsProc, async (t) => {
-  // The program that replaces the shell does not wait for the child of the shell. The child ends when the shell has been replaced.
+  // The shell starts a child, and is then replaced by `sleep`, which does not wait for the child. The child ends when the shell has been
+  // replaced.
   const parent = spawn('sh', ['-c', '(until grep -q sleep /proc/$$/comm; do :; done) & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })

@@ -1,4 +1,4 @@
-/** Tests of the files that a command line loads: a process that loads what it does not need starts slowly. */
+/** Tests of the files that a command line loads. Each file that is loaded without need makes the start slower. */
 import t from 'tap'
 import { loadedFiles, packagesOf } from '../support/process/loaded-files.ts'
 

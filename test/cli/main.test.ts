@@ -74,7 +74,7 @@ t.test('an unexpected error requests a bug report', async (t) => {
 
 /**
  * Describes the flags and arguments of a command and its subcommands. A flag is described by its environment variable, its default and its
- * choices, if any; an argument is described by the booleans `required` and `variadic`.
+ * choices, if it has any. An argument is described by the booleans `required` and `variadic`.
  */
 function flagsOf(command: Command, path: readonly string[] = []): Record<string, readonly unknown[]> {
   return Object.assign(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readManifests, UnreadableInput } from '../../src/cli/manifests-input.ts'
 
-/** Reads these files and folders. Returns `SOURCE NAME` for each object, or `SOURCE: PROBLEM` where there is no readable object. */
+/** Reads these files and folders. Returns `SOURCE NAME` for each object. If there is no readable object, returns `SOURCE: PROBLEM`. */
 async function found(...places: string[]): Promise<string[]> {
   const all: string[] = []
   for await (const input of readManifests(places)) {

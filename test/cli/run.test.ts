@@ -70,7 +70,7 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** Returns the options that can be compared: all but the objects that every call creates. */
+/** Returns the options that can be compared. It omits the objects that every call creates anew. */
 function plain({ connection: _, logger: __, ...options }: RunOptions): object {
   return options
 }
@@ -166,7 +166,7 @@ t.test('webhooks are disabled by a flag or a variable', async (t) => {
   }
 })
 
-/** Checks the certificate store that the command line selects; undefined stands for the default of the function `run`. */
+/** Checks the certificate store that the command line selects. `undefined` means the default of the function `run`. */
 async function certificates(
   t: Test,
   args: readonly string[],

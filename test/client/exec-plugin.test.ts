@@ -11,13 +11,13 @@ import { ExecPlugin } from '../../src/client/exec-plugin.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { eventually } from '../support/eventually.ts'
 
-// A plugin does not keep the process alive. In a client, the request that waits for its output does.
+// A plugin does not keep the process alive. In production, the request that waits for its output does.
 const alive = setInterval(() => undefined, 60_000)
 t.teardown(() => clearInterval(alive))
 
 const v1 = 'client.authentication.k8s.io/v1'
 
-/** A plugin that runs JavaScript. `answer(status)` writes an ExecCredential, `starts` counts the runs. */
+/** Writes a plugin whose code is JavaScript. In it, `answer(status)` writes an ExecCredential. `starts` returns the number of runs. */
 async function pluginOf(
   t: Test,
   script: string,

@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.ts'
 const get = { method: 'GET', path: '/api/v1/pods' }
 const post = { method: 'POST', path: '/api/v1/namespaces/a/pods', body: '{}' }
 
-/** A guard that throws after `depose`. */
+/** Returns a guard that throws after `depose` was called. */
 function leadership(): { guard: () => void; depose: () => void; calls: () => number; error: Error } {
   const error = new Error('not the leader')
   let leads = true
@@ -87,7 +87,7 @@ for (const [name, start] of ways) {
     const attempts = [transport.request({ ...get, guard }), transport.request({ ...post, guard }), transport.stream({ ...get, guard })].map(
       (attempt) => attempt.catch((reason: unknown) => reason),
     )
-    // There is at least one connection for requests and one for streams.
+    // The client has at least one connection for requests and one for streams.
     await eventually(() => way.tunnels.length >= 2)
     depose()
     connected.resolve()
@@ -100,7 +100,7 @@ for (const [name, start] of ways) {
 }
 
 t.test('the guard is called before a request to a proxy that forwards it, for a server without TLS', async (t) => {
-  // The test server is the proxy: it receives requests with absolute URLs.
+  // The test server is the proxy. A proxy receives requests with absolute URLs.
   const server = await startTestServer(() => ({ body: { ok: true } }))
   const proxied = createTransport({ server: 'http://api.example.com', proxyUrl: server.url, describe: 'a test' })
   t.teardown(async () => (await proxied.close(), await server.close()))

@@ -1,4 +1,4 @@
-/** Tests of the client guide: its examples are files of the repository, its test passes, and it names what exists. */
+/** Tests of the client guide. Its examples must be files of the repository, its test must pass, and the names in it must exist. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

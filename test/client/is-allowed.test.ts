@@ -7,7 +7,7 @@ import type { Client } from '../../src/client/client.ts'
 import { isAllowed } from '../../src/client/is-allowed.ts'
 import { rejectionOf } from '../support/rejection.ts'
 
-/** Returns a client whose SubjectAccessReviews have these answers in order, and the calls. */
+/** Returns a client, and the calls of the client. The SubjectAccessReviews get these responses in order. */
 function clientWith(...answers: readonly unknown[]) {
   const calls: unknown[][] = []
   const client = { create: async (...args: unknown[]) => (calls.push(args), answers[calls.length - 1]) } as unknown as Pick<
@@ -70,7 +70,7 @@ t.test('an aborted review rejects as other requests do', async (t) => {
     const thrown = await isAllowed(failing(signal.reason), user, access, { signal }).catch((error: unknown) => ({ error }))
     t.strictSame(thrown, { error: signal.reason as unknown })
   }
-  // The client itself may have a signal, for example that of a reconcile.
+  // The client itself may have a signal, for example the signal of a reconcile.
   const reason = new Error('enough')
   t.equal(await rejectionOf(isAllowed(failing(reason), user, access)), reason)
   const closed = new ProreusError('PRO_ABORTED', 'The client is closed.')

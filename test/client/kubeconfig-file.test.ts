@@ -8,7 +8,7 @@ import type { KubeconfigContent } from '../../src/client/kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from '../../src/client/kubeconfig-file.ts'
 
 /**
- * Writes each of these contents into a kubeconfig file in its own folder, and reads all files. `at(index)` returns the path of a folder.
+ * Writes each of these contents into a kubeconfig file in a separate folder, and reads all files. `at(index)` returns the path of a folder.
  */
 async function read(t: Test, ...contents: readonly object[]): Promise<{ content: KubeconfigContent; at: (index: number) => string }> {
   const root = t.testdir(Object.fromEntries(contents.map((_, index) => [String(index), {}])))

@@ -9,7 +9,7 @@ import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { testCertificate } from '../support/certs/client-certificates.ts'
 
-// An exec plugin does not keep the process alive. In a client, the request that waits for its output does.
+// An exec plugin does not keep the process alive. In production, the request that waits for its output does.
 const alive = setInterval(() => undefined, 60_000)
 t.teardown(() => clearInterval(alive))
 

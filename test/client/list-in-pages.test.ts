@@ -12,7 +12,7 @@ const expired = new ApiError(failure(410, 'Expired', 'The provided continue para
 
 type Page = readonly [uids: string, next?: string] | Error
 
-/** A client whose lists return `pages`, in this order, and the options of each list. */
+/** Returns a client whose lists return `pages` in this order, and the options of each list. */
 function setUp(pages: readonly Page[]): { client: ReturnType<typeof clientOver>; lists: ListOptions[] } {
   const lists: ListOptions[] = []
   const client = clientOver({

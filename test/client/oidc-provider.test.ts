@@ -10,10 +10,10 @@ import { testCertificate } from '../support/certs/client-certificates.ts'
 import type { Answer, ReceivedRequest, TestServer } from '../support/client/server.ts'
 import { startTestServer } from '../support/client/server.ts'
 
-/** A token that expires at `ms`; only its payload is used. */
+/** Returns a token that expires at `ms`. Only the payload of the token is valid. */
 const tokenUntil = (ms: number, name = 'x'): string => `h.${Buffer.from(JSON.stringify({ exp: ms / 1000, name })).toString('base64url')}.s`
 
-/** Starts an identity provider, whose token endpoint answers with `answer`. */
+/** Starts an identity provider. Its token endpoint responds with `answer`. */
 async function setUp(
   t: Test,
   answer: (form: URLSearchParams, request: ReceivedRequest) => Answer,

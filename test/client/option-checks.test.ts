@@ -1,4 +1,7 @@
-/** Tests of the errors for misspelled options of the client and of the functions around it, in programs that no compiler checks. */
+/**
+ * Tests of the errors for misspelled options of the client and of the functions around it. No compiler checks the options in a JavaScript
+ * program.
+ */
 import t from 'tap'
 import { Store } from '../../src/cache/store.ts'
 import { clientOver } from '../../src/client/client.ts'
@@ -33,9 +36,9 @@ async function drain(iterable: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of iterable);
 }
 
-/** The options are `never`: values that a JavaScript program passes. */
+/** The type `never` allows any value for the options, as in a JavaScript program. */
 const call = (options: unknown): never => options as never
-/** The options of a verb whose result type depends on them. */
+/** The type `object` allows any fields in the options of a verb whose result type depends on its options. */
 const some = (options: object): object => options
 const cases: readonly (readonly [of: string, call: () => unknown, problem: string])[] = [
   ['createClient', () => createClient(connection, call({ contxt: 'a' })), 'contxt: unknown field'],

@@ -78,7 +78,7 @@ t.test('close ends connections that are being made through a proxy', async (t) =
     await Promise.all([http.close(), socks.close()])
   })
   const address = `127.0.0.1:${(mute.address() as AddressInfo).port}`
-  // Either the proxy never answers, or the server behind the proxy never answers the TLS handshake.
+  // In some cases, the proxy never responds. In the other cases, the server behind the proxy never responds to the TLS handshake.
   for (const proxyUrl of [
     `http://${address}`,
     `https://${address}`,
@@ -96,7 +96,7 @@ t.test('close ends connections that are being made through a proxy', async (t) =
     await clock.advance(1000)
     await closed
     t.match(await running, { code: 'PRO_ABORTED' }, proxyUrl)
-    // undici itself would end these connections after five to ten seconds.
+    // Without the transport, undici would end these connections after five to ten seconds. The limit is therefore shorter.
     await until(`the connections to ${proxyUrl} are gone`, () => [...accepted].every((socket) => socket.readableEnded), 4000)
   }
 })

@@ -1,4 +1,4 @@
-/** Tests that the transport keeps nothing in memory of requests, streams and connections that have ended. */
+/** Tests that requests, streams and connections that have ended leave nothing in the memory of the transport. */
 import { Socket } from 'node:net'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -12,7 +12,7 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 const get = { method: 'GET', path: '/api/v1/pods' }
 
-/** Returns whether the garbage collector frees all of the objects. */
+/** Resolves with true when the garbage collector frees all of the objects. */
 async function areFreed(objects: readonly WeakRef<object>[]): Promise<boolean> {
   return eventually(() => (collect(), objects.every((object) => object.deref() === undefined))).then(
     () => true,
@@ -89,11 +89,11 @@ t.test('connections that have ended are freed', async (t) => {
   })
   for (let count = 0; count < 4; count += 1) await transport.request(get)
   t.equal(sockets.length, 4)
-  // undici may hold the latest one until the next connection.
+  // undici may keep a reference to the latest socket until it opens the next connection.
   t.equal(await areFreed(sockets.slice(0, -1)), true)
 })
 
-/** Returns the size of large objects that have survived a garbage collection, or that are garbage since then. */
+/** Returns the total size of the large objects on the heap. Garbage since the last collection is included. */
 function largeObjectBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === 'large_object_space')!.space_used_size
 }

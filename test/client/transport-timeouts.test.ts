@@ -23,8 +23,8 @@ async function setUp(t: Test, handler: Handler, options: TransportOptions): Prom
 }
 
 /**
- * Sends the headers and the beginning of a body. The client calls `onWarning` for the header `warning`, so a test knows when the client has
- * received the headers.
+ * Sends the headers and the beginning of a body. The client calls `onWarning` for the header `warning`. The test thereby knows that the
+ * client has received the headers.
  */
 function begin(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', warning: '299 - "begun"' }).write('{"a":')

@@ -102,7 +102,7 @@ t.test('TLS connections are reused for sequential requests, on HTTP/1.1', async 
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
   t.teardown(async () => (await transport.close(), await server.close()))
   for (let i = 0; i < 50; i += 1) await transport.request(get)
-  // The pool may open a second connection: a request may be sent before the previous response has ended completely.
+  // The pool may open a second connection, because the client may send a request before the previous response has ended completely.
   const before = server.sockets
   t.ok(before <= 2, `${before} connections for 50 requests`)
   t.equal(server.requests[0]?.clientName, 'first')

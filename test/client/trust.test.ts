@@ -21,7 +21,7 @@ const describe = 'a test'
 
 t.teardown(() => server.close())
 
-/** Returns a `Connection` to the server, with this CA bundle. */
+/** A function that returns a `Connection` to the server with this CA bundle. */
 type Way = (t: Test, ca: string) => Promise<Connection>
 
 const direct: Way = async (_t, ca) => ({ server: server.url, ca, describe })
@@ -103,7 +103,7 @@ t.test('without a CA bundle only the CAs of the system are trusted', async (t) =
   await t.rejects(transport.request({ method: 'GET', path: '/x' }), { code: 'PRO_API_UNREACHABLE' })
 })
 
-/** A peer certificate with this common name and these alternative names. */
+/** Returns a peer certificate with this common name and these alternative names. */
 function certificateFor(commonName: string, names: readonly string[], ips: readonly string[] = []): PeerCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const certificate = forge.pki.createCertificate()

@@ -1,6 +1,6 @@
 /**
- * Tests of the compile-time checks of writes. Each `@ts-expect-error` marks a mistake that would fail only in the cluster without these
- * checks.
+ * Tests of the compile-time checks of writes. Each `@ts-expect-error` marks a mistake. Without the check, the mistake would only fail in
+ * the cluster.
  */
 import t from 'tap'
 import { core } from '../../src/index.ts'

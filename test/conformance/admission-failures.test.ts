@@ -19,15 +19,18 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
-/** Creates a ConfigMap with the label `policy`, with `dryRun=All`. The webhooks whose objectSelector requires this value are called. */
+/**
+ * Sends a create request for a ConfigMap with `dryRun=All`. The ConfigMap has the label `policy`. The API server calls the webhooks whose
+ * objectSelector requires this value.
+ */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }
   return api('POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All${query}`, { body })
 }
 
 /**
- * Returns two copies of a webhook, one with failurePolicy Fail and one with Ignore. The label `policy` of an object determines which copy
- * is called.
+ * Returns two copies of a webhook: one has the failurePolicy Fail, and the other has Ignore. The label `policy` of an object determines
+ * which copy is called.
  */
 function both(path: string, more: JsonObject = {}): JsonObject[] {
   return ['Fail', 'Ignore'].map((failurePolicy) =>

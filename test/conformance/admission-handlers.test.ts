@@ -43,7 +43,7 @@ const withStep = (object: DeepReadonly<Incoming<Gadget>>, step: string): DeepRea
     ? object
     : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }
 
-/** An operator with webhooks for Gadgets. The operator `policies` has other webhooks for the same kind. */
+/** An operator with webhooks for Gadgets. The operator `policies` has different webhooks for the same kind. */
 const gadgets = defineOperator({
   name: 'gadgets',
   kinds: [gadget],
@@ -82,7 +82,7 @@ const policies = defineOperator({
   name: 'policies',
   kinds: [],
   webhooks: [
-    // This webhook allows every Gadget. The API server must nevertheless deny what the webhooks of the operator `gadgets` deny.
+    // This webhook allows every Gadget. The API server must nevertheless deny the Gadgets that a webhook of the operator `gadgets` denies.
     defineWebhook(gadget, { validateInCluster: () => [] }),
     defineWebhook(anyResource, {
       subresource: 'scale',

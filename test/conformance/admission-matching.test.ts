@@ -37,8 +37,8 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
 }
 
 /**
- * Returns the paths of the called webhooks without repetitions. kube-apiserver repeats an update whose cached object is stale, and calls
- * the webhooks again (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ * Returns the paths of the called webhooks without repetitions. If the object in the cache of kube-apiserver is stale, kube-apiserver
+ * repeats an update, and calls the webhooks again (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function called(): string {
   return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')
@@ -215,8 +215,8 @@ t.test(
       t.ok(status < 300, `${what}: ${text}`)
       t.equal(called(), expected, what)
     }
-    // The AdmissionRequest for a Namespace has the name of the Namespace as its `namespace`. For the `scope` of a rule, the request is
-    // nevertheless cluster-scoped.
+    // The AdmissionRequest for a Namespace contains the name of the Namespace in the field `namespace`. For the `scope` of a rule, the
+    // request is nevertheless cluster-scoped.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.match(
       server.take().map(({ request }) => [request.name, request.namespace]),

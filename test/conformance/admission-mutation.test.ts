@@ -29,7 +29,7 @@ function create(spec: JsonObject, metadata: JsonObject = {}): Promise<RawAnswer>
 
 const tag = (value: string): JsonObject => patchResponse({ op: 'add', path: '/spec/tags/-', value })
 
-/** Returns `WEBHOOK TAGS` for each call since `seen` was last called. The tags are those of the object that the webhook received. */
+/** Returns `WEBHOOK TAGS` for each call since the last call of `seen`. The tags are those of the object that the webhook received. */
 function seen(): string[] {
   return server.take().map(({ path, request }) => {
     const { spec } = request.object as { spec: { tags?: string[] } }
@@ -58,7 +58,8 @@ t.test('validating webhooks are called in parallel', needsOwnControlPlane, async
   const waiting: (() => void)[] = []
   const together: Answer = (call, response) => {
     waiting.push(() => void response.end(JSON.stringify({ ...call.review, response: { uid: call.request.uid, allowed: true } })))
-    // The webhooks respond only when all three calls have arrived. This succeeds only if the API server calls the webhooks in parallel.
+    // The webhooks respond only after all three calls have arrived. If the API server did not call the webhooks in parallel, the request
+    // would fail.
     if (waiting.length === 3) for (const answer of waiting) answer()
     return undefined
   }

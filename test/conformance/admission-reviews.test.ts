@@ -66,9 +66,9 @@ function seen({ request }: Call): Seen {
 }
 
 /**
- * Returns the last review that each webhook has received since the last call of this function. A real kube-apiserver may send earlier ones:
- * it first tries a write with the object of its watch cache, and repeats it if that object is not the newest
- * (`k8s.io/apiserver/pkg/storage/etcd3`: `GuaranteedUpdate`).
+ * Returns the last review that each webhook has received since the last call of this function. Earlier reviews are ignored. A real
+ * kube-apiserver first tries a write with the object in its watch cache. If this object is stale, kube-apiserver repeats the write, and
+ * sends another review (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()
@@ -240,7 +240,7 @@ t.test('reviews of writes of a custom resource', needsOwnControlPlane, async (t)
     t.equal((await api('DELETE', `${path}?labelSelector=group%3Dtwo`)).status, 200)
     const calls = server.take()
     t.strictSame(calls.map((call) => call.path).toSorted(), ['mutating', 'mutating', 'validating', 'validating'])
-    // A DELETE of a collection calls the webhooks for each object. The AdmissionRequests have no name.
+    // A DELETE of a collection calls the webhooks for each object. The AdmissionRequests do not contain the name of the object.
     const old = (name: string): JsonObject => live(name, {}, 1, { labels: { group: 'two' } })
     const validating = calls.filter((call) => call.path === 'validating').map(seen)
     t.strictSame(

@@ -88,7 +88,7 @@ t.test('component statuses are listed and selected, with a warning', async (t) =
   const path = '/api/v1/componentstatuses'
   const { body, warnings } = await api('GET', path)
   t.match(body, { kind: 'ComponentStatusList', metadata: {} })
-  // kube-apiserver returns them in random order, because it asks all of them at once.
+  // kube-apiserver returns the components in random order, because it checks all of them at the same time.
   const names = (body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject)['name'])
   t.strictSame(names.sort(), ['controller-manager', 'etcd-0', 'scheduler'])
   t.strictSame(warnings, ['v1 ComponentStatus is deprecated in v1.19+'])

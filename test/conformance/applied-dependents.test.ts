@@ -1,4 +1,7 @@
-/** Tests of writes that are skipped when nothing would change: `applyIfChanged`, `applySet`, `createOrPatch` and `patchStatusIfChanged`. */
+/**
+ * Tests of functions that skip a write when it would change nothing: `applyIfChanged`, `applySet`, `createOrPatch` and
+ * `patchStatusIfChanged`.
+ */
 import t from 'tap'
 import { configMap, deployment, service } from '../../src/api/builtin.ts'
 import { applyIfChanged, applySet, controllerReference, createOrPatch, dependent, patchStatusIfChanged } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** Tests of HorizontalPodAutoscalers that are written in one of their versions and read in the other one. */
+/** Tests of HorizontalPodAutoscalers that are written in one version and read in the other version. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/conformance/api-request.ts'

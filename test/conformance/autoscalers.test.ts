@@ -60,7 +60,7 @@ const able = {
 }
 const target = { type: 'AverageValue', averageValue: '1' }
 
-/** Each metric with its reason and message. */
+/** Metrics. Each has the reason and the message of the condition that it causes. */
 const metrics: Readonly<Record<string, readonly [metric: object | undefined, reason: string, message: string]>> = {
   cpu: [
     undefined,

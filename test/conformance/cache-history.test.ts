@@ -1,7 +1,7 @@
 /**
- * A cache shows only what the API server's history allows, whatever happens between them: a process writes and reads objects through a
- * cache, and other clients change the same objects, while the network and the API server fail. All events and reads are recorded, and
- * compared with the history of the API server. `SEED` selects the writes and faults, `SECONDS` the duration.
+ * Tests that a cache shows only states that the history of the API server allows. A process writes and reads objects through a cache, and
+ * other clients change the same objects. Meanwhile, the network and the API server fail. All events and reads are recorded, and compared
+ * with the history of the API server. `SEED` selects the writes and faults, and `SECONDS` the duration.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -24,20 +24,25 @@ const markers = 'history-markers'
 const names = Array.from({ length: 5 }, (_, index) => `object-${index}`)
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [...namespaces, markers] })
 
-/** The shortest and the longest duration of the faults of a round in milliseconds. In between, a round ends after `enoughWrites`. */
+/**
+ * The shortest and the longest duration in milliseconds of a round's faults. Between these times, a round ends as soon as `enoughWrites`
+ * were made.
+ */
 const roundMs = { least: 4_000, most: 12_000 }
-/** The number of own writes that a round needs to find something. On a busy machine, a round of the shortest duration makes fewer. */
+/** The number of own writes that a round needs to be useful. On a busy machine, a round of the shortest duration makes fewer writes. */
 const enoughWrites = 150
-/** The time in milliseconds between the planning of a fault and the fault. */
+/** The time in milliseconds from the planning of a fault until its beginning. */
 const planMs = 2_000
-/** The concurrent writers of the process, and the number of other clients that write. */
+/** The names of the concurrent writers of the process, and the number of other clients that write. */
 const ownWriters = [undefined, 'first', 'second', 'third']
 const foreignWriters = 2
 /** The longest pause of a writer between two writes, in milliseconds. */
 const longestPauseMs = 15
 /** The longest time between two compactions of the API server's storage, in milliseconds. */
 const longestCompactionMs = 800
-/** The time limit of the cache for reaching the state of the server after the faults, in milliseconds. A busy machine needs long. */
+/**
+ * The time limit in milliseconds until the cache has reached the state of the server after the faults. On a busy machine, this takes long.
+ */
 const settleMs = 120_000
 
 t.setTimeout((seconds + 120) * 1000 + settleMs)
@@ -55,7 +60,7 @@ t.test("a cache shows only states of the API server's history, in their order, a
   }
 })
 
-/** Plays one round with a new process, and returns what contradicts the history. The objects of the previous round still exist. */
+/** Executes one round with a new process. Returns the contradictions to the history. The objects of the previous round still exist. */
 async function play(history: ServerHistory, round: number): Promise<{ found: readonly string[]; summary: string }> {
   const dice = new Dice(seed + round)
   const limit = dice.chance(0.5) ? namespaces.slice(0, 2) : undefined
@@ -82,7 +87,7 @@ async function play(history: ServerHistory, round: number): Promise<{ found: rea
       ...ownWriters.map((writer) => repeat(longestPauseMs, () => running.write(randomKey(), writer))),
       ...Array.from({ length: foreignWriters }, () => repeat(longestPauseMs, foreignWrite)),
       repeat(longestPauseMs, () => running.checkLists()),
-      // The API server refuses watches from before a compaction, and the next pages of lists, with 410.
+      // After a compaction, the API server rejects watches from an earlier resourceVersion, and further pages of earlier lists, with 410.
       ...(controlPlane.backend === 'existing' ? [] : [repeat(longestCompactionMs, () => controlPlane.compact())]),
     ])
     running.heal()
@@ -114,7 +119,7 @@ async function settled(running: CachingProcess): Promise<readonly string[]> {
     })
     return differences.length === 0
   }
-  // When the time is over, the last differences are the result.
+  // When the time limit has passed, the last differences are returned.
   await until('the cache has the objects of the server', isSettled, settleMs).catch(() => undefined)
   return differences
 }

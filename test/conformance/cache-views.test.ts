@@ -1,4 +1,6 @@
-/** Tests of the views of a cache: what the API server sends for them, and own writes that change what they contain. */
+/**
+ * Tests of the views of a cache: the objects that the API server sends for them, and own writes after which a view contains other objects.
+ */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'

@@ -1,4 +1,6 @@
-/** Tests of CertificateSigningRequests: who may approve and sign them, the built-in signers, and clients with the signed certificates. */
+/**
+ * Tests of CertificateSigningRequests: the permissions to approve and sign, the built-in signers, and clients with the signed certificates.
+ */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type forge from 'node-forge'
 import t from 'tap'
@@ -153,10 +155,10 @@ t.test('the certificates of kubelets have their names and usages', async (t) => 
   const certificate = await signed('conformance-serving')
   t.equal(certificate.subjectAltName, 'DNS:one.example.com, IP Address:10.0.0.1')
   t.strictSame(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1'])
-  // The validity begins five minutes before the signing, and ends an hour after it.
+  // The validity begins five minutes before the signing, and ends an hour after the signing.
   t.equal(Date.parse(certificate.validTo) - Date.parse(certificate.validFrom), 65 * 60_000)
 
-  // An administrator may create requests for all nodes, so the controller approves this one by itself.
+  // An administrator may create certificate requests for all nodes. The controller therefore approves this request automatically.
   await request('conformance-node', certificateRequests.node, {
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
     usages: ['digital signature', 'client auth'],
@@ -184,7 +186,7 @@ t.test("a request for the certificate of a kubelet is not approved without its u
   const headers = { 'impersonate-user': name }
   await until('the role is known', async () => (await api('POST', path, { body: { metadata: { name }, spec }, headers })).status === 201)
   t.teardown(() => api('DELETE', `${path}/${name}`))
-  // The request of an administrator, which is approved, comes later.
+  // This request of an administrator is approved. It is created after the request that must not be approved.
   await request('conformance-later', certificateRequests.node, spec)
   await signed('conformance-later')
   t.match(await client.get(type, { name }), { spec: { username: name }, status: { conditions: undefined, certificate: undefined } })

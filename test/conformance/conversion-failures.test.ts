@@ -70,7 +70,10 @@ const qualified =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Invalid responses of the webhook. Each has the part of the error message after the webhook's name, or a pattern of the whole message. */
+/**
+ * Invalid responses of the webhook. Each has a string or a pattern. A string is the part of the error message after the webhook's name. A
+ * pattern matches the whole message.
+ */
 const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'a failure with words': { answer: () => ({ result: { status: 'Failure', message: 'own words' } }), says: 'failed: own words' },
   'a failure without words': {
@@ -170,7 +173,7 @@ const refusals: Readonly<Record<string, { answer: ConversionAnswer; says: string
   },
 }
 
-/** Responses with objects that cannot be decoded. The error messages for them do not contain the webhook's name. */
+/** Responses with objects that cannot be decoded. The error messages about these responses do not contain the webhook's name. */
 const unreadable: Readonly<Record<string, { answer: ConversionAnswer; says: string | RegExp }>> = {
   'text for an object': {
     answer: () => converted(['x' as never]),

@@ -106,7 +106,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     return body.spec as JsonObject
   }
   const schedule = { minute: '0', hour: '4' }
-  // It takes some moments until the API server calls a new conversion webhook.
+  // The API server calls a new conversion webhook only after some moments.
   await until('the other version is converted', async () => {
     const probe = await api('POST', `${path('v1beta1')}?dryRun=All`, { body: bodyOf('v1beta1', 'probe', { cron: '1 2 3' }) })
     return probe.text.includes('has not two parts')
@@ -173,7 +173,7 @@ t.test('objects of a kind with a conversion', async (t) => {
     const conflict = await apply('v1', 'third', { schedule: { minute: '1', hour: '2' }, priority: 3 })
     t.equal(conflict.status, 409, conflict.text)
     t.match(specOf(await apply('v1beta1', 'old', { cron: '1 2', team: 'blue' })), { team: 'blue', steps: [{ name: 'b', run: 'y' }] })
-    // The field manager `old`, which has applied the object in v1beta1, now applies it in v1.
+    // The field manager `old` has applied the object in v1beta1. Now it applies the object in v1.
     t.match(specOf(await apply('v1', 'old', { schedule: { minute: '1', hour: '2' }, priority: 2 })), {
       steps: [{ name: 'b' }],
       priority: 2,

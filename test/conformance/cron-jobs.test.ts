@@ -1,6 +1,6 @@
 /**
- * Tests of CronJobs. No test waits for a scheduled time: the schedules select times of the day that have passed, and `lastScheduleTime` is
- * set to earlier days.
+ * Tests of CronJobs. No test waits for a scheduled time. Instead, the schedules select times of the day that have passed, and
+ * `lastScheduleTime` is set to an earlier day.
  */
 import t from 'tap'
 import { pod as podType } from '../../src/api/builtin.ts'
@@ -40,8 +40,8 @@ function dailyAt(time: number): string {
 }
 
 /**
- * Creates a CronJob in a new namespace that has started its last Job `days` before `time`, and is scheduled at this time of each day. So one
- * Job is due for each day, and only the last one is started.
+ * Creates a CronJob in a new namespace. It is scheduled each day at the time of day of `time`, and its last Job was started `days` before
+ * `time`. Therefore, one Job is due for each day. Only the last one is started.
  */
 async function dueSince(time: number, days: number, spec: Partial<batch.CronJobSpec> = {}): Promise<NamespacedKey> {
   const namespace = await newNamespace()
@@ -88,8 +88,8 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 }
 
 /**
- * Changes the schedule to this time of each day, which has passed. That alone starts no Job for the time; the next change does. The CronJob
- * is changed until `isReached`, because two changes may be seen as one.
+ * Changes the schedule to the time of day of `time`, which has passed. This change alone starts no Job for the time, but the next change
+ * does. The CronJob is changed again until `isReached`, because the controller may process two changes together.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })
@@ -201,7 +201,8 @@ t.test('the concurrency policy decides what happens to an active Job', async (t)
   t.match(await untilEvent(key, 'SuccessfulDelete'), { type: 'Normal', message: `Deleted job ${nameAt(first)}` })
   const third = minutesAgo(1)
   await client.patch(batch.cronJob, key, { spec: { concurrencyPolicy: 'Allow' } })
-  // A change of the CronJob can make the controller's own write of the status fail. The next change makes it write again.
+  // A change of the CronJob can cause a conflict with the controller's own write of the status. After the next change, the controller
+  // writes the status again.
   const activeJobs = async (): Promise<number> => (await client.get(batch.cronJob, key)).status?.active?.length ?? 0
   await reschedule(key, third, 'two Jobs are active', async () => (await activeJobs()) === 2)
   t.strictSame(await namesOf(key), [nameAt(second), nameAt(third)])

@@ -8,19 +8,22 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 import { jobTemplate } from '../support/cronjob/objects.ts'
 
 const namespace = 'conformance-cronjob-lists'
-/** The number of objects that are written in each version. With the embedded API server, they would make `npm test` half a minute longer. */
+/**
+ * The number of objects that are written in each version. The number is lower for the embedded API server, because the test would otherwise
+ * make `npm test` half a minute longer.
+ */
 const count = process.env.PROREUS_BACKEND ? 2500 : 250
-/** The number of requests at a time. */
+/** The number of requests that are sent at the same time. */
 const parallel = 25
 const listDeadlineMs = 60_000
 
-// On a busy machine the objects alone take two minutes.
+// On a busy machine, the creation of the objects alone takes two minutes.
 t.setTimeout(420_000)
 
 t.test(`${2 * count} CronJobs of both versions are listed in each of them`, async (t) => {
   const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
   const { client } = controlPlane
-  // The controller is not needed for lists.
+  // The test of lists does not need the controller.
   await controlPlane.startOperator([{ ...cronJobOperator, controllers: [] }])
   const spec = { suspend: true, jobTemplate }
   const nameOf = (version: string, index: number): string => `${version}-${String(index).padStart(4, '0')}`
@@ -31,7 +34,7 @@ t.test(`${2 * count} CronJobs of both versions are listed in each of them`, asyn
     await client.create(cronJob, { metadata: { namespace, name: nameOf('v1', index) }, spec: { ...spec, schedule: text } })
     await client.create(cronJobV2, { metadata: { namespace, name: nameOf('v2', index) }, spec: { ...spec, schedule: some } })
   }
-  // A real API server begins to call a new webhook after a moment.
+  // A real API server calls a new webhook only after a moment.
   await until('CronJobs of both versions can be created', () => create(count).then(() => true))
   await client.delete(cronJob, { namespace, name: nameOf('v1', count) })
   await client.delete(cronJob, { namespace, name: nameOf('v2', count) })

@@ -1,11 +1,11 @@
-/** The acceptance of the CronJob operator where time passes: the rows C2, C7 to C12 and C15 of the specification. */
+/** The acceptance tests of the CronJob operator in which time passes: the rows C2, C7 to C12 and C15 of the specification. */
 import t from 'tap'
 import { batch } from '../../src/api/kubernetes/batch.ts'
 import { cronJob } from '../../src/operators/cronjob/kind.ts'
 import { jobName, jobTemplate, minute } from '../support/cronjob/objects.ts'
 import { scheduledCronJobs } from '../support/cronjob/scheduled.ts'
 
-// A busy machine needs long.
+// The test takes long on a busy machine.
 t.setTimeout(300_000)
 
 const world = await scheduledCronJobs(t, 'cronjob-schedules')
@@ -42,7 +42,7 @@ t.test('C2: after five minutes, three complete Jobs and one failed Job are left'
     await endAt(key, time, index % 3 === 1 ? 'Failed' : 'Complete')
     await untilActive(key, [])
   }
-  // The Jobs of the second and fifth minute failed.
+  // The Jobs of the second and of the fifth minute have failed.
   await untilJobs(
     key,
     [3, 4, 5, 6].map((index) => first + index * minute),
@@ -155,7 +155,8 @@ t.test('C15: twelve Jobs may be active, and the status names them all', async (t
   await suspend(key)
 })
 
-// The certificates of the operator that starts here are not valid yet for the API server. Nothing after this writes a CronJob.
+// The operator that starts here issues certificates whose validity, for the API server, begins in the future. Therefore no test after this
+// one writes a CronJob.
 t.test('C12: after three hours without the operator, the latest time has a Job, and so has the next one', async (t) => {
   const { key, first } = await create()
   await world.stopOperator()

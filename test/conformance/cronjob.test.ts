@@ -1,6 +1,6 @@
 /**
- * The acceptance of the CronJob operator: the rows C1, C3 to C6, C13, C14 and C16 of the specification. `cronjob-schedules.test.ts` has the
- * rows in which much time passes.
+ * The acceptance tests of the CronJob operator: the rows C1, C3 to C6, C13, C14 and C16 of the specification. The rows in which much time
+ * passes are in `cronjob-schedules.test.ts`.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 import { jobTemplate, minute } from '../support/cronjob/objects.ts'
 import { repository } from '../support/process/process.ts'
 
-// The Jobs of the sample start at full minutes.
+// The test waits for full minutes, at which the Jobs of the sample start.
 t.setTimeout(240_000)
 
 const user = { name: 'cronjob-operator', rules: rulesOfOperators([cronJobOperator]) }
@@ -55,7 +55,7 @@ const causesOf = (request: Promise<unknown>) =>
     (error: unknown) => (isInvalid(error) ? error.causes : Promise.reject(error as Error)),
   )
 
-// A real API server begins to call new webhooks after a moment.
+// A real API server calls new webhooks only after a moment.
 const probe = await newKey('probe')
 await until('invalid schedules are refused', () =>
   create(probe, { schedule: 'never' }).then(
@@ -230,7 +230,7 @@ t.test('C16: the Jobs and Pods of a CronJob are deleted with it', async () => {
   await untilCollected(client, cronJob, { metadata: await newKey('probe'), spec: { schedule: '@yearly', jobTemplate } })
   const key = await newKey()
   await create(key, { schedule: '* * * * *', suspend: true })
-  // The time before is missed then, so that a Job starts at once.
+  // With this time, the previous scheduled time counts as missed, so a Job starts at once.
   const lastScheduleTime = new Date(Date.now() - 2 * minute).toISOString()
   await client.patchStatus(cronJob, key, { status: { lastScheduleTime } })
   await client.patch(cronJob, key, { spec: { suspend: false } })

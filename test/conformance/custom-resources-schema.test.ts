@@ -74,9 +74,9 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   ),
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
-  // The API server converts the value of the field to the Go type of the allowed value before it compares them (kube-openapi
-  // `validate.Enum`). 97 becomes "a", which `enum` allows, so only the type is an error. For the same reason, the list `accepted` below
-  // contains a `numberEnum` of 2.9, which becomes the allowed 2.
+  // Before the API server compares the value of a field with an allowed value, it converts the value to the Go type of the allowed value
+  // (kube-openapi: validate.Enum). 97 becomes "a", which `enum` allows, so only the type is an error. For the same reason, the list
+  // `accepted` below contains a `numberEnum` of 2.9, which becomes the allowed 2.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],
@@ -231,7 +231,7 @@ t.test('custom resources and their schemas', async (t) => {
       return (body.spec as JsonObject).added !== undefined && body
     })
     t.strictSame(shown, { ...body, spec: expected }, 'resourceVersion and generation are those of the create')
-    // kube-apiserver fills the cache of the changed type after it has answered the first requests.
+    // kube-apiserver fills the cache of the changed type only after it has responded to the first requests.
     const items = await until('the list has it', async () => {
       const found = (await api('GET', objects('olds'))).body.items as JsonObject[]
       return found.length > 0 && found

@@ -45,7 +45,7 @@ function untilStatus(key: NamespacedKey, wanted: Partial<apps.DaemonSet['status'
   })
 }
 
-/** Resolves when this number of nodes have a Pod with the newest template that is available. */
+/** Resolves when `count` nodes have an available Pod with the newest template. */
 function untilRolledOut(key: NamespacedKey, count = 3): Promise<apps.DaemonSet> {
   const fields = ['desiredNumberScheduled', 'currentNumberScheduled', 'updatedNumberScheduled', 'numberAvailable']
   return untilStatus(key, { ...Object.fromEntries(fields.map((field) => [field, count])), numberUnavailable: 0 })
@@ -145,7 +145,7 @@ t.test('a taint without NoExecute keeps the Pod, one with it does not', needsOwn
   const taint = (effect: string) => client.patch(nodeType, { name: 'n3' }, { spec: { taints: [{ key: 'example.com/a', effect }] } })
   t.teardown(() => client.patch(nodeType, { name: 'n3' }, { spec: { taints: [] } }))
   await taint('NoSchedule')
-  // As in Kubernetes, such a taint causes no reconcile, because the Pod may stay.
+  // Such a taint does not trigger a reconcile, because the Pod may stay on the node. This is the same in Kubernetes.
   await client.patch(apps.daemonSet, key, { metadata: { annotations: { touched: 'yes' } } })
   await untilStatus(key, { desiredNumberScheduled: 2, numberMisscheduled: 1 })
   t.equal(nodesOf(await podsOf(key)), 'n1,n2,n3')

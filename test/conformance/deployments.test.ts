@@ -32,7 +32,7 @@ function create(key: NamespacedKey, spec: Partial<apps.DeploymentSpec> = {}): Pr
   return client.create(apps.deployment, { metadata: key, spec: { replicas: 3, selector, template: templateOf('1'), ...spec } })
 }
 
-/** Resolves with the Deployment when its rollout has ended, as `kubectl rollout status` decides. */
+/** Resolves with the Deployment when its rollout has ended. The condition is that of `kubectl rollout status`. */
 function untilRolledOut(key: NamespacedKey): Promise<apps.Deployment> {
   return until('the Deployment is rolled out', async () => {
     const found = await client.get(apps.deployment, key)
@@ -161,8 +161,8 @@ t.test('with the strategy Recreate, no new Pod runs beside an old one', async (t
 })
 
 /**
- * Watches the condition `Progressing` of a Deployment while `act` runs. Resolves with its reasons, in order and without repetitions, when the
- * last one is `last`.
+ * Records the reasons of the condition `Progressing` of a Deployment during `act`. Resolves with the reasons, in order and without
+ * repetitions, when the latest one is `last`.
  */
 function progressReasons(key: NamespacedKey, last: string, act: () => Promise<unknown>): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {

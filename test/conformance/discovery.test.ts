@@ -261,7 +261,7 @@ t.test('discovery', async (t) => {
   })
 })
 
-/** Matches a line of `/metrics` with these labels. */
+/** Returns a pattern that matches a line of `/metrics` with these labels. */
 function sample(name: string, labels: Readonly<Record<string, string>>): RegExp {
   const each = Object.entries(labels).map(([label, value]) => `(?=[^}]*\\b${label}="${value}")`)
   return new RegExp(`^${name}\\{${each.join('')}[^}]*\\} \\d`, 'm')

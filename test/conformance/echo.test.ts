@@ -1,4 +1,4 @@
-/** The acceptance of the Echo operator. Each test is a row of the specification, E1 to E12. */
+/** The acceptance tests of the Echo operator. Each test is a row of the specification, E1 to E12. */
 import t from 'tap'
 import { findCondition } from '../../src/api/conditions.ts'
 import { batch } from '../../src/api/kubernetes/batch.ts'
@@ -18,7 +18,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 import { kubectlAs } from '../support/devcluster/kubectl.ts'
 import { needsKubectl } from '../support/process/process.ts'
 
-// On a busy machine, the row that waits for a minute and the garbage collector need long.
+// The test takes long on a busy machine, because one row waits for a minute, and others wait for the garbage collector.
 t.setTimeout(300_000)
 
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } }
@@ -245,7 +245,7 @@ t.test('Jobs and CronJobs that the API server refuses are reported once, and tri
     return findCondition(found.status?.conditions, 'Degraded')?.reason === 'CronJobRefused' && found
   })
   t.equal(scheduled.status?.cronJobName, kept.name, 'it still runs with the schedule before')
-  // Each of these changes is a reconcile.
+  // Each of these changes triggers a reconcile.
   for (const seen of ['1', '2', '3']) {
     await client.patch(echo, key, { metadata: { labels: { seen } } })
     await client.patch(scheduledEcho, kept, { metadata: { labels: { seen } } })

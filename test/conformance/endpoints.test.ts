@@ -79,7 +79,7 @@ t.test('a Service has an EndpointSlice and Endpoints with its ready Pods', async
     'kubernetes.io/service-name': 'web',
     'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
   })
-  // The order of ports is that of their hashes in kube-controller-manager.
+  // kube-controller-manager sorts the ports by their hashes, so the order is not compared.
   t.strictSame(
     slice.ports?.toSorted((one, other) => one.port! - other.port!),
     [
@@ -89,7 +89,7 @@ t.test('a Service has an EndpointSlice and Endpoints with its ready Pods', async
   )
   const endpoints = slice.endpoints?.toSorted((one, other) => (one.targetRef!.name! < other.targetRef!.name! ? -1 : 1))
   t.strictSame(
-    // The zone is a label of the node, which only simulated nodes have.
+    // The zone is a label of the node. Only simulated nodes have this label, so the zone is not compared.
     endpoints?.map(({ zone: _, ...others }) => others),
     [a, b].map(({ metadata, spec, status }) => ({
       addresses: [status!.podIP!],

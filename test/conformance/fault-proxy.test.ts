@@ -29,8 +29,8 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
 }
 
 /**
- * Lists and then watches ConfigMaps. `seen` first gets `listed`, then the name of the object in each watch event. `error` is the error that
- * ends the watch.
+ * Lists ConfigMaps, and then watches them. After the list, `listed` is added to `seen`. Then the name of the object in each watch event is
+ * added. `error` is the error that ends the watch.
  */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()

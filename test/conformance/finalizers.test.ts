@@ -10,7 +10,7 @@ const namespace = 'conformance-finalizers'
 const finalizer = 'example.com/cleanup'
 const foreign = 'example.com/foreign'
 
-/** A Bucket whose contents are a ConfigMap without an owner reference, which only the finalizer removes. */
+/** A Bucket whose contents are in a ConfigMap. The ConfigMap has no owner reference, so only the finalizer removes it. */
 const bucket = defineKind({
   group: 'finalizers.example.com',
   kind: 'Bucket',

@@ -1,4 +1,4 @@
-/** Tests of `config/default`: kubectl installs it, and the process of its Deployment runs with the permissions of its ServiceAccount. */
+/** Tests of `config/default`. kubectl installs it, and the process of its Deployment runs with the permissions of its ServiceAccount. */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -45,7 +45,8 @@ import { until } from '../../src/testing/until.ts'
 import type { RequestRecord } from '../../src/devcluster/http/handle.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
-// Most of the time passes while a denial is cached for half a minute and connections to ended Pods expire: 75 s at least.
+// The test takes at least 75 s, because it waits for a cached denial that expires after half a minute, and for connections to ended Pods
+// that expire.
 t.setTimeout(600_000)
 
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
@@ -96,13 +97,13 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   const controlPlane = await conformanceControlPlane(t, { namespaces: [sample.namespace] })
   const { client } = controlPlane
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
-  // `t.testdir()` is not used, because two concurrent runs of this file would get the same folder.
+  // Two concurrent runs of this file would get the same folder from `t.testdir()`.
   const home = mkdtempSync(join(tmpdir(), 'proreus-installation-'))
   t.teardown(() => rmSync(home, { recursive: true, force: true }))
   const directory = (name: string): string => join(home, name)
   await kubectl.ok(`apply -k ${installation}`)
   const stored = await client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
-  // No kubelet runs the Deployment's Pods: the test starts their processes itself.
+  // No kubelet runs the Pods of the Deployment, so the test starts their processes.
   await client.patch(deployment, { namespace: operatorNamespace, name: 'proreus' }, { spec: { replicas: 0 } })
   const serviceAccountDir = directory('serviceaccount')
   await mountServiceAccount(client, serviceAccountDir)
@@ -117,7 +118,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
 
-  /** Returns the metrics, as a ServiceAccount with the ClusterRole for scrapers reads them with the CA of the Secret. */
+  /** Returns the metrics. They are read by a ServiceAccount that has the ClusterRole for scrapers, with the CA of the Secret. */
   async function scrape(): Promise<string> {
     await kubectl.ok('create serviceaccount scraper -n default')
     const token = (await kubectl.ok('create token scraper -n default')).trim()
@@ -159,8 +160,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   }
 
   /**
-   * Waits until the API server calls the webhooks at the current endpoint. After a change of the endpoints, this takes some moments. Checks
-   * that a valid MyPod is accepted and that an invalid one is denied.
+   * Waits until the API server calls the webhooks at the current endpoint. After a change of the endpoints, this takes some moments. Then
+   * checks that a valid MyPod is accepted, and that an invalid MyPod is denied.
    */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>
@@ -255,7 +256,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     t.strictSame(await client.get(secret, caSecret), ca)
     t.strictSame(await bundles(), before)
     const after = await client.get(pod, sample)
-    // The resourceVersion may have changed: a real cluster changes the status of a Pod whose node sends no heartbeats.
+    // The test compares the writes instead of the resourceVersion. In a real cluster, the resourceVersion may change: if the node sends no
+    // heartbeats, the control plane changes the status of the Pod.
     t.strictSame(await writesToThePod(), writes, 'the operator has written nothing to the Pod')
     t.strictSame(
       [after.spec, after.metadata.labels, after.metadata.generation],
@@ -341,7 +343,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     void done.catch(() => undefined).then(() => (hasEnded = true))
     const end = async (): Promise<void> => {
       stop.abort()
-      // The grace periods of the shutdown pass on the fake clock.
+      // The fake clock advances until the grace periods of the shutdown have passed.
       await until('the operator has ended', async () => {
         await clock.advance(1000)
         return hasEnded

@@ -30,9 +30,11 @@ function kindOf(name: string, maxLength = 20) {
 /**
  * Returns an operator with a controller and a webhook for the kind. The operators `left` and `right` share the ConfigMap `shared`.
  *
- * The controller copies the text of the object `one` to the key of the ConfigMap that has the operator's name. A change of the object or of
- * the ConfigMap triggers a reconcile. The webhook denies objects whose text is `bad`. For an object whose name begins with `noted`, the
- * webhook records its call in a ConfigMap with the name of the object.
+ * The controller copies the text of the object `one` to the ConfigMap. The key is the operator's name. A change of the object or of the
+ * ConfigMap triggers a reconcile.
+ *
+ * The webhook denies objects whose text is `bad`. If the name of an object begins with `noted`, the webhook records its call in a ConfigMap
+ * with the name of the object.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({
@@ -69,7 +71,7 @@ const object = (name: string, text: string) => ({ metadata: { namespace, name },
 const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
 const { client } = controlPlane
 
-/** Waits until an object is denied by a webhook whose name matches. */
+/** Waits until a webhook whose name matches `webhook` denies an object. */
 async function untilRefusedBy(webhook: RegExp, kind = left): Promise<void> {
   await until(`${webhook} refuses`, () =>
     client.create(kind, object('refused', 'bad'), { dryRun: true }).then(

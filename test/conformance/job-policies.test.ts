@@ -1,4 +1,4 @@
-/** Tests of Jobs with policies for failures, success and the replacement of Pods. The Pods are not scheduled: the test ends them. */
+/** Tests of Jobs with policies for failures, success and the replacement of Pods. The Pods are not scheduled. The test ends them. */
 import t from 'tap'
 import type { Pod } from '../../src/api/builtin.ts'
 import { pod as podType } from '../../src/api/builtin.ts'
@@ -18,13 +18,13 @@ const template = { spec: { restartPolicy: 'Never', containers: [container], node
 const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'
-/** The time at which the tests let containers end: so long ago that no back-off delays the next Pod. */
+/** The time at which containers end in these tests. It is so long ago that no back-off delays the next Pod. */
 const longAgo = '2020-01-01T00:00:00Z'
 
 /** The condition of a Pod that was evicted. */
 const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', lastTransitionTime: longAgo }
 
-/** Creates a Job in a new namespace. Resolves when its Pods are there. */
+/** Creates a Job in a new namespace. Resolves when its Pods exist. */
 async function create(spec: Partial<batch.JobSpec>): Promise<NamespacedKey> {
   const namespace = await newNamespace()
   const key = { namespace, name: 'work' }
@@ -45,7 +45,7 @@ async function activeOf(key: NamespacedKey): Promise<readonly Pod[]> {
   return (await podsOf(key)).filter(isActive)
 }
 
-/** Resolves with the active Pods of the Job when it has this number of them. */
+/** Resolves with the active Pods of the Job when there are `count` of them. */
 function untilActive(key: NamespacedKey, count: number): Promise<readonly Pod[]> {
   return until(`${count} Pods are active`, async () => {
     const pods = await activeOf(key)
@@ -53,7 +53,7 @@ function untilActive(key: NamespacedKey, count: number): Promise<readonly Pod[]>
   })
 }
 
-/** Resolves with the active Pod of an index, or of a Job that is not Indexed, that is not `other`. */
+/** Resolves with an active Pod of the Job other than `other`. If `index` is given, the Pod has this index. */
 function nextPod(key: NamespacedKey, index?: number, other?: Pod): Promise<Pod> {
   return until('the Pod is active', async () => {
     const pods = await activeOf(key)
@@ -191,7 +191,8 @@ t.test('each index has its own back-off limit', async (t) => {
 t.test('a failed Pod keeps its finalizer until its index is tried again', async (t) => {
   const key = await create({ completionMode: 'Indexed', completions: 1, backoffLimitPerIndex: 5 })
   const first = await nextPod(key, 0)
-  // Without the time at which its container ended, the Pod ended just now: the next one waits for ten seconds.
+  // The status does not contain the time at which the container ended. The controller therefore uses the current time, and waits for ten
+  // seconds before it creates the next Pod.
   await client.patchStatus(podType, first.metadata, { status: { phase: 'Failed' } })
   await untilStatus(key, 'no Pod is active', ({ active, ready }) => active === undefined && ready === 0)
   t.strictSame((await client.get(podType, first.metadata)).metadata.finalizers, [trackingFinalizer])

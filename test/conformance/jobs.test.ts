@@ -38,7 +38,7 @@ async function podsOf({ namespace }: NamespacedKey) {
   return (await client.list(podType, { namespace })).items
 }
 
-/** Resolves when the Job has this number of Pods that have not ended. */
+/** Resolves when the Job has `count` Pods that have not ended. */
 function untilActive(key: NamespacedKey, count: number) {
   return until(`${count} Pods are active`, async () => {
     const { status } = await client.get(batch.job, key)

@@ -11,7 +11,10 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 const core = `/api/v1/namespaces/${namespace}`
 
-/** Returns `PATH: KEYS` for an object and for each object in it, with the keys in their order. The content of fieldsV1 is skipped. */
+/**
+ * Returns `PATH: KEYS` for an object and for each object in it. The keys are in the order of the object. The content of fieldsV1 is
+ * skipped.
+ */
 function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => keysOf(item, `${path}[${index}]`))
   if (!isObject(value)) return []
@@ -19,7 +22,7 @@ function keysOf(value: unknown, path = ''): string[] {
   return [`${path}: ${Object.keys(value).join(',')}`, ...below]
 }
 
-/** Returns the same lines as `keysOf`, with the keys of each object sorted. */
+/** Returns the lines of `keysOf`, with sorted keys in each line. */
 function sortedKeysOf(value: unknown): string[] {
   return keysOf(value).map((line) => {
     const [path, keys = ''] = line.split(': ')

@@ -1,5 +1,6 @@
 /**
- * Tests of kubectl commands that create an object from their arguments. These commands send protobuf; commands that read a file send JSON.
+ * Tests of kubectl commands that create an object from their arguments. These commands send protobuf. In contrast, commands that read a
+ * file send JSON.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -12,7 +13,7 @@ import { conformanceControlPlane } from '../support/conformance/backends.ts'
 
 const namespace = 'conformance-imperative'
 const rbac = 'rbac.authorization.k8s.io'
-/** Cluster-scoped objects get names with this prefix, so they do not collide with the objects of other tests. */
+/** The names of cluster-scoped objects begin with this prefix, so that they do not conflict with the objects of other tests. */
 const unique = 'conformance-imperative'
 
 /** The fields that the API server defaults in every Pod spec. */

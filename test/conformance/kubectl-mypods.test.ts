@@ -55,7 +55,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
     const watch = kubectl.start(`get mypods ${ns} --watch --output-watch-events`)
     t.equal(await ok('create -f -', valid('shown')), `${kind}/shown created\n`)
     t.equal(await ok(`wait mypod/shown ${ns} --for=condition=Ready --timeout=20s`), `${kind}/shown condition met\n`)
-    // The column NODEIP may be empty: `hostIP` is optional, and may be set later than the other fields.
+    // The column NODEIP may be empty, because `hostIP` is optional and may be set later than the other fields.
     const columns = async (): Promise<string> => {
       const { podIP = '', hostIP = '' } = (await podOf('shown'))?.status ?? {}
       return `NAME +PHASE +PODIP +NODEIP +AGE\\nshown +Running +${podIP || '-'} +${hostIP} *\\d+s`

@@ -7,7 +7,7 @@ import type { Finished } from '../support/process/process.ts'
 import { needsKubectl } from '../support/process/process.ts'
 
 /**
- * The path of the script that `kubectl edit` runs as the editor. Each case writes the script; kubectl inherits the variable KUBE_EDITOR
+ * The path of the script that `kubectl edit` runs as the editor. Each case writes the script. kubectl inherits the variable KUBE_EDITOR
  * from this process.
  */
 const editor = join(t.testdir(), 'editor')

@@ -1,4 +1,4 @@
-/** Tests of leader election: two replicas of an operator, of which one loses its connection or stops. */
+/** Tests of leader election between two replicas of an operator. The leader loses its connection or stops. */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import { coordination } from '../../src/api/kubernetes/coordination.ts'
@@ -25,7 +25,10 @@ const counter = defineKind({
 
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 }
 
-/** An operator whose reconciler writes to a ConfigMap all the time, even when its signal has aborted, until `isOver` returns true. */
+/**
+ * An operator whose reconciler writes to a ConfigMap again and again. It continues after its signal has aborted, until `isOver` returns
+ * true.
+ */
 function writer(name: string, writes: string[], isOver: () => boolean): Operator {
   const controller = defineController(counter, {
     async reconcile({ metadata }, { client: own }) {
@@ -34,7 +37,7 @@ function writer(name: string, writes: string[], isOver: () => boolean): Operator
           await own.patch(configMap, metadata, { data: { [name]: String(writes.length) } })
           writes.push(name)
         } catch {
-          // It goes on, like a reconciler that ignores all errors.
+          // The loop continues, like a reconciler that ignores all errors.
         }
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
@@ -45,7 +48,7 @@ function writer(name: string, writes: string[], isOver: () => boolean): Operator
 
 const faults = [
   { fault: 'is reset', begin: (proxy: FaultProxy) => proxy.cut({ alsoNew: true }), inFlight: 0 },
-  // One worker has one request in flight. The network delivers it when it works again, however late that is.
+  // The only worker has one request in flight. The network delivers this request when it works again, which may be much later.
   { fault: 'is silent', begin: (proxy: FaultProxy) => proxy.halfOpen({ alsoNew: true }), inFlight: 1 },
 ]
 
@@ -90,7 +93,7 @@ for (const { fault, begin, inFlight } of faults) {
     t.ok(change > 0)
     t.ok(late <= inFlight, `${late} writes of the first leader arrived after the first one of the second`)
 
-    over = true // the reconcile ends, so that the operator can stop
+    over = true // the reconcile then ends, and the operator can stop
     const before = Date.now()
     await second.started.stop()
     await until('the first one leads again', async () => (await holder()) === leader)

@@ -13,7 +13,7 @@ const api = apiOf(t, controlPlane.connection)
 const foos = await serveFoos(t, api, namespace)
 const secrets = `/api/v1/namespaces/${namespace}/secrets`
 
-/** A collection of a built-in type and one of a custom type. Each contains five objects. */
+/** A collection of a built-in type, and a collection of a custom type. Each contains five objects. */
 const collections = [
   { path: secrets, kind: 'Secret', bodyOf: (metadata: JsonObject): JsonObject => ({ metadata, type: 'Opaque' }) },
   { path: foos.path, kind: 'Foo', bodyOf: foos.bodyOf },

@@ -1,4 +1,4 @@
-/** The acceptance of the Memcached operator. Each test is a row of the specification, B1 to B12. */
+/** The acceptance tests of the Memcached operator. Each test is a row of the specification, B1 to B12. */
 import { parse } from 'yaml'
 import t from 'tap'
 import { pod as podType } from '../../src/api/builtin.ts'
@@ -16,7 +16,7 @@ import { conformanceControlPlane, needsRequests } from '../support/conformance/b
 import { untilCollected } from '../support/conformance/collected.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
-// A busy machine needs long.
+// The test takes long on a busy machine.
 t.setTimeout(300_000)
 
 const user = { name: 'memcached-operator', rules: rulesOfOperators([memcachedOperator]) }
@@ -34,7 +34,7 @@ interface Key {
 const kinds: readonly MemcachedKind[] = [memcached, memcachedOfLimingnihao]
 const [first] = kinds as [MemcachedKind]
 const newKey = async (name = 'example-memcached'): Promise<Key> => ({ namespace: await newNamespace(), name })
-/** The manifest of the guides, as it is written there. */
+/** The manifest from the guides, unchanged. */
 const sampleOf = (group: string, size: number): object =>
   parse(`
 apiVersion: "${group}/v1alpha1"
@@ -214,7 +214,7 @@ t.test('a Deployment of somebody else is left alone, and the status says why the
     ),
   )
   t.equal((await deploymentOf(key)).spec?.replicas, 0)
-  // Each of these changes is a reconcile.
+  // Each of these changes triggers a reconcile.
   const labelled = { app: 'memcached', memcached_cr: key.name }
   for (const name of ['a', 'b', 'c'])
     await client.create(podType, {

@@ -1,4 +1,4 @@
-/** Tests of the errors and warnings that the webhooks and the API server return for MyPods. A12 is a row of the acceptance. */
+/** Tests of the errors and warnings that the webhooks and the API server return for MyPods. A12 is a row of the acceptance tests. */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import type { ObjectInput } from '../../src/api/object.ts'

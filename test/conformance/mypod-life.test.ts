@@ -1,6 +1,6 @@
 /**
- * Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. A name such as A8 is a row of
- * the acceptance.
+ * Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. A name such as A8 is a row
+ * of the acceptance tests.
  */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
@@ -60,7 +60,7 @@ t.test('the life of MyPods', async (t) => {
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {
       const tries = (await world.writesSince(start)).filter((request) => request === `create /api/v1/namespaces/${restricted}/pods`)
-      // One more attempt is possible: the operator's update of the status triggers a reconcile.
+      // One more attempt is possible, because the operator's update of the status triggers a reconcile.
       t.ok(tries.length >= 1 && tries.length <= 2, `it tried ${tries.length} times`)
     })
 

@@ -1,4 +1,4 @@
-/** Tests of the Pod that the operator creates for a MyPod, on every control plane. A name such as A1 is a row of the acceptance. */
+/** Tests of the Pod that the operator creates for a MyPod, on every control plane. A name such as A1 is a row of the acceptance tests. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Tests of the control plane's reactions to a node whose kubelet posts no status. */
+/** Tests of the control plane's reactions to a node whose kubelet stops updating the status. */
 import t from 'tap'
 import { event, node, pod } from '../../src/api/builtin.ts'
 import { findCondition } from '../../src/api/conditions.ts'

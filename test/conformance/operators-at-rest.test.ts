@@ -1,4 +1,4 @@
-/** Tests of the shipped operators at rest: when all objects have converged, the operators write nothing. */
+/** Tests that the shipped operators write nothing when all objects have converged. */
 import t from 'tap'
 import { groupResourceOf } from '../../src/api/group-version-kind.ts'
 import { shippedOperators } from '../../src/operators/index.ts'
@@ -12,7 +12,7 @@ import { reconcilesOf, untilReconciled } from '../support/operators/settled.ts'
 import { createShipped, shippedKinds, untilConverged } from '../support/operators/shipped.ts'
 import { writesOf, writeText } from '../support/operators/writes.ts'
 
-// The first resync follows after 9 to 11 hours of the fake clock. Meanwhile, each watch is renewed about every 7 minutes.
+// The first resync follows after 9 to 11 hours of the fake clock. Each watch is renewed about every 7 minutes.
 t.setTimeout(600_000)
 
 const minuteMs = 60_000

@@ -1,6 +1,6 @@
 /**
- * Tests of the shipped operators with two replicas, of which the leader loses its connection for good at one of its writes: the other one
- * leads the object to the same state, and creates no child again.
+ * Tests of the shipped operators with two replicas. At one of its writes, the leader loses its connection for ever. The other replica must
+ * bring the object to the same state, and must not create a child again.
  */
 import t from 'tap'
 import { rulesOfOperators } from '../../src/testing/operator.ts'
@@ -14,7 +14,7 @@ import type { ShippedKind } from '../support/operators/shipped.ts'
 import { createShipped, shippedKinds, untilConverged, withoutWebhooks } from '../support/operators/shipped.ts'
 import { writesOf } from '../support/operators/writes.ts'
 
-// There are more than a hundred faults.
+// The test injects more than a hundred faults.
 t.setTimeout(600_000)
 
 interface Proof {
@@ -25,7 +25,7 @@ interface Proof {
 }
 
 interface Life extends Outcome {
-  /** The number of creations of children, which the API server has answered with 201. */
+  /** The number of creations of children to which the API server has responded with 201. */
   readonly created: number
 }
 
@@ -43,10 +43,10 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
     })),
   })
   const { client } = controlPlane
-  /** On a real control plane, every fourth write is a sample. */
+  /** On a real control plane, only every fourth write gets a fault. */
   const step = controlPlane.backend === 'embedded' ? 1 : 4
 
-  /** Creates an object, and changes it. Resolves when it has converged for the last time. */
+  /** Creates and changes an object. Resolves when it has converged after the last change. */
   const live = async ({ kind, user: namespace }: Proof, name: string): Promise<void> => {
     const key = { namespace, name }
     await createShipped(client, kind, key)
@@ -63,7 +63,7 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
     const created = (await writesOf(controlPlane, user, since)).filter(isCreation).length
     return { ...(await outcomeOf(client, kind, { namespace: user, name })), created }
   }
-  /** Resolves with the life of an object without a fault, and with the lives of objects with a fault at each write. */
+  /** Resolves with the life of an object without a fault, and with the lives of objects that each have a fault at another write. */
   const prove = async (proof: Proof): Promise<{ readonly expected: Life; readonly found: readonly Life[] }> => {
     const { kind, moment, user } = proof
     const replicas = new Replicas({ controlPlane, operator: withoutWebhooks(kind.operator), user, namespace: user })
@@ -80,7 +80,7 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
       const name = `point-${point}`
       await live(proof, name)
       if ((await fault.end()) === undefined) return { expected, found }
-      // The replica that takes over reconciles all objects.
+      // The replica that becomes the leader reconciles all objects.
       const [survivor] = replicas.running
       await untilReconciled(survivor!.started, [kind.name], { count: found.length + 2 })
       found.push(await lifeOf(proof, name, since))

@@ -1,4 +1,4 @@
-/** Tests of the shipped operators without the CustomResourceDefinition of one kind: only the controller of this kind waits. */
+/** Tests of the shipped operators when the CustomResourceDefinition of one kind is missing. Only the controller of this kind must wait. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
@@ -18,7 +18,7 @@ import { recordingLogger } from '../support/recording-logger.ts'
 
 t.setTimeout(900_000)
 
-/** The time limit in milliseconds for what the operators say about a kind. */
+/** The time limit in milliseconds until the operators report the state of a kind. */
 const saidMs = 120_000
 
 const namespaceOf = ({ name }: ShippedKind): string => `missing-${name}`
@@ -32,7 +32,7 @@ async function converge(kinds: readonly ShippedKind[], name: string): Promise<vo
   for (const { kind, key } of keys) await untilConverged(client, kind, key)
 }
 
-/** Checks that an operator waits for a kind, and for nothing else. Installs the kind, and checks that it is reconciled. */
+/** Checks that an operator waits for one kind only. Then installs the kind, and checks that its objects are reconciled. */
 async function prove(t: Test, missing: ShippedKind, { probes }: Endpoints, lines: readonly string[], prefix: string): Promise<void> {
   const resource = groupResourceOf(missing.type)
   const others = shippedKinds.filter((kind) => kind !== missing)
@@ -63,7 +63,7 @@ async function prove(t: Test, missing: ShippedKind, { probes }: Endpoints, lines
 async function removeDefinition({ type }: ShippedKind): Promise<void> {
   const key = { name: groupResourceOf(type) }
   await client.delete(customResourceDefinition, key)
-  // Without their operator, objects would keep their finalizers for ever.
+  // The operator does not run. Without it, the objects would keep their finalizers for ever.
   await until(
     `${key.name} is gone`,
     async () => {
@@ -98,7 +98,7 @@ async function startAll(logger: Logger): Promise<{ readonly endpoints: Endpoints
   return { endpoints: await started.promise, stop: end }
 }
 
-// These tests come first, because they run without webhooks. The last test installs webhooks, which the API server calls until its end.
+// These tests come first, because they run without webhooks. The last test installs webhooks, which exist until the end of the file.
 for (const kind of shippedKinds)
   t.test(`a definition that is missing when the operators start: ${groupResourceOf(kind.type)}`, needsOwnControlPlane, async (t) => {
     await installKinds(client, shippedOperators, systemClock, { name: 'shipped' })

@@ -1,4 +1,6 @@
-/** Tests of CRD ratcheting: after a schema became stricter, unchanged invalid values are tolerated, and violated rules cause warnings. */
+/**
+ * Tests of CRD ratcheting. When a schema has become stricter, unchanged invalid values are tolerated, and violated rules cause warnings.
+ */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'
@@ -26,7 +28,7 @@ interface Case {
   readonly before: JsonObject
   readonly after: JsonObject
   readonly value: JsonValue
-  /** The values that updates write, with the expected errors and warnings. */
+  /** The values that updates write. Each has the expected errors and warnings. */
   readonly updates: readonly { readonly to: JsonValue; readonly errors?: readonly string[]; readonly warnings?: readonly string[] }[]
 }
 
@@ -63,8 +65,8 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // The API server treats the field `kind` at the root of an object as changed in every update. This `kind` is in the spec or the status.
-  // An update that leaves it unchanged therefore gets a warning instead of an error, as with any other field.
+  // The API server treats the field `kind` at the root of an object as changed in every update. This `kind` is a field of the spec or of
+  // the status. If an update leaves it unchanged, the update gets a warning instead of an error, as for any other field.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },
@@ -228,7 +230,8 @@ function patch(path: string, body: JsonObject): Promise<RawAnswer> {
 }
 
 /**
- * Returns the causes of a rejection as `PATH: MESSAGE`. Paths are relative to the spec or the status; `-` is the spec or the status itself.
+ * Returns the causes of a rejection as `PATH: MESSAGE`. Paths are relative to the spec or the status. The path `-` stands for the spec or
+ * the status itself.
  */
 function causesOf({ body, status }: RawAnswer, part: Part): string[] {
   if (status === 200) return []
@@ -263,7 +266,7 @@ for (const [part, subresource] of Object.entries(parts) as [Part, string][]) {
     for (const [field, { updates }] of Object.entries(cases)) {
       for (const { to, errors = [], warnings = [] } of updates) {
         const answer = await patch(`${pathOf(part, field)}${subresource}?dryRun=All`, {
-          // The annotation changes as well: the API server does not write an object without changes.
+          // The annotation changes in each update, because the API server does not write an object without changes.
           metadata: { annotations: { now: JSON.stringify(to) } },
           [part]: { [field]: to },
         })

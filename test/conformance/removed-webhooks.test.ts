@@ -1,4 +1,4 @@
-/** Tests of `--install` for an operator whose source has fewer webhooks and conversions than at its last installation. */
+/** Tests of `--install` for an operator that has fewer webhooks and conversions than at its last installation. */
 import t from 'tap'
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { createClient, type Client } from '../../src/client/client.ts'
@@ -9,7 +9,7 @@ import { testCertificate } from '../support/certs/server-certificate.ts'
 import { find } from '../support/devcluster/client.ts'
 
 const group = 'removed-webhooks.example.com'
-// The two versions are equal, so that an operator may convert between them, but need not.
+// The two versions have the same schema. An operator may therefore define a conversion between them, but does not have to.
 const spec = Type.Object({ level: Type.Optional(Type.Integer()) })
 const bulb = defineKind({
   group,
@@ -58,7 +58,7 @@ t.teardown(() => client.delete(customResourceDefinition, { name: `bulbs.${group}
 
 type Options = Partial<RunOptions> & { readonly forceConflicts?: boolean }
 
-/** Does what `proreus run --install` does when the servers listen. */
+/** Does the same as `proreus run --install` when the servers listen. */
 async function install(name: string, operator: Operator, options: Options = {}, by: Client = client): Promise<void> {
   const { forceConflicts = false, ...others } = options
   const running = { connection: controlPlane.connection, name, webhook: { url: 'https://127.0.0.1:9' }, ...others }

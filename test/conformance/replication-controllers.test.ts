@@ -51,7 +51,8 @@ t.test('a ReplicationController has as many Pods as its scale says', async (t) =
 t.test('a Pod without a controller is adopted, and one whose labels no longer match is released', async (t) => {
   const key = { namespace: await newNamespace(), name: 'web' }
   const orphan = await client.create(pod, { metadata: { namespace: key.namespace, name: 'orphan', labels }, spec })
-  // A controller that does not see the Pod yet would create one Pod too many, and then delete one that is not ready.
+  // The test waits until the Pod is ready. A controller that has not seen the Pod yet would create one Pod too many, and then delete a Pod
+  // that is not ready.
   await untilPodIsReady(client, { namespace: key.namespace, name: 'orphan' })
   await client.create(core.replicationController, { metadata: key, spec: { replicas: 1, template } })
   const { metadata } = await untilReady(key, 1)

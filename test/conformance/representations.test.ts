@@ -1,5 +1,5 @@
 /**
- * Tests that all forms of an object change with it: the object itself, lists, watch events, PartialObjectMetadata, tables, YAML and other
+ * Tests that a write changes every form of an object: the object itself, lists, watch events, PartialObjectMetadata, tables, YAML and other
  * versions. The writes are random.
  */
 import t from 'tap'
@@ -48,7 +48,7 @@ const texts = ['', 'plain', 'ä', '€', '😀', '"quoted"\n', 'x'.repeat(300)]
 
 interface Kind {
   readonly path: string
-  /** The fields of an object besides its metadata. */
+  /** The fields of an object without its metadata. */
   readonly content: () => JsonObject
   readonly type: JsonObject
   readonly isListedWithType: boolean

@@ -1,4 +1,4 @@
-/** Tests of restarts: an operator that starts again after it was killed or stopped does not write objects that are already correct. */
+/** Tests of restarts. An operator that starts again after it was killed or stopped must not write objects that are already correct. */
 import t from 'tap'
 import {
   customResourceDefinition,

@@ -13,7 +13,7 @@ const template = { metadata: { labels: matchLabels }, spec: { containers: [{ nam
 const base = { selector: { matchLabels }, template }
 const types = { deployment: apps.deployment, daemonSet: apps.daemonSet, statefulSet: apps.statefulSet }
 
-/** Creates a workload in a dry run. Resolves with the causes of the refusal. */
+/** Creates a workload in a dry run. Resolves with the status code and the causes of the rejection. */
 async function causes(type: keyof typeof types, fields: object): Promise<(number | string)[]> {
   const required = type === 'statefulSet' ? { serviceName: 'a' } : {}
   const object = { metadata: { namespace, name: 'one' }, spec: { ...base, ...required, ...fields } }

@@ -64,8 +64,8 @@ const gauges: Kind = {
 const scaleOf = (rest: JsonObject): JsonObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', ...rest })
 
 /**
- * One request. The manager `m1` applies the whole object, and `creator` creates it. `up` patches the Scale of the object, and every other
- * manager applies the Scale.
+ * One request of a manager. The manager `creator` creates the object, and `m1` applies the whole object. `up` patches the Scale of the
+ * object, and every other manager applies the Scale.
  */
 type Step = readonly [manager: string, body: JsonObject | number | undefined, refused?: readonly [status: number, message: string]]
 
@@ -101,8 +101,8 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
 }
 
 /**
- * Returns the managers that own the replicas field, each as manager, operation and subresource. `with a time` is added when the entry has a
- * time.
+ * Returns the managers that own the replicas field. Each is described by its name, operation and subresource. `with a time` is added when
+ * the entry has a time.
  */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]

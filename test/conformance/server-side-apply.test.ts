@@ -1,4 +1,4 @@
-/** Tests of server-side apply requests that omit fields which other managers also own. */
+/** Tests of server-side apply requests that omit fields. Other managers also own these fields. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
@@ -40,7 +40,7 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 const api = apiOf(t, controlPlane.connection)
 await define(t, api, definition('mixes', 'Mix', schema))
 
-/** One request with a spec. The manager `updater` sends a merge patch, and every other manager a server-side apply request. */
+/** A write request with a spec. The manager `updater` sends a merge patch, and every other manager sends a server-side apply request. */
 type Write = readonly [manager: string, spec: JsonObject | undefined]
 
 async function write(name: string, [manager, spec]: Write): Promise<JsonObject> {

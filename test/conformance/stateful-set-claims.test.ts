@@ -20,7 +20,7 @@ async function newKey(): Promise<NamespacedKey> {
 
 type Retention = NonNullable<apps.StatefulSetSpec['persistentVolumeClaimRetentionPolicy']>
 
-/** Creates a StatefulSet. Its Pods are not scheduled, because nobody binds their claims on every control plane. */
+/** Creates a StatefulSet. Its Pods are not scheduled, because some control planes do not bind their claims. */
 function create(key: NamespacedKey, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
   const container = { name: 'main', image: 'example.com/app:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }
   const claim = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } }
@@ -55,7 +55,7 @@ function untilPods({ namespace }: NamespacedKey, count: number) {
   })
 }
 
-/** Resolves when the controllers of the claims have these kinds. */
+/** Resolves when the controlling owners of the claims have these kinds. */
 function untilOwners(key: NamespacedKey, ...kinds: (string | undefined)[]): Promise<unknown> {
   return until(`the owners are ${kinds.join()}`, async () => {
     const claims = await claimsOf(key)
@@ -103,7 +103,7 @@ t.test('a claim that is missing while its Pod waits is created again', async () 
   await untilClaims(key, 'data-web-0')
   const [claim] = await claimsOf(key)
   await client.delete(core.persistentVolumeClaim, claim!.metadata)
-  // The controller does not watch claims.
+  // The controller does not watch claims, so a change of the StatefulSet must trigger the reconcile.
   await client.patch(apps.statefulSet, key, { metadata: { annotations: { touched: 'yes' } } })
   await until('there is another claim', async () => (await claimsOf(key)).some(({ metadata }) => metadata.uid !== claim!.metadata.uid))
 })

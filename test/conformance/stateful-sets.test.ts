@@ -31,7 +31,7 @@ function templateOf(image: string) {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }] } }
 }
 
-/** Returns a template whose Pods are not scheduled, so that the test decides when they are ready. */
+/** Returns a template whose Pods are not scheduled. The test therefore decides when they are ready. */
 function unscheduled(image: string) {
   const { metadata, spec } = templateOf(image)
   return { metadata, spec: { ...spec, nodeSelector: { never: 'there' } } }
@@ -107,8 +107,8 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Returns a function that returns the names of the Pods whose events of a type have come since. kube-controller-manager deletes by name, and
- * its cache may be behind, so that it sometimes replaces a Pod twice. A repeated name is therefore skipped.
+ * Returns a function that returns the names of the Pods for which an event of the type has arrived since then. A repeated name is skipped.
+ * The reason is that kube-controller-manager deletes by name, and its cache may be stale, so it sometimes replaces a Pod twice.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()
@@ -463,7 +463,7 @@ t.test('under random deletions, Pods are replaced in the order of their ordinals
   for (const ordinals of fc.sample(fc.subarray([0, 1, 2, 3], { minLength: 1 }), 4)) {
     const added = await watchNames(t, key, 'ADDED')
     const names = ordinals.map((ordinal) => `web-${ordinal}`)
-    // The controller sees the deletions in this order, so it never misses a lower Pod that is gone.
+    // The controller receives the deletions in this order. Therefore it never overlooks a deleted Pod with a lower number.
     for (const name of names) await client.delete(podType, { ...key, name })
     await until('all Pods are replaced', () => added().length === names.length)
     await untilRolledOut(key)

@@ -1,6 +1,6 @@
 /**
- * Tests of the subresources binding, eviction, token and scale, and of the validation of their bodies. The type of the body is not that of
- * the object.
+ * Tests of the subresources binding, eviction, token and scale, and of the validation of their bodies. The body has another type than the
+ * object.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of updates of PersistentVolumeClaims and PersistentVolumes: which fields may change, and when. */
+/** Tests of updates of PersistentVolumeClaims and PersistentVolumes: the fields that may change, and the times at which they may. */
 import t from 'tap'
 import { core } from '../../src/api/kubernetes/core.ts'
 import { storage } from '../../src/api/kubernetes/storage.ts'
@@ -12,7 +12,7 @@ const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'volume-updates')
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Creates a namespace, and returns the key of its claim. Its name is also that of the storage class and of the volume. */
+/** Creates a namespace, and returns the key of its claim. The storage class and the volume have the same name as the namespace. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }
 }

@@ -1,4 +1,4 @@
-/** Tests of PersistentVolumeClaims: how they are bound, protected, and needed by Pods. */
+/** Tests of PersistentVolumeClaims: they are bound and protected, and Pods wait for them. */
 import t from 'tap'
 import { findCondition } from '../../src/api/conditions.ts'
 import { core } from '../../src/api/kubernetes/core.ts'
@@ -11,7 +11,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'volumes')
 
-/** Creates a namespace, and returns the key of its claim. Its name is also that of the storage class. */
+/** Creates a namespace, and returns the key of its claim. The storage class has the same name as the namespace. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }
 }

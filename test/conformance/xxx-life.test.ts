@@ -1,4 +1,4 @@
-/** Tests of the life of an Xxx, apart from its acceptance. No node accepts the Pods: the tests end them. */
+/** Tests of the life of an Xxx that are not acceptance tests. No node accepts the Pods, so the tests end them. */
 import t from 'tap'
 import { findCondition } from '../../src/api/conditions.ts'
 import { batch } from '../../src/api/kubernetes/batch.ts'
@@ -14,7 +14,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 import { cleanUpName, commandOf, isOther, sampleSpec } from '../support/xxx/objects.ts'
 import { xxxWorld } from '../support/xxx/world.ts'
 
-// A busy machine needs long.
+// The test takes long on a busy machine.
 t.setTimeout(300_000)
 
 const builders = { 'test.inspur.com/builder': 'yes' }

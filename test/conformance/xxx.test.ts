@@ -1,4 +1,7 @@
-/** The acceptance of the Xxx operator. Each test is a row of the specification, F1 to F12. No node accepts the Pods: the tests end them. */
+/**
+ * The acceptance tests of the Xxx operator. Each test is a row of the specification, F1 to F12. No node accepts the Pods, so the tests end
+ * them.
+ */
 import t from 'tap'
 import { node as nodeType, pod as podType } from '../../src/api/builtin.ts'
 import { findCondition } from '../../src/api/conditions.ts'
@@ -18,7 +21,7 @@ import { needsKubectl } from '../support/process/process.ts'
 import { cleanUpName, commandOf, isOther, sampleSpec, unsafeValues } from '../support/xxx/objects.ts'
 import { finalizer, xxxWorld } from '../support/xxx/world.ts'
 
-// A busy machine needs long.
+// The test takes long on a busy machine.
 t.setTimeout(300_000)
 
 const builders = { 'test.inspur.com/builder': 'yes' }
@@ -220,7 +223,7 @@ t.test('F11: a leader is cut off between the deletion of a Job and the creation 
   const before = await untilBuilt(key)
   await operator.stop()
   const { name, kinds, webhooks, controllers } = xxxOperator
-  // Replicas share their certificates in a cluster, and not in this test: the webhooks run apart from them.
+  // In a cluster, replicas share their certificates. In this test they do not, so a separate operator serves the webhooks.
   const webhooksOnly = await controlPlane.startOperator([defineOperator({ name, kinds, webhooks })])
   const controllersOnly = defineOperator({ name, kinds, controllers })
   const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 }

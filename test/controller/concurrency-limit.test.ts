@@ -37,7 +37,10 @@ interface Shared {
   readonly taken: string[]
 }
 
-/** Two queues that share a limit, with more workers than places. Each worker notes its key, and processes it until the test calls `done`. */
+/**
+ * Two queues that share a limit. Together they have more workers than the limit allows. Each worker records its key, and processes the key
+ * until the test calls `done`.
+ */
 function sharedQueues(places: number, workers: number): Shared {
   const clock = new FakeClock()
   const limit = new ConcurrencyLimit(places)

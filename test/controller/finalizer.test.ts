@@ -33,7 +33,7 @@ interface Setup {
   readonly beforePatch?: (patches: number, set: (changes: Changes) => void) => void
 }
 
-/** Reconciles the cached object once, and returns the calls in their order and the finalizers in the API server. */
+/** Reconciles the cached object once. Returns the calls in their order, and the finalizers in the API server. */
 async function reconcile({ cached, finalize = async () => undefined, beforePatch, ...rest }: Setup) {
   const calls: unknown[] = []
   let stored = 'stored' in rest ? rest.stored && objectWith(rest.stored) : objectWith(cached)

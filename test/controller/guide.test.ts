@@ -1,4 +1,4 @@
-/** Tests of the controller guide: its example is an operator of the repository, and the test of the guide passes. */
+/** Tests that the example in the controller guide is a file of this repository, and that the test in the guide passes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

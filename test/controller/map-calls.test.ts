@@ -10,11 +10,11 @@ import { objectOf, part } from '../support/controller/fakes.ts'
 interface Call {
   readonly uid: string
   readonly signal: AbortSignal
-  /** Settles the call: with the key of the state's uid, or with an error. */
+  /** Ends the call. It returns the key with the uid of the state, or rejects with `error`. */
   end(error?: Error): void
 }
 
-/** A map function whose calls the test settles. */
+/** A map function whose calls the test ends. */
 function setUp(map?: KeysOf) {
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger('debug')

@@ -1,4 +1,4 @@
-/** Checks which reconciles follow changes, for random orders of writes, responses, watch events and lists. */
+/** Checks which reconciles follow changes. The order of writes, responses, watch events and lists is random. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
@@ -52,8 +52,9 @@ class Server {
   }
 
   /**
-   * Writes the `value` of a client or reconcile. The write of a value that the object already has changes nothing. Each reconcile has a field of
-   * its own: when two of them write the same value to the same field, the response to the second is the state that it wanted, and nothing is lost.
+   * Writes `value`, as a client or as a reconcile. Writing the value that the object already has changes nothing.
+   * Each reconcile has its own field. If two reconciles wrote the same value to the same field, the response to the second write would
+   * contain the desired state, and the second reconcile would need no wake-up.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)
@@ -88,18 +89,21 @@ class Server {
 /** A running reconcile of the test. */
 interface Run {
   readonly key: string
-  /** The field that the reconcile writes. */
+  /** The field that only this reconcile writes. */
   readonly field: string
   readonly client: Client
   readonly responses: (() => void)[]
   readonly end: () => void
 }
 
-/** A controller with two workers. An object and its child, e.g. `a` and `a-child`, enqueue the object. */
+/** A controller with two workers. A change of an object or of its child, e.g. `a` and `a-child`, enqueues the object. */
 class TestController {
   readonly name: string
   readonly runs: Run[] = []
-  /** For each reconciled key, the versions of the objects that each of its reconciles could read at its start. */
+  /**
+   * Per reconciled key, a list with an entry for each reconcile. The entry contains the versions of the objects that the reconcile could
+   * read at its start.
+   */
   readonly seen = new Map<string, Map<string, number>[]>()
   readonly queue: WorkQueue<string>
   readonly #running: RunningReconciles
@@ -136,7 +140,7 @@ class TestController {
     return this.#started
   }
 
-  /** Starts the reconcile of the next key. Returns false when there is none. */
+  /** Starts the reconcile of the next key. Returns false when the queue has no key. */
   async start(): Promise<boolean> {
     const none = new AbortController()
     const next = this.queue.get(none.signal)
@@ -199,7 +203,7 @@ async function start(msBetweenWrites: number): Promise<World> {
   const clock = new FakeClock()
   const server = new Server(msBetweenWrites)
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock })
-  /** The version up to which the store has each deleted object's events. */
+  /** The store has the events of all deletions up to this version. */
   let horizon = 1
   const known = (name: string): number =>
     Number(cache.get(widget, { namespace, name })?.metadata.resourceVersion ?? Math.max(horizon, server.deleted.get(name) ?? 0))
@@ -290,7 +294,7 @@ t.test('every change of another client or reconcile is followed by a reconcile o
       if (actual.toSorted().join() !== expected.toSorted().join())
         throw new Error(`the cache has ${actual.join()}, the server ${expected.join()}`)
       for (const { name, uid, version, by } of server.changes) {
-        if (!stored.has(uid)) continue // The object was deleted while the watch was interrupted.
+        if (!stored.has(uid)) continue // the object was deleted while the watch was interrupted
         const key = ownerOf(name)
         for (const controller of controllers) {
           if (by?.controller === controller.name && by.key === key) continue

@@ -8,7 +8,7 @@ interface Entry {
   readonly key: string
   priority: number
   readyAt: number
-  /** The time of the last call that made the key ready, or would have. */
+  /** The time of the last call that made the key ready. A call for a key that was already ready counts as well. */
   addedAt?: number
   order: number
   ready: boolean
@@ -74,7 +74,7 @@ class Model {
     this.wake()
   }
 
-  /** Makes the retries ready whose time has come, and the timers whose keys are not being processed. */
+  /** Makes these entries ready: the retries whose time has come, and the timers whose keys are not being processed. */
   wake(): void {
     const timers = [...this.timers.values()].filter(({ key }) => !this.working.has(key))
     const due = [...timers, ...this.entries.filter(({ ready }) => !ready)].filter(({ readyAt }) => readyAt <= this.now)
@@ -114,14 +114,14 @@ class Model {
 }
 
 /**
- * The bound for waiting: a key that becomes ready more than two minutes after another one never overtakes it, whatever their priorities are,
- * because each of the two priorities counts as at most a minute.
+ * Checks the limit for waiting. A key must not overtake another key that became ready more than two minutes earlier, whatever their
+ * priorities are. The reason is that a priority counts as at most one minute of waiting.
  */
 function assertFair(next: Entry, other: Entry): void {
   if (next.readyAt > other.readyAt + 120_000) throw new Error(`${next.key} overtook ${other.key}, which has waited too long`)
 }
 
-/** A step of priority counts as 100 ms of waiting, up to 600 steps. */
+/** One step of priority counts as 100 ms of waiting. At most 600 steps are counted. */
 function rankOf({ readyAt, priority }: Entry): number {
   return readyAt - Math.min(Math.max(priority, -600), 600) * 100
 }
@@ -264,7 +264,7 @@ const rare: fc.Arbitrary<Command>[] = [
   ),
 ]
 
-/** Hands out all entries of the model and of the queue, and compares them: no entry is lost, and none is left over. */
+/** Takes all entries from the model and from the queue, and compares them. No entry may be lost, and none may be left. */
 async function drain(model: Model, real: Real): Promise<void> {
   model.paused = false
   real.queue.resume()
@@ -306,7 +306,7 @@ t.test('no key waits longer than its priority allows, even if keys with higher p
       const queue = new WorkQueue<string>({ clock })
       for (let each = 0; each < ahead; each++) queue.add(`ahead ${each}`, { priority: 1000 })
       queue.add('patient', { priority })
-      // Keys that become ready within this time may come before `patient`. One key is added for each key that is handed out.
+      // Keys that become ready within this time may be processed before `patient`. One key is added for each key that is taken.
       const graceMs = 100 * (600 - Math.min(Math.max(priority, -600), 600))
       const bound = ahead + Math.ceil(graceMs / everyMs) + 1
       for (let handedOut = 1; ; handedOut++) {
@@ -352,7 +352,7 @@ t.test('with several workers no key is in two of them, and each added key is pro
       await clock.advance(2000)
       for (const [key, last] of added) if (seen.get(key) !== last) problems.push(`the last add of ${key} was lost`)
       queue.shutDown()
-      // A worker may still be processing a key if the queue has handed it out too late.
+      // If the queue has returned a key too late, a worker may still be processing it.
       await clock.advance(20)
       await done
       if (problems.length > 0 || clock.pending > 0) throw new Error(problems.join('; ') || 'a timer is left')

@@ -23,7 +23,7 @@ function setUp(): {
     const keys: string[] = []
     for (let key = await take(); key !== undefined; key = await take()) {
       keys.push(key)
-      // A worker does so after a success.
+      // A worker calls `forget` after a success.
       queue.forget(key)
       queue.done(key)
     }

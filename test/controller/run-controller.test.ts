@@ -14,12 +14,12 @@ interface World extends ControllerWorld {
   /** The keys of the reconciled objects in order; `-KEY` for a deleted object. */
   readonly seen: string[]
   readonly done: Promise<void>
-  /** Begins a term. The returned function ends it. */
+  /** Begins a term. The returned function ends the term. */
   lead(): Promise<() => Promise<void>>
   end(): Promise<void>
 }
 
-/** Starts a controller that has to wait for its terms. The cache has synced, and contains the objects. */
+/** Starts a controller that waits for its terms. The cache is synced, and contains the objects. */
 async function start(
   settings: Partial<ControllerSettings<KubernetesObject>> = {},
   objects: readonly string[] = [],

@@ -21,7 +21,7 @@ interface World {
   readonly told: { readonly object: unknown; readonly origin: Origin | undefined }[]
   readonly deleted: unknown[][]
   readonly running: RunningReconciles
-  /** Starts a reconcile. `end` ends it. */
+  /** Starts a reconcile. The returned function `end` ends the reconcile. */
   start(key: string): { readonly client: Client; readonly end: () => void }
 }
 

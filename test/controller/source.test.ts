@@ -75,7 +75,7 @@ t.test('the events of an iterable are keys, or mapped to keys', async (t) => {
 })
 
 t.test('an iterable whose events never wait does not block the event loop', async (t) => {
-  // The slice of the current turn may have started with the clock of an earlier test.
+  // The time slice of the current iteration may have started with the clock of an earlier test.
   await new Promise(setImmediate)
   let elapsed = 0
   const clock = { now: () => 0, monotonicNow: () => (elapsed += 1), after: () => ({ cancel: () => undefined }) }

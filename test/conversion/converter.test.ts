@@ -520,7 +520,7 @@ t.test('when the time slice is used up, the event loop gets a turn around each c
 })
 
 t.test('a kept field that is unchanged in the way back stays kept, even if another field differs', async (t) => {
-  // `fromHub` writes the mode in upper case, and `toHub` does not undo this. The mode therefore changes in every round trip.
+  // `fromHub` writes the mode in upper case, and `toHub` keeps it in upper case. The mode therefore changes in every round trip.
   const kind = defineKind({
     group: 'example.com',
     kind: 'Odd',

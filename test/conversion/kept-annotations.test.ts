@@ -12,8 +12,8 @@ const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
 /**
- * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object, and the reason for each field that was not
- * restored from the annotation.
+ * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object. If a field was not restored from the
+ * annotation, also returns the reason.
  */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []
@@ -25,8 +25,8 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
 /**
- * Returns the entry for the field `priority` in the annotation of an object that is converted from v1 to v1beta1. v1beta1 lacks this field,
- * so the conversion back to v1 sets the default. The field `shown` of the entry is the digest of this default.
+ * Returns the entry for the field `priority` in the annotation of an object that was converted from v1 to v1beta1. v1beta1 lacks this
+ * field, so the conversion back to v1 sets the default. `shown` in the entry is the digest of this default.
  */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')

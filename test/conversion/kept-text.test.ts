@@ -96,7 +96,7 @@ t.test('no field is restored if the accepted ones violate a rule that was not ev
   })
   const object = { ...envelope, spec: {} }
   const kept = { fields: { spec: { fields: { a: { value: 5 }, b: { value: 1 } } } } }
-  // When both fields are restored, `a` has the wrong type, so the rule is not evaluated. The error with the path `<nil>` reports this. When
-  // only `b` is restored, the rule is evaluated and violated.
+  // If both fields are restored, `a` has the wrong type, so the rule is not evaluated. The error with the path `<nil>` reports this. If
+  // only `b` is restored, the rule is evaluated, and the object violates it.
   t.strictSame(restoreWhatFits(object, kept, ruled), { restored: object, refused: ['spec.a', '<nil>'] })
 })

@@ -12,7 +12,7 @@ type Created = JsonObject & { readonly metadata: JsonObject & { readonly name: s
 
 /**
  * Returns the objects that the bootstrap creates, keyed by resource. Each request of its client returns or throws the result of `answer`.
- * `existing` are the objects that exist before, keyed by resource.
+ * `existing` are the objects that exist before the bootstrap, keyed by resource.
  */
 async function created(
   namespaces: readonly string[],

@@ -1,4 +1,7 @@
-/** Tests of what an embedded cluster keeps: its record of requests, and nothing after it is closed or its start has failed. */
+/**
+ * Tests of the data that an embedded cluster keeps. It records requests. After it is closed, or after its start has failed, nothing of it
+ * may remain.
+ */
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
@@ -38,7 +41,7 @@ t.test('a closed cluster keeps no connection to a webhook', async (t) => {
     calls += 1
     response.writeHead(500).end()
   })
-  // The server itself must not end idle connections.
+  // With the default, the server would end idle connections itself.
   server.keepAliveTimeout = 0
   server.on('connection', (socket: Socket) => {
     open.add(socket)

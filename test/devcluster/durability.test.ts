@@ -1,4 +1,4 @@
-/** An embedded cluster that is killed while clients write. `npm run drill -- durability` does the same for longer. */
+/** Tests of an embedded cluster that is killed while clients write. `npm run drill -- durability` runs the same test for longer. */
 import t from 'tap'
 import { durabilityRounds } from '../support/durability/rounds.ts'
 import { seed } from '../support/seed.ts'

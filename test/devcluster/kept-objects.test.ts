@@ -1,4 +1,4 @@
-/** Tests of an embedded cluster that keeps its objects: what a restart preserves, and disks that are full. */
+/** Tests of an embedded cluster that keeps its objects: the objects after a restart, and full disks. */
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -108,7 +108,7 @@ t.test('custom resources are served from the first request on, as the schema of 
 })
 
 t.test('Events are kept for an hour', async (t) => {
-  // The certificates are valid from the time of the clock on, and clients use the time of the system.
+  // The certificates are valid from the time of this clock on. Clients use the system time, which must not be earlier.
   const clock = new FakeClock(Date.now() - 70 * 60_000)
   const directory = t.testdir()
   const first = await startKept(t, directory, { clock })

@@ -1,4 +1,4 @@
-/** Tests of snapshots: which objects `restore` writes, and what clients see of it. */
+/** Tests of snapshots: the objects that `restore` writes, and the watch events that clients receive for them. */
 import t from 'tap'
 import { configMap, customResourceDefinition, deployment, namespace, pod } from '../../src/api/builtin.ts'
 import { definitionsKey } from '../../src/devcluster/crd/custom-resource-definitions.ts'
@@ -116,7 +116,7 @@ t.test('a snapshot of another cluster is refused', async (t) => {
   await t.rejects(other.restore(await one.snapshot()), { code: 'PRO_INPUT', message: /one of another cluster/ })
 })
 
-/** A store whose writes are committed in a later turn of the event loop. */
+/** A store whose writes are committed in a later iteration of the event loop. */
 const keptStore = (): ObjectStore => new ObjectStore({ persistence: { commit: () => undefined } })
 
 t.test('writes that are not committed yet are in a snapshot, and are set back by a restore', async (t) => {

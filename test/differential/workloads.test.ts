@@ -1,4 +1,4 @@
-/** Tests of the comparison of two lives of a workload: what is compared, and what is not. */
+/** Tests of the comparison between the life of a workload on two control planes: the compared values, and the ignored ones. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { GivenNames } from '../real/differential/workloads/names.ts'

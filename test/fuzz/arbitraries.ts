@@ -38,7 +38,7 @@ const numberKeywords = optional<StructuralSchema>({
 })
 const objectKeywords = optional<StructuralSchema>({ minProperties: small, maxProperties: small })
 const arrayKeywords = optional<StructuralSchema>({ minItems: small, maxItems: small })
-/** Generates at most two of the keywords, and often none. With all keywords, hardly any object would be valid. */
+/** Generates at most two of the keywords, and often none. If schemas had all keywords, hardly any object would be valid. */
 function few(keywords: fc.Arbitrary<Partial<StructuralSchema>>): fc.Arbitrary<Partial<StructuralSchema>> {
   const some = keywords.chain((all) =>
     fc.shuffledSubarray(Object.entries(all)).map((entries) => Object.fromEntries(entries.slice(0, 2)) as Partial<StructuralSchema>),

@@ -33,14 +33,14 @@ const simpleTypes: readonly Type[] = [boolType, intType, stringType, doubleType,
 const keyTypes: readonly Type[] = [stringType, stringType, intType, boolType]
 const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 /**
- * Functions that can return every type. They are candidates in only 40 % of the cases, because most expressions would otherwise be calls of
- * them.
+ * Functions that can return every type. They are candidates in only 40 % of the cases. Otherwise, most expressions would be calls of these
+ * functions.
  */
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
 /**
- * The types of the root object and of its metadata. `#anyType` never returns them, so the generated calls do not compare their values. The
- * result could differ between servers, because the metadata contains the time of the write.
+ * The types of the root object and of its metadata. `#anyType` never returns them, so no generated call compares values of these types. The
+ * metadata contains the time of the write, so the result of such a call could differ between servers.
  */
 const compared = new Set(['selfType1', 'selfType1.metadata'])
 

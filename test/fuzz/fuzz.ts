@@ -1,6 +1,6 @@
 /**
- * Generates schemas and objects. For these, compares the embedded API server and `proreus validate` with the real API server, and returns
- * the differences.
+ * Generates schemas and objects. Compares the results of the embedded API server and of `proreus validate` with the results of the real API
+ * server, and returns the differences.
  */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -39,7 +39,7 @@ const createsPerSchema = 6
 const updatesPerSchema = 4
 /**
  * The number of versions in one CustomResourceDefinition. Each version has its own schema. The number is high, because the API server needs
- * two seconds to serve a new CustomResourceDefinition, for any number of versions.
+ * two seconds to serve a new CustomResourceDefinition, regardless of the number of its versions.
  */
 const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
@@ -118,8 +118,8 @@ class ObjectFuzz {
   }
 
   /**
-   * Stores the old objects while the schemas allow every object. Then replaces the schemas by those of the cases, and compares the results
-   * of creates and updates.
+   * Stores the old objects while the schemas allow every object. Then replaces these schemas by the schemas of the cases, and compares the
+   * results of creates and updates.
    */
   async part(name: string, schemas: readonly StructuralSchema[], seed: number): Promise<void> {
     const { real, embedded } = this.#servers
@@ -188,15 +188,16 @@ class ObjectFuzz {
 
 /**
  * Matches the lines of the only intended difference. The API server accepts a list as the value of a string with a format. Proreus reports
- * an error that the API server does not report (`too many`), because the code of operators relies on a string.
+ * an error (`too many`), because the code of operators expects a string.
  */
 const listForText = /too many .* must be of type string: "array"$/
 
 /**
- * Go iterates over maps in random order. When a body has several errors, or several entries of a map violate a rule, the real API server
- * therefore reports a random one of the errors. Its first result, `first`, may differ from the embedded API server's result `actual` only
- * for this reason. `again` then repeats the request to the real API server until the result equals `actual`: at most `tries` times if the
- * status of `first` is 400, otherwise at most a quarter as often. Returns the last result of the real API server.
+ * Go iterates over maps in random order. If a body has several errors, or several entries of a map violate a rule, the real API server
+ * therefore reports a random one of the errors. Its first result, `first`, may differ from `actual`, the result of the embedded API server,
+ * for this reason only.
+ * `again` repeats the request to the real API server until the result equals `actual`. It is called at most `tries` times if the status of
+ * `first` is 400, otherwise at most a quarter as often. Returns the last result of the real API server.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first
@@ -207,7 +208,7 @@ async function likelier(first: Result, actual: Result, again: () => Promise<Resu
 
 /**
  * Returns true when `proreus validate` should report the same errors as the API server. `proreus validate` does not check whether a body
- * can be decoded, and does not validate metadata that the server sets.
+ * can be decoded, and does not validate the metadata that the server sets.
  */
 function isOfflineMatter({ status, problems }: Result, { metadata }: JsonObject): boolean {
   if (isObject(metadata) && metadata.generateName && !metadata.name) return false

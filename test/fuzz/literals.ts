@@ -127,7 +127,7 @@ export function literal(dice: Dice, type: Type, depth = 2): string | undefined {
   const [first, second] = type.parameters
   const below = (one: Type | undefined): string => (one && depth > 0 ? literal(dice, one, depth - 1) : undefined) ?? "dyn('a')"
   if (type.kind === 'list') return `[${dice.times(3, () => below(first)).join(', ')}]`
-  // The API server crashes at a map literal with bytes as key, because Go cannot hash them.
+  // The API server crashes when the key of a map literal has the type bytes, because Go cannot hash such keys.
   const key = (): string => (first?.kind === 'dyn' ? dice.pick(["dyn('a')", 'dyn(1)', 'dyn(true)', 'dyn(1.5)']) : below(first))
   if (type.kind === 'map') return `{${dice.times(2, () => `${key()}: ${below(second)}`).join(', ')}}`
   if (type.name === 'optional_type') return dice.chance(0.3) ? 'optional.none()' : `optional.of(${below(first)})`

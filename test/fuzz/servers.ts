@@ -37,7 +37,7 @@ const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unkn
 
 /**
  * Returns a CustomResourceDefinition with one version for each schema. The API server starts to serve all versions at the same time, so the
- * caller must wait only once.
+ * caller needs to wait only once.
  */
 function definition(plural: string, schemas: readonly unknown[], stored?: StructuralSchema): JsonObject {
   const versionOf = (name: string, schema: unknown, storage: boolean): unknown => ({
@@ -129,7 +129,9 @@ export class ServedSchemas {
     return resultOf(withoutRandom(answer, object))
   }
 
-  /** Updates a stored object, as a dry run. The new object is `object` with the name and the resourceVersion of the stored object. */
+  /**
+   * Sends a dry run of an update of a stored object. The new object is `object` with the name and the resourceVersion of the stored object.
+   */
   async update(schema: number, stored: JsonObject, object: JsonObject): Promise<Result> {
     const { name, resourceVersion } = stored.metadata as JsonObject
     const path = `${this.#path(schema)}/${String(name)}?dryRun=All&fieldValidation=Warn`
@@ -205,7 +207,7 @@ function withoutServersOwn(object: JsonObject): JsonObject {
   return { ...object, metadata }
 }
 
-/** Returns the causes that the functions of `proreus validate` find. `old` is the complete old object as a server returned it. */
+/** Returns the causes that the functions of `proreus validate` find. `old` is the complete old object that a server has returned. */
 export function validateOffline(
   schema: StructuralSchema,
   { object, old }: Case,
@@ -220,7 +222,8 @@ export function validateOffline(
   } as unknown as Kind
   const compiled = compileSchema(schema)
   const { metadata } = decodeObjectMeta(object.metadata ?? null)
-  // An update cannot change the name. The API server sets the fields in `serversOwn`, so those of the old object are used.
+  // An update cannot change the name, and the API server sets the fields in `serversOwn`. These fields are therefore taken from the old
+  // object.
   const kept = Object.entries(isObject(old?.metadata) ? old.metadata : {}).filter(([key]) => key === 'name' || serversOwn.has(key))
   const typed = {
     apiVersion: `${group}/${version}`,

@@ -28,7 +28,7 @@ export async function shrink<Value extends JsonValue>(
   }
 }
 
-/** Returns the values that are simpler by one step: each lacks one item or field. */
+/** Returns simpler values, each of which lacks one item or field. */
 function simpler(value: JsonValue): JsonValue[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, index): JsonValue[] => [value.toSpliced(index, 1), ...simpler(item).map((one) => value.with(index, one))])

@@ -129,7 +129,7 @@ t.test('a second replica stands by, and its requests are refused', async (t) => 
 
 t.test('a candidate takes the lease when it has seen no renewal for the duration in the record', async (t) => {
   const { server, clock, replica } = world(t)
-  // The holder's clock is an hour ahead, and its duration is not the candidate's.
+  // The clock of the holder is an hour ahead. Its lease duration differs from the lease duration of the candidate.
   server.put({
     holderIdentity: 'gone',
     leaseDurationSeconds: 20,
@@ -283,7 +283,7 @@ t.test('the term counts from the time at which the renewal was sent', async (t) 
     await held.promise
     return result
   }
-  await clock.advance(2_000) // the renewal is sent, and its answer takes seven seconds
+  await clock.advance(2_000) // the renewal is sent, and its response arrives after seven seconds
   a.network.carry = async (action) => {
     await held.promise
     return action()
@@ -322,7 +322,7 @@ t.test('an answer that arrives after the renew deadline begins no term', async (
 t.test('a machine that was suspended is not the leader when it wakes up', async (t) => {
   const { clock, replica } = world(t)
   const a = await replica('a')
-  clock.set(start.getTime() + 11_000) // the monotonic clock has stood still, and no timer has fired
+  clock.set(start.getTime() + 11_000) // the system time jumps, but the monotonic time stands still, so no timer fires
   t.notOk(a.leads())
   t.ok(a.terms[0]?.lost.aborted)
 })
@@ -451,7 +451,7 @@ t.test('a renewal that takes half of the renew deadline is tried again before th
   const update = (...args: Parameters<typeof client.update>): ReturnType<typeof client.update> => {
     if (!isBusy) return client.update(...args)
     isBusy = false
-    // As after a 503 with a Retry-After of 10 s: the transport pauses until the signal aborts.
+    // The transport waits until the signal aborts, as after a 503 with a Retry-After of 10 s.
     return new Promise((_, reject) => args[2]?.signal?.addEventListener('abort', () => reject(args[2]!.signal!.reason as Error)))
   }
   const a = await replica('a', { client: { ...client, update } as typeof client })

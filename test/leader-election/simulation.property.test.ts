@@ -1,6 +1,6 @@
 /**
- * A simulation of three replicas with clocks of their own, on a network that delays and loses requests and responses. Whatever happens, no
- * replica sends a request of a reconcile after the next leader has sent its first one.
+ * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. No replica may send a
+ * request of a reconcile after the next leader has sent its first one.
  */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
@@ -28,10 +28,10 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('delay' as const), who, ms: fc.integer({ min: 0, max: 12_000 }) }), weight: 2 },
   { arbitrary: fc.record({ kind: fc.constant('resign' as const), who }), weight: 1 },
 )
-/** Without its Lease, no election is safe: a candidate that has not seen the last record cannot know that there is a leader. */
+/** If the Lease is deleted, no election is safe. A candidate that has not seen the last record cannot know that there is a leader. */
 const deletions = fc.constant({ kind: 'delete' as const })
 
-/** Clocks may run faster or slower by this part. The margin of leader election, a third of the lease, is far larger. */
+/** The clocks may run faster or slower by this factor. The margin of leader election, a third of the lease, is far larger. */
 const rate = fc.double({ min: 0.98, max: 1.02, noNaN: true })
 const offsetMs = fc.integer({ min: -86_400_000, max: 86_400_000 })
 const machines = fc.tuple(...identities.map(() => fc.record({ rate, offsetMs })))

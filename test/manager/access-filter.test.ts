@@ -1,4 +1,4 @@
-/** Tests of the access filter with a client that answers reviews like the API server. */
+/** Tests of the access filter with a client that responds to reviews like the API server. */
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { failure } from '../../src/api/status.ts'
@@ -12,7 +12,7 @@ interface Review {
   readonly spec: { readonly token?: string; readonly user?: string; readonly nonResourceAttributes?: { path: string; verb: string } }
 }
 
-/** The token `T` is valid for the user `T`, unless it begins with `bad`. The user `reader` may get /metrics, and nobody else. */
+/** A token `T` is valid for the user `T`, unless it begins with `bad`. Only the user `reader` may get /metrics. */
 function world(respond: (review: Review, signal: AbortSignal) => Promise<object> | object = answer) {
   const clock = new FakeClock()
   const { logger, entries, lines } = recordingLogger('debug')
@@ -159,7 +159,7 @@ t.test('a path that does not exist costs no review of the permission, and is not
 })
 
 t.test('a user with many tokens does not displace the decisions about others', async (t) => {
-  // Each token of a ServiceAccount has another `extra`.
+  // The reviews of different ServiceAccount tokens return different values of `extra`.
   const { ask, reviews } = world((review) => {
     const { token } = review.spec
     if (token === undefined || token === 'reader') return answer(review)

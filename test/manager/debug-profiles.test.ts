@@ -11,7 +11,7 @@ async function heapSnapshot(handlers: ReturnType<typeof profileHandlers>): Promi
   return (await handlers[0]!(new URL('/debug/heap', 'http://localhost'), request))!
 }
 
-/** Returns the memory in MiB that a snapshot is said to need. */
+/** Returns the memory in MiB that a snapshot needs according to the error message. */
 async function neededFor(
   memoryLimitBytes: number,
   handlers = profileHandlers({ clock: new FakeClock(), memoryLimitBytes }),

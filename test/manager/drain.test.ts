@@ -12,7 +12,7 @@ import type { WebhookServer } from '../../src/webhook/server.ts'
 const never = (): Promise<never> => new Promise(() => undefined)
 const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
 
-/** Returns the `identities` of a process with one operator. The event recorder of the operator has this `flush`. */
+/** Returns the `identities` of a process with one operator. `flush` is the method of the operator's event recorder. */
 function identitiesThat(flush: () => Promise<void>): Running['identities'] {
   const events = { event: () => undefined, flush }
   return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, leaderClient: {} as Client, events }]])
@@ -36,7 +36,7 @@ function hangingProcess(): Running {
   }
 }
 
-/** Returns the time that the drain takes, by the fake clock. */
+/** Returns the milliseconds that the drain takes according to the fake clock. */
 async function duration(running: Running, clock: FakeClock, logger = silentLogger()): Promise<number> {
   const startedAt = clock.now()
   let over = false
@@ -240,7 +240,7 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
   t.equal(clock.pending, 0)
 })
 
-/** Returns a running process with an elector that logs its steps, and with these controllers. */
+/** Returns a running process with these controllers and with an elector that logs its steps. */
 function electedProcess(steps: string[], controllers: Running['controllers'], resign: () => Promise<void>): Running {
   const elector = {
     run: never,

@@ -67,7 +67,7 @@ t.test('access to every watched type is reviewed, in each watched namespace', as
     'list things example.com',
     'watch things example.com',
     ...['list pods', 'watch pods', 'list nodes', 'watch nodes'],
-    // The webhooks need these permissions for the types in their `reads`.
+    // The webhooks need these permissions, because their `reads` contain these types.
     ...['list secrets', 'watch secrets'],
   ])
   const some = check(() => true, ['a', 'b'])

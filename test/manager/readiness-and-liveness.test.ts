@@ -25,7 +25,7 @@ const controllers = new Map([
   ['c', task({ failed: new Error('no luck') })],
 ])
 
-/** Returns each check as `NAME: PROBLEM`. `~` marks checks that do not affect the result. */
+/** Returns each check as `NAME: PROBLEM`. A `~` marks a check that does not affect the result of the probe. */
 const linesOf = (checks: readonly Check[]): string[] =>
   checks.map((check) => `${check.decides === false ? '~' : ''}${check.name}: ${String(check.problem())}`)
 

@@ -41,7 +41,7 @@ function working(work: (stop: AbortSignal) => Promise<void>): PreparedController
   return { work: ({ stop }) => work(stop), close: () => undefined }
 }
 
-/** A controller that logs its start and its end. `end` runs when the controller is stopped. */
+/** A controller that logs its start and its end. When the controller is stopped, it calls `end`. */
 function fakeController(name: string, log: string[], end: () => Promise<void> = async () => undefined): ControllerDefinition {
   return {
     name,
@@ -507,7 +507,7 @@ t.test('with empty webhookConfigurations no caBundle is injected', async (t) => 
   t.notOk(life.log.includes('injection starts'))
 })
 
-/** An elector whose terms the test begins. It logs its steps. */
+/** An elector that logs its steps. The test decides when a term begins. */
 function fakeElector(log: string[]): { elector: Election; begin(): void } {
   const term = Promise.withResolvers<Term>()
   const elector: Election = {

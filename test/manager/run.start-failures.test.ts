@@ -1,4 +1,4 @@
-/** Tests of a start that fails or is stopped: what has started is stopped, and nothing more starts. */
+/** Tests of a start that fails or is stopped. Everything that has started must be stopped, and nothing more may start. */
 import assert from 'node:assert'
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'

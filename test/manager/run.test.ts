@@ -131,7 +131,7 @@ t.test('a restart without changes writes nothing', async (t) => {
   await until('the webhook configurations are checked', () =>
     cluster.requests.slice(before).some(({ verb, path }) => verb === 'get' && path.endsWith('/note-validating')),
   )
-  await client.get(note, { namespace: 'default', name: 'a' }) // a patch would have been sent before
+  await client.get(note, { namespace: 'default', name: 'a' }) // a pending patch would have arrived before this request
   const writes = cluster.requests.slice(before).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
   t.strictSame(
     new Set(writes.map(({ path }) => path)),
@@ -185,7 +185,7 @@ t.test('no admission is lost while the process stops', async (t) => {
   const failures: unknown[] = []
   let admitted = 0
   let withdrawn = false
-  // The clients stop when the endpoint is withdrawn. An API server that calls a Service would then use another endpoint.
+  // The clients stop when the endpoint is withdrawn. An API server would then send its requests to another endpoint of the Service.
   const load = Array.from({ length: 8 }, async (_, worker) => {
     for (let i = 0; !withdrawn; i++) {
       await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(

@@ -87,7 +87,10 @@ const operator = find(manifests('manager/deployment.yaml'), 'Deployment', 'prore
 const pod = operator.spec.template.spec
 const [manager] = pod.containers
 
-/** The object of another sample in another version, which is applied after it. A kustomization could not create both. */
+/**
+ * The same CronJob as in another sample, in another version. It is applied after that sample, because a kustomization cannot contain the
+ * same object twice.
+ */
 const secondVersion = 'samples/cronjob-v2.yaml'
 
 t.test('every file that a kustomization names exists, and every manifest is named', async (t) => {

@@ -198,7 +198,7 @@ t.test('with the Role for the Secret with the CA, an operator in a cluster opens
   await client.create(rbac.role, role as never)
   await client.create(rbac.roleBinding, binding as never)
   const created = (await open()).current()
-  // The Secret is read, and an incomplete one is updated.
+  // The store reads the Secret. If the Secret is incomplete, the store updates it.
   t.equal((await open()).current().caBundle, created.caBundle)
   await client.patch(secret, { namespace: names.namespace, name: names.caSecret }, { data: { 'ca.key': null } })
   t.not((await open()).current().caBundle, created.caBundle)

@@ -31,7 +31,7 @@ function entriesOf(
   return { mutating: mutating!, validating: validating! }
 }
 
-/** Returns a webhook of a configuration as one line. Fields that the API server defaults are omitted. */
+/** Returns a webhook of a configuration as one line, without the fields that the API server sets to defaults. */
 function summary({ name, clientConfig: { url }, rules: [rule] }: Entry): string {
   const { apiGroups, apiVersions, resources, operations, scope } = rule
   return `${name} ${url} ${apiGroups.join()}/${apiVersions.join()}/${resources.join()} ${operations.join()} ${scope}`

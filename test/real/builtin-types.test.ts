@@ -32,7 +32,7 @@ const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.projected\.sources\[\d+\]\.serviceAccountToken/, '.projected'],
   [/\.gcePersistentDisk/, '.persistentDisk'],
   [/\.volumeMounts\[\d+\]\.mountPropagation/, '.volumeMounts.mountPropagation'],
-  // For a DaemonSet without selector, the API server reports an error about the labels of the Pod template.
+  // For a DaemonSet without a selector, the API server reports an error about the labels of the Pod template instead.
   [/^spec\.selector$/, 'spec.template.metadata.labels'],
 ]
 
@@ -104,8 +104,8 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // The message about a wrong value of an enum lists the supported values. For two fields, the API server supports some values only with
-  // a feature gate, or depending on other fields. Its message may therefore list fewer values than the message of Proreus.
+  // The message about a wrong value of an enum lists the supported values. The API server supports some values of two fields only with a
+  // feature gate, or only if other fields are set. For these fields, its message may list fewer values than the message of Proreus.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }

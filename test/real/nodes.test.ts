@@ -35,7 +35,7 @@ t.test('a node has regular heartbeats, which change nothing else', async (t) => 
   const readyOf = async () => findCondition((await client.get(nodeType, { name })).status?.conditions, 'Ready')!
   const { lastHeartbeatTime: first, ...kept } = await readyOf()
   for (let heartbeat = first, count = 0; count < 2; count += 1) {
-    // kube-controller-manager takes a node for gone after 50 s without a heartbeat.
+    // kube-controller-manager considers a node unreachable after 50 s without a heartbeat.
     const { lastHeartbeatTime, ...rest } = await until(
       'there is a heartbeat',
       async () => {
@@ -57,7 +57,7 @@ t.test('a running Pod that became not ready with its node is ready again', async
   const isReady = async () => findCondition(await conditionsOf(), 'Ready')?.status === 'True'
   await client.create(podType, { metadata: key, spec: { containers: [{ name: 'main', image: 'example.com/app:1' }] } })
   await until('it is ready', isReady)
-  // kube-controller-manager changes no other condition of the Pods when a node is gone.
+  // When a node is unreachable, kube-controller-manager changes no other condition of its Pods.
   const conditions = (await conditionsOf()).map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False' } : condition))
   await client.patchStatus(podType, key, { status: { conditions } })
   await until('it is ready again', isReady)

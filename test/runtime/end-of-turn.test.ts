@@ -1,4 +1,4 @@
-/** Tests of the promise for the end of a turn of the event loop. */
+/** Tests of the promise that resolves at the end of an iteration of the event loop. */
 import t from 'tap'
 import { endOfTurn } from '../../src/runtime/end-of-turn.ts'
 

@@ -10,8 +10,8 @@ import { youngMb, youngMbOfNewThread } from '../support/heap-size.ts'
 const limitMb = 16
 
 /**
- * Creates objects of which many survive, and returns the largest size of the young generation in MB. It ends after `turns`, or when the size
- * is `enoughMb`.
+ * Creates objects, many of which survive collections. Returns the largest size of the young generation in MB. Ends after `turns` iterations
+ * of the event loop, or when the size has reached `enoughMb`.
  */
 async function grownTo(turns: number, enoughMb = Infinity): Promise<number> {
   let largest = 0
@@ -28,7 +28,7 @@ async function grownTo(turns: number, enoughMb = Infinity): Promise<number> {
 t.test('the young generation grows to the limit, and beyond it when the limit is removed', async (t) => {
   const release = limitHeapSize({ execArgv: [], env: {} })
   const megabytes = await grownTo(150)
-  // Two collections in one turn may double the size once more.
+  // If two collections occur in one iteration of the event loop, the size may double once more.
   t.ok(megabytes > limitMb / 4 && megabytes <= 2 * limitMb, `${megabytes} MB`)
   release()
   // V8 decides after each collection whether the size grows, and does not always grow it when the machine is busy.

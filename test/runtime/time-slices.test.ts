@@ -67,7 +67,7 @@ t.test('tasks that wait resume in the order of their calls, one in each turn of 
   )
 })
 
-/** Blocks the event loop. */
+/** Blocks the event loop for `ms` milliseconds. */
 function work(ms: number): void {
   const began = performance.now()
   while (performance.now() - began < ms);

@@ -543,7 +543,7 @@ t.test('violated junctors are reported', async (t) => {
       'the branch with the most in it that can be right, the first of several',
       { ...text, anyOf: [a, { anyOf: [{ pattern: '^y' }, { pattern: '^w' }] }, { anyOf: [{ pattern: '^v' }] }] },
       'x',
-      // Both the outer and the nested anyOf have this message. It is reported once.
+      // The outer and the nested anyOf have the same message. The message is reported once.
       [
         message('must validate at least one schema (anyOf)'),
         ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^y'`],

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { finished, repository, type Finished } from '../support/process/process.ts'
 
-/** Returns the code of a fake npm. It records its calls, and exits with `code`. If `places` is true, it installs a fake Node.js binary. */
+/**
+ * Returns the code of a fake npm that records its calls and exits with `code`. If `places` is true, the fake npm installs a fake Node.js
+ * binary.
+ */
 const npm = (places: boolean, code = 0): string => `
 const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs')
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n')

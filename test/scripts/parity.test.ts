@@ -33,7 +33,7 @@ function exportsOf(module: ts.Symbol): [string, ts.Symbol][] {
 
 const exported = new Map(entries.flatMap((entry) => exportsOf(checker.getSymbolAtLocation(program.getSourceFile(entry)!)!)))
 
-/** The types of values that an operator's code or test gets from the library. */
+/** The types of the values that an operator or a test gets from the library, keyed by the names in the page. */
 const instances: Readonly<Record<string, string>> = {
   client: 'Client',
   context: 'ReconcileContext',
@@ -99,7 +99,7 @@ const sources = readdirSync(join(repository, 'src'), { recursive: true, encoding
   .map((path) => readFileSync(join(repository, 'src', path), 'utf8'))
   .join('\n')
 
-/** Fields of objects, results and schemas, and a function of JavaScript, which are no names of the library. */
+/** These names are fields of objects, results and schemas, or functions of JavaScript. The library does not export them. */
 const fields = new Set([
   ...['apiVersion', 'kind', 'name', 'uid', 'metadata.resourceVersion', 'data', 'caBundle'],
   ...['requeueAfterMs', 'requeue', 'priority', 'rules', 'default', 'reconcile', 'Retry-After', 'JSON.parse', 'slice'],

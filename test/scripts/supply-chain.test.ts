@@ -26,8 +26,8 @@ const downloaded = packages
 const permissive = new Set('MIT ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Unlicense PSF-2.0'.split(' '))
 
 /**
- * Returns true if an SPDX expression is permissive: one of its alternatives (OR) consists only of permissive licences (AND). Nested
- * parentheses are not supported.
+ * Returns true if an SPDX expression is permissive. An expression is permissive if at least one of its alternatives (OR) consists only of
+ * permissive licences (AND). Nested parentheses are not supported.
  */
 function isPermissive(expression: string): boolean {
   const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ')

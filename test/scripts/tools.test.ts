@@ -5,7 +5,7 @@ import { ensurePrograms } from '../../scripts/tools.ts'
 import { cachedProgram, programs, programVersion } from '../../src/testing/binaries.ts'
 import { finished, repository } from '../support/process/process.ts'
 
-/** Returns an environment with an empty home folder and a fake `go`. The fake runs this shell script. */
+/** Returns an environment with an empty home folder and a fake `go`. `go` is the shell script of the fake. */
 function machine(t: { testdir(): string }, go: string): { env: Record<string, string>; calls: () => string[] } {
   const home = t.testdir()
   mkdirSync(join(home, 'bin'))

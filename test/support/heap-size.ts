@@ -3,12 +3,15 @@ import { once } from 'node:events'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 
-/** Returns the size in this thread in MB. */
+/** Returns the size of the young generation of this thread in MB. */
 export function youngMb(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')!.space_size / 1024 / 1024
 }
 
-/** Starts a thread, and returns the size in it in MB: that of one half, because the other one is used only from the first collection on. */
+/**
+ * Starts a thread, and returns the size of its young generation in MB. This is the size of one half, because V8 uses the other half only
+ * from the first collection on.
+ */
 export async function youngMbOfNewThread(): Promise<number> {
   const code = `
     const space = require('node:v8').getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')

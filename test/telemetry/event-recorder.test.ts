@@ -322,12 +322,12 @@ t.test('many long messages need little memory, even if they are parts of longer 
   const before = heapAfterCollection()
   for (let i = 0; i < 1000; i++) {
     const message = `${i} ${'x'.repeat(50_000)}`
-    // A flat string is needed: only its parts keep it in memory.
+    // `Buffer.toString` returns a flat string. A part of a flat string keeps the whole string in memory.
     const flat = Buffer.from(message).toString('latin1')
     recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', i % 2 === 0 ? flat : flat.slice(0, 500))
   }
   await recorder.flush()
-  // One collection does not always find everything.
+  // A single garbage collection does not always free everything, so the test may try several times.
   const retained = (): number => (heapAfterCollection() - before) / 2 ** 20
   await t.resolves(until('less than 16 MiB are retained', () => retained() < 16, 5000))
 })

@@ -15,7 +15,7 @@ const jwt = 'eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl'
 const keyInBase64 = Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64')
 const certificateInBase64 = Buffer.from('-----BEGIN CERTIFICATE-----\nMIGH').toString('base64')
 
-/** Strings with secrets, each with the expected string: only the secret is replaced. */
+/** Strings with secrets. Each has the expected result, in which only the secret is replaced. */
 const texts: readonly (readonly [text: string, clean: string])[] = [
   ['a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- b', `a ${R} b`],
   ['a -----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK----- b', `a ${R} b`],

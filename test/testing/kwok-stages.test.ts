@@ -48,7 +48,7 @@ t.test('nodes become and stay ready, Pods run, Pods of Jobs complete, and delete
       stage('pod-deleted', 'Pod', { key: '.metadata.deletionTimestamp', operator: 'Exists' }),
     ],
   )
-  // Only a heartbeat waits.
+  // Only the stage of the heartbeat has a delay.
   t.strictSame(
     stages.map(({ spec }) => spec.delay),
     [undefined, { durationMilliseconds: 10_000 }, undefined, undefined, undefined, undefined],

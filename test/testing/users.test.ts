@@ -7,7 +7,7 @@ import { createServiceAccounts, userOfServiceAccount, withToken } from '../../sr
 import type { Created } from '../../src/testing/users.ts'
 import { createNamespaces, grant } from '../../src/testing/users.ts'
 
-/** Returns a client that records the created objects. Creating an object that exists fails with 409. */
+/** Returns a client that records the created objects. Creating an object whose name is in `existing` fails with 409. */
 function creating(...existing: string[]): { client: Client; created: [kind: string, object: object][] } {
   const created: [string, object][] = []
   const create = async ({ kind }: { kind: string }, object: { metadata: { name: string } }): Promise<void> => {

@@ -25,7 +25,7 @@ const fits: Mismatch = () => undefined
 interface Decided {
   readonly decision: Decision | Promise<Decision>
   readonly hangUp: () => void
-  /** Returns true while something waits for the client to disconnect. */
+  /** Returns true while a listener waits for the client to disconnect. */
   readonly listens: () => boolean
   readonly clock: FakeClock
   /** The parts of the server that handlers may use. */

@@ -44,7 +44,10 @@ const server = createWebhookServer({
 const { port } = await server.start()
 t.teardown(() => server.stop(0))
 
-/** Plays a case on a new connection. Returns all bytes that were received before the connection was closed; undefined if it stays open. */
+/**
+ * Sends the bytes of a case on a new connection. Returns all bytes that were received before the connection was closed; undefined if the
+ * connection stays open.
+ */
 async function play({ parts, plain, gone }: SocketCase): Promise<string | undefined> {
   const socket: Socket = plain
     ? connectPlain({ port, host: '127.0.0.1' })

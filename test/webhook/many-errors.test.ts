@@ -1,4 +1,4 @@
-/** Tests that an object with very many errors is rejected with little work. */
+/** Tests that the rejection of an object with very many errors takes little CPU time. */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import { forbidden } from '../../src/api/field-error.ts'

@@ -1,4 +1,4 @@
-/** Tests of what a webhook server does with its kinds, its port and its cache. */
+/** Tests of the options of a webhook server: its kinds, its port and its cache. */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import { forbidden } from '../../src/api/field-error.ts'

@@ -1,4 +1,4 @@
-/** Tests of the memory that long answers take until their clients have read them. */
+/** Tests of the memory that stays reserved for a long response until the client has read the response. */
 import t from 'tap'
 import type { WebhookServer } from '../../src/webhook/server.ts'
 import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion/fixture.ts'
@@ -6,11 +6,11 @@ import { fixture, review, widgetObject } from '../support/webhook/fixture.ts'
 
 interface Taken {
   readonly answer: Buffer
-  /** The bytes that are in flight when the server begins to send the answer. */
+  /** The bytes that are in flight when the server begins to send the response. */
   readonly taken: number
 }
 
-/** Returns a function that sends a request to the server, which must not have started yet. */
+/** Returns a function that sends a request to the server. `sender` adds a hook to the server, so the server must not have started yet. */
 function sender(server: WebhookServer): (url: string, payload: string) => Promise<Taken> {
   let taken = 0
   server.app.addHook('onSend', (_request, _reply, payload, next) => {

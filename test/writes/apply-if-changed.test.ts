@@ -161,7 +161,7 @@ t.test('a list to which another client adds items is applied once', async (t) =>
   await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
 })
 
-/** A cache and a client whose API server stores the value of each object in another form than the desired one. */
+/** Returns a cache and a client. Their API server stores the value of each object in a form that differs from the desired one. */
 function otherForms(): { context: ApplyContext; applied: ObjectKey[] } {
   const applied: ObjectKey[] = []
   const live = new Map<string, KubernetesObject>()

@@ -17,7 +17,7 @@ const config = (name: string, x = '1') => dependent(configMap, { metadata: { nam
 const types = [configMap, secret]
 
 let owners = 0
-/** Creates an owner with a name of its own. */
+/** Creates an owner with a name that no other owner has. */
 const newOwner = () => admin.create(configMap, { metadata: key(`owner-${(owners += 1)}`) })
 const namesOf = async () => {
   const { items } = await admin.list(configMap, { namespace: 'test' })

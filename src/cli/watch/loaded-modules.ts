@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Calls `report` with the path of each module before this thread loads the module for the first time. Modules in `node_modules` are not
- * reported. When a relative import names a missing file, the path of this file is reported, too.
+ * reported. If an imported file does not exist, the path of the missing file is reported, too.
  */
 export function onLoad(report: (path: string) => void): void {
   const reported = new Set<string>()

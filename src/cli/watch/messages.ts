@@ -41,7 +41,10 @@ export function isParentMessage(value: unknown): value is StartMessage | StopMes
   return isObject(value) && (value['type'] === 'start' || value['type'] === 'stop')
 }
 
-/** Returns true when `value` is a message of the process of the operators. Its modules can send any other message on the same channel. */
+/**
+ * Returns true when `value` is a message of the process of the operators. The user's modules in this process can send other messages on the
+ * same channel.
+ */
 export function isOperatorMessage(value: unknown): value is OperatorMessage {
   if (!isObject(value)) return false
   const { type, file, step, detail, webhook, metrics, next } = value

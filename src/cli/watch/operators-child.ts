@@ -10,29 +10,33 @@ import { isOperatorMessage } from './messages.ts'
 import { siblingModule } from './sibling-module.ts'
 
 /**
- * Time in milliseconds after which `stop` kills the process. A graceful shutdown takes less: requests and reconciles have one second to
- * finish, and then one second to react to the abort of their signals.
+ * Time in milliseconds after which `stop` kills the process. A graceful shutdown takes less than 3 seconds. Requests and reconciles have
+ * one second to finish, and then one second to end after their signals abort.
  */
 const killAfterMs = 3_000
 
 export class OperatorsChild {
   readonly #child: ChildProcess
   readonly #clock: Clock
-  /** Resolves when the operators run. If the process ends earlier, it resolves to undefined. */
+  /** Resolves when the operators run. If the process ends before the operators run, the promise resolves to undefined. */
   readonly ready: Promise<NextSteps | undefined>
-  /** When the process has ended, resolves to the exit code, the signal or the error of the start, as text. */
+  /**
+   * Resolves when the process has ended. The result is the exit code or the signal as text. If the process could not be started, the result
+   * is the message of the error.
+   */
   readonly ended: Promise<string>
 
   /**
-   * Starts the process. `onMessage` receives all messages of the process except `ready`, and undefined for a message that a module of the
-   * operators has sent.
+   * Starts the process. `onMessage` receives all messages of the process except `ready`. If a module of the operators sends a message of
+   * its own, `onMessage` receives undefined.
    */
   constructor(start: StartMessage, clock: Clock, onMessage: (message: Exclude<OperatorMessage, ReadyMessage> | undefined) => void) {
     const ready = Promise.withResolvers<NextSteps | undefined>()
     this.ready = ready.promise
     this.#clock = clock
     const script = fileURLToPath(siblingModule('operators-process'))
-    // The last pipe carries no data. It is closed when this process ends. The process of the operators then ends, too.
+    // The last pipe carries no data. The operating system closes the pipe when this process ends. The process of the operators then ends,
+    // too.
     this.#child = spawn(process.execPath, [...process.execArgv, script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
     this.#child.on('message', (message) => {
       if (!isOperatorMessage(message)) onMessage(undefined)
@@ -55,7 +59,7 @@ export class OperatorsChild {
   }
 
   #send(message: StartMessage | StopMessage): void {
-    // The process may have ended.
+    // If the process has ended, the message is dropped.
     if (this.#child.connected) this.#child.send(message, () => undefined)
   }
 }

@@ -10,7 +10,7 @@ import { sourceFile } from './source-file.ts'
 /** The file descriptor of the pipe from the parent process. The descriptors 0 to 2 are the standard streams, and 3 is the IPC channel. */
 const parentPipe = 4
 
-/** Resolves when the last message has left the process. */
+/** Resolves when this process has sent the most recent message. */
 let sent: Promise<unknown> = Promise.resolve()
 
 function send(message: OperatorMessage): void {
@@ -20,7 +20,8 @@ function send(message: OperatorMessage): void {
 nodeModule.enableCompileCache()
 new Worker(siblingModule('parent-guard'), { workerData: parentPipe }).unref()
 onLoad((path) => send({ type: 'loading', file: sourceFile(path) }))
-// Ctrl-C in the terminal sends SIGINT to both processes. The parent then sends the message to stop.
+// Ctrl-C in the terminal sends SIGINT to the parent process and to this process. This process ignores SIGINT, because the parent process
+// sends the message to stop.
 process.on('SIGINT', () => undefined)
 const stop = new AbortController()
 process.on('message', (message) => {
@@ -30,8 +31,8 @@ process.on('message', (message) => {
 })
 
 async function start(message: StartMessage): Promise<void> {
-  // All other modules are imported after the call of `onLoad`. When Proreus runs from its sources, the modules of Proreus are therefore
-  // watched, too.
+  // `run-operators.ts` is imported after the call of `onLoad`, so that `onLoad` reports this module and its imports. When Proreus runs from
+  // its sources, a change of these modules therefore restarts the operators, too.
   const { runOperators } = await import('./run-operators.ts')
   const exitCode = await runOperators(message, stop.signal, send)
   // While the parent process is busy, messages wait in this process. `process.exit` would discard the waiting messages.

@@ -9,7 +9,9 @@ import { listen } from '../../runtime/listen.ts'
 
 const host = '127.0.0.1'
 
-/** The destination of new connections: a port. With `wait`, the connections wait for a destination. With `close`, they are reset. */
+/**
+ * The destination of new connections: a port. With `wait`, the connections wait for a destination. With `close`, the connections are reset.
+ */
 export type Destination = number | 'wait' | 'close'
 
 export class Relay {
@@ -60,7 +62,8 @@ export class Relay {
   #forward(socket: Socket, destination: Exclude<Destination, 'wait'>): void {
     if (destination === 'close') return void socket.resetAndDestroy()
     const target = connect({ host, port: destination, noDelay: true, allowHalfOpen: true })
-    // When the connection to the process fails, the connection of the client is reset. Otherwise, the client would see a normal end.
+    // If the connection to the process fails, the connection of the client is reset. Without the reset, the client could not distinguish
+    // the failure from a regular end of the connection.
     target.on('error', () => socket.resetAndDestroy())
     pipeline(socket, target, () => undefined)
     pipeline(target, socket, () => undefined)

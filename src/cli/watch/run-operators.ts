@@ -7,7 +7,7 @@ import { loggerOf } from '../logging.ts'
 import type { OperatorMessage, StartMessage } from './messages.ts'
 
 /**
- * Time limit in milliseconds for requests and reconciles that are in progress when the process shuts down. It is short, because the
+ * Time limit in milliseconds for requests and reconciles that are in progress when the process shuts down. The limit is short, because the
  * developer waits for the next process.
  */
 const drainDeadlineMs = 1_000
@@ -24,7 +24,8 @@ export async function runOperators(
   const isTerminal = muted
   const logger = loggerOf(log, () => muted)
   stop.addEventListener('abort', () => (muted = isTerminal), { once: true })
-  // Ctrl-C in the terminal sends SIGINT to both processes. Only the parent process reacts to SIGINT: it sends the message to stop.
+  // Ctrl-C in the terminal sends SIGINT to the parent process and to this process. Only the parent process reacts to SIGINT, and sends the
+  // message to stop.
   const signal = AbortSignal.any([stop, onTermination(logger, ['SIGTERM']).signal])
   try {
     // An abort does not wait for the import of an operator, because the import may never end.

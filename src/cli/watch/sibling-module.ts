@@ -1,4 +1,7 @@
-/** Locates the scripts of processes and threads. They are in the same folder as this module, in the sources and in the built package. */
+/**
+ * Locates the scripts that run as processes or threads. These scripts are in the same folder as this module, both in the sources and in the
+ * built package.
+ */
 import { extname } from 'node:path'
 
 /** Returns the URL of a script. */

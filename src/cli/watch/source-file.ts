@@ -10,7 +10,8 @@ export interface SourceFile {
 export const missing = 'missing'
 
 /**
- * Returns a file with its current state: the time of its last change and its size; `missing` for a file that cannot be read. The function is synchronous, so that the state can be read immediately before a module is loaded.
+ * Returns a file with its current state: the time of the last change, and the size. If the file cannot be read, the state is `missing`. The
+ * function is synchronous, so that the state can be read immediately before a module is loaded.
  */
 export function sourceFile(path: string): SourceFile {
   try {

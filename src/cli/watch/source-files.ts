@@ -1,11 +1,12 @@
 /**
- * `SourceFiles`: watches the source files of a process. Like `node --watch`, it watches the folders of the files with `fs.watch`. An event
- * only starts a comparison: each file is compared with the state in which the process has loaded the file. A change is therefore noticed
- * even when it happens before the file is watched. A file that is replaced, or deleted and created again, is still watched.
+ * `SourceFiles`: watches the source files of a process. Like `node --watch`, it watches the folders of the files with `fs.watch`. Each
+ * event starts a comparison of all files. A file has changed if its current state differs from its state when the process loaded the file.
+ * A change is therefore detected even if the change happens before the file is watched. If a file is replaced, or deleted and created
+ * again, the file remains watched.
  *
- * `node --watch` itself cannot be used. It waits without a limit for a process that does not end. When `node --watch` is killed, its child
- * process continues to run. chokidar, which most tools use, cannot be used either: when a watched file is deleted and created again, for
- * example by `git stash` and `git stash pop`, chokidar does not notice the new file.
+ * `node --watch` itself cannot be used. If the process does not end, `node --watch` waits without a time limit. If `node --watch` is
+ * killed, its child process continues to run. chokidar, which most tools use, cannot be used either. If a watched file is deleted and
+ * created again, for example by `git stash` and `git stash pop`, chokidar does not detect the new file.
  */
 import type { FSWatcher } from 'node:fs'
 import { existsSync, statSync, watch } from 'node:fs'
@@ -19,7 +20,7 @@ import { missing, sourceFile } from './source-file.ts'
 
 /** Time in milliseconds without events after which a burst of changes has ended. "Save all" and `git checkout` cause such bursts. */
 const quietMs = 50
-/** Maximum number of events that prolong a burst. */
+/** Maximum number of events in a burst. After this number of events, the burst ends, even if more events follow. */
 const maxBurst = 20
 
 /** The files that have changed since the process has loaded them. */
@@ -31,16 +32,19 @@ export interface Change {
 
 interface Folder {
   readonly watcher: FSWatcher
-  /** The identity of the watched folder. A folder that is deleted and created again has another one, and must be watched again. */
+  /**
+   * The identity of the watched folder. If a folder is deleted and created again, its identity changes, and the folder must be watched
+   * again.
+   */
   readonly identity: string
-  /** The entries of the folder whose events matter. */
+  /** The names of the watched entries of the folder. Events of other entries are ignored. */
   names: Set<string>
 }
 
 export class SourceFiles {
   readonly #clock: Clock
   readonly #logger: Logger
-  /** The state in which the process has loaded each file, keyed by path. */
+  /** The state with which each file is compared, keyed by path. A file has changed if the current state differs from this state. */
   readonly #loaded = new Map<string, string>()
   /** The files that the current process has loaded. `#loaded` also contains the files of the previous process. */
   readonly #current = new Set<string>()
@@ -52,18 +56,20 @@ export class SourceFiles {
     this.#logger = logger
   }
 
-  /** The number of files that exist. */
+  /** The number of watched files that exist. */
   get size(): number {
     return [...this.#loaded.values()].filter((state) => state !== missing).length
   }
 
-  /** Prepares for a new process. It keeps the files of the previous process, because the new process may fail before it loads them. */
+  /**
+   * Prepares for a new process. The files of the previous process remain watched, because the new process may fail before it loads them.
+   */
   begin(): void {
     this.#current.clear()
     for (const path of this.#loaded.keys()) this.#loaded.set(path, sourceFile(path).state)
   }
 
-  /** Adds a file that the process is about to load, with the state of the file at this moment. */
+  /** Adds a file that the process is about to load. `state` is the state of the file immediately before the process loads the file. */
   add({ path, state }: SourceFile): void {
     this.#current.add(path)
     this.#loaded.set(path, state)
@@ -73,7 +79,7 @@ export class SourceFiles {
     if (sourceFile(path).state !== state) this.#wakeUp()
   }
 
-  /** Removes the files that only the previous process has loaded. It is called when the operators of the current process run. */
+  /** Removes the files that only the previous process has loaded. Called when the operators of the current process run. */
   removeOthers(): void {
     for (const path of this.#loaded.keys()) if (!this.#current.has(path)) this.#loaded.delete(path)
     this.#watchFolders()
@@ -154,7 +160,10 @@ export class SourceFiles {
   }
 }
 
-/** Returns the inode and the creation time: ext4 gives the inode of a deleted folder to the next one that is created. */
+/**
+ * Returns the inode and the creation time of a folder. The inode alone is not sufficient, because ext4 may reuse the inode of a deleted
+ * folder for a new folder.
+ */
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stats && `${stats.ino} ${stats.birthtimeNs}`

@@ -27,20 +27,21 @@ export interface WatchedOperatorsOptions {
   done(step: string, detail: string): void
   /** Called when the operators run for the first time. */
   ready(next: NextSteps): Promise<void>
-  /** Sets the reason why the webhooks at this URL cannot be reached; undefined when they can. */
+  /** Sets the reason why the webhooks at this URL cannot be reached. If `reason` is undefined, the webhooks can be reached. */
   setUnreachable(url: string, reason: string | undefined): void
   /** Prints one line, e.g. when the operators were restarted or have ended. */
   say(line: string, level: 'info' | 'error'): void
 }
 
-/** Maximum number of changed files that a line names. */
+/** Maximum number of changed files that are named in a printed line. */
 const maxNamed = 3
 
 type Child = Pick<OperatorsChild, 'ready' | 'ended' | 'stop'>
 type StartChild = (...args: ConstructorParameters<typeof OperatorsChild>) => Child
 
 /**
- * Runs the operators until the signal aborts. Then ends their process, and rejects with the reason of the signal.
+ * Runs the operators until the signal aborts. When the signal aborts, the function ends the process of the operators, and rejects with the
+ * reason of the signal.
  *
  * @param startChild starts a process of the operators. Tests replace it.
  */
@@ -66,9 +67,9 @@ interface Parts {
   readonly startChild: StartChild
 }
 
-/** The life of one process. */
+/** The state of one process of the operators. */
 interface Life {
-  /** True when this process has sent the message to stop. */
+  /** True when the process is being stopped because of a change or the signal. */
   isStopping: boolean
   /** True when the success or failure of the start has been reported. */
   isReported: boolean
@@ -82,7 +83,7 @@ class WatchedOperators {
   readonly #startChild: StartChild
   /** True when the operators have run at least once. */
   #wereReady = false
-  /** True when a message of an operator's module has been reported. */
+  /** True when the warning about messages of the operators' modules has been logged. The warning is logged only once. */
   #isForeignReported = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics, startChild }: Parts) {
@@ -111,10 +112,14 @@ class WatchedOperators {
     return { type: 'start', selection, log, certDir, connection: { server, ...(ca !== undefined && { ca }), authorization }, urls }
   }
 
-  /** Runs the process until a source file changes. New connections to the webhooks and metrics then wait for the next process. */
+  /**
+   * Runs the process until a source file changes, and then stops the process. New connections to the webhooks and metrics wait for the next
+   * process.
+   */
   async #runUntilChange(start: StartMessage, cause: Change | undefined): Promise<Change> {
     this.#files.begin()
-    // The settings of Proreus and the module type of the operator are in this file.
+    // package.json contains the settings of Proreus and the module type of the operator. A change of package.json therefore restarts the
+    // operators.
     this.#files.add(sourceFile(resolve('package.json')))
     const life: Life = { isStopping: false, isReported: false }
     const child = this.#startChild(start, this.#options.clock, (message) => {
@@ -123,7 +128,8 @@ class WatchedOperators {
     const reporting = this.#report(child, cause, life)
     try {
       const change = await Promise.race([this.#files.nextChange(this.#options.signal), reporting])
-      // When a file changes during a restart, the next process reports one restart, with the files of both changes.
+      // If a file changes before a restart has been reported, the operators are restarted again. Only the last restart is reported, with
+      // the files of both changes.
       return life.isReported || cause === undefined ? change : { ...cause, paths: [...new Set([...cause.paths, ...change.paths])] }
     } finally {
       life.isStopping = true
@@ -150,15 +156,19 @@ class WatchedOperators {
     this.#isForeignReported = true
   }
 
-  /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached. */
+  /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached; undefined if they can be reached. */
   #lead(webhooks: Destination, { metrics = webhooks, reason }: { metrics?: Destination; reason?: string }): void {
-    // The reason is set first, because a reset of the waiting connections ends calls whose messages need it.
+    // The reason is set before the destination. With the destination `close`, waiting webhook calls fail immediately, and their error
+    // messages contain the reason.
     this.#options.setUnreachable(this.#webhookUrl, reason)
     this.#webhooks.lead(webhooks)
     this.#metrics.lead(metrics)
   }
 
-  /** Reports that the operators run. If the process ends without being stopped, reports its end. The promise never resolves. */
+  /**
+   * Reports that the operators run. If the process ends although it was not stopped, the method reports the end. The promise never
+   * resolves.
+   */
   async #report(child: Child, cause: Change | undefined, life: Life): Promise<never> {
     const { say } = this.#options
     const next = await child.ready

@@ -28,9 +28,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the path elements of a merged list in their order (structured-merge-diff/typed: merge.go). The items of the configuration keep
- * their order. An item that only one list contains keeps its place between the items that both lists contain. If each list has such items
- * at the same place, the items of the live list come first.
+ * Returns the path elements of the merged list in their order (structured-merge-diff/typed: merge.go). The items of the configuration keep
+ * their order. If the shared items have the same order in both lists, an item that only one list contains keeps its position between the
+ * shared items. If both lists have such items between the same two shared items, the items of the live list come first.
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]
@@ -50,8 +50,8 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists contain `mine` and `shared[0]`. The configuration has `shared[0]` before `mine`, so the live list's `mine` is skipped.
-      // The configuration's `mine` is added later.
+      // Both lists contain `mine` and `shared[0]`, and the configuration has `shared[0]` before `mine`. `mine` is therefore added later,
+      // when the loop reaches `mine` in the configuration.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

@@ -19,8 +19,8 @@ const untrackedMetadata = new Set([
 ])
 
 /**
- * Returns the fields of a configuration that a manager can own through a request to the subresource. `subresource` is empty for a request
- * to the object itself.
+ * Returns the part of `config` whose fields a manager can own through a request to `subresource`. `subresource` is empty for a request to
+ * the object itself.
  */
 export function ownedPart(info: AppliedType, config: JsonObject, subresource: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
@@ -31,10 +31,10 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 }
 
 /**
- * Encodes an object as Go does, and returns the fields that a manager can own through a request to the subresource.
+ * Encodes an object as Go does. Returns the fields that a manager can own through a request to `subresource`.
  *
- * Go encodes some fields of every object even if they are empty, such as `status: {}`. If `object` is undefined, only these fields are
- * returned. The object of a create request is compared with this result, so no manager owns the empty fields that Go adds.
+ * Go encodes some fields of every object even if they are empty, such as `status: {}`. If `object` is undefined, only these empty fields
+ * are returned. A newly created object is compared with these empty fields, so that no manager owns the empty fields that Go adds.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

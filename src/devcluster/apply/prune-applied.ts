@@ -1,6 +1,6 @@
 /**
- * Removes the fields that an applier has applied before and no longer applies. The earlier and the current configuration may have different
- * versions.
+ * Removes the fields that the applier's previous configuration contains and that the current configuration does not contain. The two
+ * configurations may have different versions.
  */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
@@ -30,8 +30,8 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`. managedFields never contain this field, but an object without metadata cannot be converted. `pruneApplied`
- * therefore treats the field as owned in the version of `last`, and adds `metadata` back before the first conversion.
+ * The field `metadata.name`. managedFields never contain this field, so `pruneApplied` may remove the whole `metadata`. An object without
+ * `metadata` cannot be converted to another version. `pruneApplied` therefore adds `metadata.name` back before the first conversion.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
@@ -45,8 +45,8 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // The version in which the applier owned its fields no longer exists, so the paths of these fields in other versions are unknown. No
-  // field is removed.
+  // If the version of `last` no longer exists, the paths of the applier's previous fields in other versions are unknown. No field is
+  // removed.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)
@@ -56,15 +56,15 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // `gone` can contain fields that the applier did not own. Such a field is removed only if it is below a removed field that the applier
-  // owned.
+  // `gone` can contain fields that the applier did not own. The intersection with `dropped` contains only fields that the applier owned.
+  // `removeFields` also removes everything below these fields.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }
 
 /**
- * Returns the fields of all managers, keyed by version. `pruneApplied` adds these fields back, one version after the other. The version of
- * `last` comes first, because the conversion to another version may need fields that are added back in the version of `last`.
+ * Returns the fields of the entries in `all`, keyed by version. `pruneApplied` adds these fields back, one version after the other. The
+ * version of `last` comes first, because the conversion to another version may need fields that are added back in the version of `last`.
  */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()
@@ -75,7 +75,7 @@ function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | 
   return owned
 }
 
-/** Returns `whole` without the fields that are missing in `pruned`. Fields in `owned` are kept, because a manager still owns them. */
+/** Returns `whole` with only those fields that `pruned` or `owned` contains. The fields in `owned` are kept because a manager owns them. */
 function addBackOwned(whole: JsonObject, pruned: JsonObject, owned: FieldSet, typing: Typing): JsonObject {
   const kept = union(fieldsOf(pruned, typing), withNamedFields(owned, typing))
   return removeFields(whole, difference(fieldsOf(whole, typing), kept), typing) as JsonObject

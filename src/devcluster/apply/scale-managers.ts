@@ -30,12 +30,15 @@ function withZero(type: StructType): StructType {
 const goType = kindType(gvk)
 
 /**
- * The type Scale for server-side apply. Scale is a built-in type, but `custom` is true here, because a manager can own the empty `spec` of
- * a Scale. `applyConfiguration` allows this only for types with `custom: true`.
+ * The type Scale for server-side apply. `custom` is true although Scale is a built-in type. With `custom: true`, a manager can own the
+ * empty `spec` of a Scale.
  */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
-/** Returns the Scale with managedFields, which contain an entry for each manager that owns the replicas field of the object. */
+/**
+ * Returns the Scale with new managedFields. For each entry of the object that owns the object's replicas field, the Scale gets one entry
+ * that owns `spec.replicas`.
+ */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {
     const path = pathIn(entry.apiVersion)
@@ -57,9 +60,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // No Update entry of the object matches an entry of the Scale: the apiVersion is part of the identity of an Update entry, and all
-    // entries of the Scale have the apiVersion `autoscaling/v1`. Each Update entry of the object therefore loses the replicas field. For
-    // each Update entry of the Scale, `scaling` contains a separate entry with only the replicas field.
+    // An Update entry of the object does not match any entry of the Scale, because the apiVersion is part of the identity of an Update
+    // entry. All entries of the Scale have the apiVersion `autoscaling/v1`. Each Update entry of the object therefore loses the replicas
+    // field. For each Update entry of the Scale, `scaling` contains a new entry that has only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -68,7 +71,8 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // The entry gets the time of the object's entry with the same identity. If the object has no such entry, the new entry has no time.
+    // The new entry of the object gets the time of the object's previous entry with the same identity. If the object had no such entry, the
+    // new entry has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

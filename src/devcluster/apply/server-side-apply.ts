@@ -94,8 +94,8 @@ function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): F
 function managersBefore(info: AppliedType, live: JsonObject, typing: Typing, { subresource }: Writer): ManagerEntry[] {
   const managers = readManagers(isObject(live.metadata) ? live.metadata.managedFields : undefined)
   if (managers.length > 0) return managers
-  // The managers that wrote the object before it was first applied are unknown. Their fields get one common manager, `before-first-apply`
-  // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
+  // If the object has no managedFields, the managers that wrote the object before its first apply request are unknown. The manager
+  // `before-first-apply` becomes the owner of their fields (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
   const { changed } = compare(trackedPart(info, undefined, subresource), trackedPart(info, live, subresource), typing)
   return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource, time: undefined, fields: changed }]
@@ -127,7 +127,7 @@ function formatManager(entry: ManagerEntry): string {
   return entry.operation === 'Apply' ? name : `${name} using ${entry.apiVersion}`
 }
 
-/** Throws a 500 error for list items without any key field, and for items with equal keys. */
+/** Throws a 500 error if a list contains an item without any key field, or two items with equal keys. */
 function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, typing: Typing): void {
   const check = (value: JsonValue, type: Typing, path: string): void => {
     if (isObject(value)) {

@@ -1,4 +1,7 @@
-/** The properties of a type that server-side apply needs: which maps and lists are merged, and the keys of list items. */
+/**
+ * The properties of a type that server-side apply needs. They determine which maps and lists are merged, and which fields are the keys of
+ * list items.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -11,9 +14,9 @@ export interface Typing {
   readonly type: 'map' | 'list' | 'string' | 'boolean' | 'number' | 'any'
   readonly atomicMap: boolean
   readonly list: 'atomic' | 'set' | 'map'
-  /** Names of the key fields of items in a list of type map. */
+  /** The names of the fields that identify an item, if the list has `x-kubernetes-list-type: map`. */
   readonly keys: readonly string[]
-  /** Default values of key fields that an item omits. */
+  /** The default values of key fields. A default applies if an item omits the key field. */
   readonly keyDefaults: Readonly<Record<string, JsonValue>>
   /** Returns `field` for a declared field. For another name, returns `entry` if the type allows any name; otherwise `unknown`. */
   has(name: string): 'field' | 'entry' | 'unknown'
@@ -155,8 +158,8 @@ export function itemsByElement(list: readonly JsonValue[], typing: Typing): Read
 }
 
 /**
- * Returns the path element of a list item. Undefined when an item of a list of type map has no key field, or an item of a set is not
- * scalar.
+ * Returns the path element of a list item. Returns undefined if an item of a list with the type `map` has no key field. Also returns
+ * undefined if an item of a list with the type `set` is an object or a list.
  */
 export function elementOf(item: JsonValue, typing: Typing): string | undefined {
   if (typing.list === 'set') return isObject(item) || Array.isArray(item) ? undefined : `v:${canonicalJson(item)}`

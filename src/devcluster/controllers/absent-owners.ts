@@ -7,7 +7,7 @@ export const maxAbsentOwners = 500
 
 /**
  * Remembers the last 500 owners that do not exist, so that one request is enough for all dependents of a missing owner. An absent owner
- * stays absent, because the API server never uses a UID twice. The restore of a snapshot is the only exception.
+ * stays absent, because the API server never uses a UID twice. Only the restore of a snapshot can create an object with an earlier UID.
  */
 export class AbsentOwners {
   readonly #owners = new Set<string>()

@@ -1,4 +1,4 @@
-/** The built-in types as the controllers of the embedded cluster read them from their cache. */
+/** The read-only types of the built-in objects that the controllers of the embedded cluster read from their cache. */
 import type { Node, Pod, Service } from '../../api/builtin.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import type { KubernetesObject } from '../../api/object.ts'

@@ -1,6 +1,6 @@
 /**
- * Selects the controllers that run. The names and the notation are those of kube-controller-manager's flag `--controllers`. The scheduler
- * and the kubelets cannot be selected, because they are not part of kube-controller-manager.
+ * Selects the controllers that run. The names and the syntax are the same as in kube-controller-manager's flag `--controllers`. The
+ * scheduler and the kubelets cannot be selected, because they are not part of kube-controller-manager.
  */
 import type { OptionCheck } from '../../api/option-checks.ts'
 import { describeFound, expect, suggestion } from '../../api/option-checks.ts'
@@ -58,7 +58,7 @@ export function isSelected(selection: ControllerSelection, name: ControllerName)
 
 const isBooleanOrList: OptionCheck = expect('true, false or a list of controllers', (value) => typeof value === 'boolean')
 
-/** Accepts a `ControllerSelection`. */
+/** Checks that the value of an option is a `ControllerSelection`. */
 export const isControllerSelection: OptionCheck = (value, path) => {
   if (!Array.isArray(value)) return isBooleanOrList(value, path)
   const items: readonly unknown[] = value
@@ -73,7 +73,10 @@ function isSelector(item: unknown): item is ControllerSelector {
   return item === '*' || known.includes(item) || (typeof item === 'string' && item.startsWith('-') && known.includes(item.slice(1)))
 }
 
-/** Returns the messages about unknown items: one for each item that is probably a misspelling, and one with the known names for the others. */
+/**
+ * Returns the error messages for unknown items. Each item that is probably misspelled gets its own message. One message for all other items
+ * lists the known names.
+ */
 function unknownItems(unknown: readonly unknown[], path: string): string[] {
   const problems: string[] = []
   const others: string[] = []
@@ -88,7 +91,9 @@ function unknownItems(unknown: readonly unknown[], path: string): string[] {
   return [...problems, `${path}: unknown ${found}: ${known}`]
 }
 
-/** Returns a suggestion for a misspelled name, and for a name without `-controller`. */
+/**
+ * Returns a suggestion if the item is a misspelled name, or a name without the ending `-controller`. Otherwise, returns an empty string.
+ */
 function meantBy(item: unknown): string {
   if (typeof item !== 'string') return ''
   const sign = item.startsWith('-') ? '-' : ''

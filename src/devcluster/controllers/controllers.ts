@@ -1,4 +1,4 @@
-/** Runs the controllers of the embedded cluster. Together, they replace kube-controller-manager, kube-scheduler and the kubelets. */
+/** Runs the controllers of the embedded cluster. These controllers replace kube-controller-manager, kube-scheduler and the kubelets. */
 import type { Clock } from '../../runtime/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { KeyPair } from '../../certs/issue.ts'
@@ -57,7 +57,7 @@ export interface ControllersOptions {
   readonly simulation: SimulationOptions
   /** Runs the containers of Pods. */
   readonly runtime: ContainerRuntime
-  /** Further controllers, e.g. for the network of Pods that are processes. Default: none. */
+  /** Further controllers, e.g. for the network of Pods whose containers run as processes. Default: none. */
   readonly others?: readonly ControllerDefinition[]
   /** The controllers that run. */
   readonly selection: ControllerSelection
@@ -128,7 +128,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   ])
 }
 
-/** Returns a logger that logs only errors, unless the level is `debug`. */
+/** Returns a logger that logs only errors. If the level of `logger` is `debug`, returns `logger` itself. */
 function quiet(logger: Logger): Logger {
   if (logger.isLevelEnabled('debug') || !logger.isLevelEnabled('error')) return logger
   return logger.child({}, { level: 'error' })

@@ -32,13 +32,16 @@ interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Timer that stops the informer after the type is no longer served; undefined while the type is served. */
+  /** The timer that stops the informer `leaveAfterMs` after the type is no longer served; undefined while the type is served. */
   leaving?: Timer | undefined
 }
 
 const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
-/** Time in milliseconds before an informer stops when its type is no longer served. The informer receives the last deletions meanwhile. */
+/**
+ * If a type is no longer served, its informer stops after this time in milliseconds. Until then, the informer can receive the deletions of
+ * the last objects.
+ */
 const leaveAfterMs = 1_000
 
 export class DependencyGraph {
@@ -71,12 +74,15 @@ export class DependencyGraph {
     await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
   }
 
-  /** True when the objects of all types have been listed. Before that, dependents may be missing from the graph. */
+  /** True when the objects of all types have been listed. If false, dependents may be missing from the graph. */
   get synced(): boolean {
     return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
 
-  /** Resolves when `synced` is true for the types of this moment; rejects with the signal's reason when the signal aborts first. */
+  /**
+   * Resolves when the objects of all types that are watched at the time of the call have been listed. If the signal is aborted before,
+   * rejects with the signal's reason.
+   */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#watched.values()].map(({ informer }) => informer.whenSynced(signal)))
   }
@@ -90,13 +96,16 @@ export class DependencyGraph {
     return this.#deletedOwners.has(uid)
   }
 
-  /** Returns the owner, if it has been observed. */
+  /** Returns the owner. Returns undefined if the graph contains no object with the owner's type, key and UID. */
   owner({ type, key, uid }: OwnerPlace): ReadonlyObject | undefined {
     const object = this.get(type, key)
     return object?.metadata.uid === uid ? object : undefined
   }
 
-  /** Forgets the deletions that `isGone` reports, because a restore of a snapshot may bring back the objects. */
+  /**
+   * Forgets all deletions that `isGone` reports. This is necessary before a restore of a snapshot, because the restore may create the
+   * deleted objects again with the same UIDs.
+   */
   forgetDeletions(): void {
     this.#deletedOwners.clear()
   }
@@ -106,7 +115,7 @@ export class DependencyGraph {
     return this.#watched.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
-  /** Returns the objects that reference the object with this UID as an owner. */
+  /** Returns the dependents of an owner: all objects that have an owner reference with this UID. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#watched.values()].flatMap(({ informer }) =>
       informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
@@ -133,8 +142,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Reports what a change of an object has made necessary (k8s.io/kubernetes/pkg/controller/garbagecollector: processGraphChanges). A change
-   * that does not affect the deletion of any object is ignored.
+   * Calls `changed` for the objects that the garbage collector must process after a change of `object`
+   * (k8s.io/kubernetes/pkg/controller/garbagecollector: processGraphChanges). `before` is the object before the change.
    */
   #observed(type: ResourceType, object: ReadonlyObject, before?: ReadonlyObject): void {
     const { changed } = this.#options
@@ -173,7 +182,10 @@ export class DependencyGraph {
     for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
-  /** Reports the owners in foreground deletion: they may have waited for the object with these owner references. */
+  /**
+   * Calls `changed` for each owner that is in foreground deletion. Such an owner may have waited for the deletion of the object with these
+   * owner references.
+   */
   #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
     for (const reference of ownerReferences) {
       const place = placeOf(reference, namespace, this.#options.source)
@@ -203,7 +215,10 @@ function idOf({ group, version, plural }: ResourceType): string {
   return `${group}/${version}/${plural}`
 }
 
-/** Returns how the dependents of an object are treated, when the object waits for this; otherwise undefined. */
+/**
+ * Returns `orphan` if the object is being deleted and its dependents must be orphaned first. Returns `foreground` if the object is being
+ * deleted and its dependents must be deleted first. Otherwise, returns undefined.
+ */
 function deletionStage(object: ReadonlyObject): 'orphan' | 'foreground' | undefined {
   if (isOrphaning(object)) return 'orphan'
   return isWaitingForDependents(object) ? 'foreground' : undefined

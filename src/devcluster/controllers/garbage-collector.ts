@@ -1,5 +1,5 @@
 /**
- * The garbage collector: deletes objects whose owners are all gone, and completes foreground and orphaning deletions
+ * The garbage collector: deletes objects if none of their owners exists, and completes foreground and orphaning deletions
  * (k8s.io/kubernetes/pkg/controller/garbagecollector).
  */
 import type { Clock } from '../../runtime/clock.ts'
@@ -42,9 +42,9 @@ export interface GarbageCollectorOptions {
 
 const workers = 4
 /**
- * Maximum time in milliseconds for which the workers wait for the first lists of all types
- * (k8s.io/kubernetes/pkg/controller/garbagecollector: Run). An earlier start would cost a request for each owner that is listed later than
- * its dependents.
+ * Maximum time in milliseconds for which the workers wait until the objects of all types have been listed
+ * (k8s.io/kubernetes/pkg/controller/garbagecollector: Run). If the workers did not wait, they would send a request for each owner that has
+ * not been listed yet.
  */
 const firstListsMs = 30_000
 /** Maximum number of entries in `#reported`, the set of owner references for which an event has been recorded. */
@@ -75,7 +75,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
         else queue.forget(item)
       } catch (error) {
         if (!signal.aborted) {
-          // A conflict is not logged: it is expected, and the cache is about to receive the newer object.
+          // A conflict is not logged. A conflict is expected when the object has changed and the cache has not received the change yet.
           if (!isConflict(error)) logger.warn(`${item} could not be garbage-collected, retrying: ${messageOf(error)}`)
           queue.addRateLimited(item)
         }
@@ -91,7 +91,10 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
   await Promise.all([watching, ...Array.from({ length: workers }, work)])
 }
 
-/** Thrown when dependents may be missing from the graph. The object is then queued again. */
+/**
+ * Thrown when not all types have been listed, because dependents may then be missing from the graph. The garbage collector queues the
+ * object again.
+ */
 class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'
 }
@@ -101,7 +104,7 @@ interface CollectorOptions extends GarbageCollectorOptions {
   readonly enqueue: (type: ResourceType, key: ObjectKey) => void
 }
 
-/** With `again`, the object must be processed again later, although no change of it may be observed. */
+/** `again` means that the object must be processed again later, even if the graph observes no change of the object. */
 type Outcome = 'done' | 'again'
 
 class Collector {
@@ -113,7 +116,10 @@ class Collector {
   readonly #events: EventRecorder
   /** Owner references for which an event has been recorded, oldest first. Each reference gets only one event. */
   readonly #reported = new Set<string>()
-  /** Replaced before each restore. A lookup that began earlier then adds its result to the former object. */
+  /**
+   * The owners that do not exist. Before each restore, a new `AbsentOwners` replaces this one. A lookup that began before the restore adds
+   * its result to the replaced `AbsentOwners`, so the result has no effect.
+   */
   #absent = new AbsentOwners()
 
   constructor({ client, source, events, graph, enqueue, onRestore }: CollectorOptions, signal: AbortSignal) {
@@ -158,15 +164,18 @@ class Collector {
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
-      // The owner may be deleted before the graph has observed it (https://issue.k8s.io/56121).
+      // If an owner is not in the graph yet, the graph may never observe the deletion of the owner. The object is therefore processed again
+      // later (https://issue.k8s.io/56121).
       return unobserved ? 'again' : 'done'
     }
-    // The object is kept while it has an owner whose existence is unknown. The type of the owner may be served later.
+    // If the existence of an owner is unknown, the object is kept. If the type of such an owner is not served, the object is processed
+    // again later, because the type may be served by then.
     if (unknown.length > 0) return unknown.every((reference) => isServed(reference, this.#source)) ? 'done' : 'again'
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
     // The object has dependents and an owner in foreground deletion. If a dependent is also in foreground deletion, the owner references
-    // may form a cycle in which each object waits for the deletion of the next. To end the cycle, `blockOwnerDeletion` is set to false.
+    // may form a cycle, in which each object waits for the deletion of another object. To end the cycle, `blockOwnerDeletion` is set to
+    // false in the owner references of the object.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     return current === undefined ? 'done' : this.#delete(type, current, 'Foreground')
@@ -200,8 +209,8 @@ class Collector {
   }
 
   /**
-   * Performs a foreground deletion: queues the dependents that block the owner, and removes the finalizer when no dependent blocks it
-   * (k8s.io/kubernetes/pkg/controller/garbagecollector: processDeletingDependentsItem).
+   * Performs a foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector: processDeletingDependentsItem). Queues the
+   * dependents that block the deletion of the owner. If no dependent blocks the deletion, removes the finalizer from the owner.
    */
   async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {
     if (!this.#graph.synced) throw new NotSynced()

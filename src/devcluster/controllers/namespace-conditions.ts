@@ -10,7 +10,7 @@ export interface Remainder {
   readonly finalizers: readonly (readonly string[])[]
 }
 
-/** The conditions in the order in which Kubernetes' namespace controller writes them. */
+/** The types of the conditions, in the order in which Kubernetes' namespace controller writes the conditions. */
 const order = [
   'NamespaceDeletionDiscoveryFailure',
   'NamespaceDeletionGroupVersionParsingFailure',

@@ -25,8 +25,8 @@ const finalizer = 'kubernetes'
  */
 const retryMs = 200
 /**
- * Time in milliseconds before the objects in a terminating namespace are deleted. A client that deletes a namespace and its objects one
- * after the other, such as `kubectl delete -k`, must still find the objects. Kubernetes waits 5 s
+ * Time in milliseconds from the `deletionTimestamp` of a namespace to the deletion of the objects in the namespace. A client that deletes a
+ * namespace first and then its objects, such as `kubectl delete -k`, must still find the objects. Kubernetes waits 5 s
  * (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
  */
 const graceMs = 2_000

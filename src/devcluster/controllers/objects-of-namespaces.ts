@@ -2,7 +2,10 @@
 import type { ObjectKey } from '../../api/object.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
 
-/** Returns a function that maps an object with this name to the key of its namespace, and any other object to no key. */
+/**
+ * Returns a function that maps an object to keys of namespaces. For an object with the given name, the function returns the key of the
+ * object's namespace. For every other object, the function returns an empty list.
+ */
 export function inNamespaces(name: string) {
   return ({ metadata }: { readonly metadata: ObjectKey }): readonly ObjectKey[] =>
     metadata.name === name && metadata.namespace !== undefined ? [{ name: metadata.namespace }] : []

@@ -21,9 +21,12 @@ export interface Owners {
   readonly waiting: readonly Reference[]
   /** Owners that do not exist: they were deleted, or never existed in the namespace of the object. */
   readonly absent: readonly Reference[]
-  /** Owners that cannot be looked up: their type is not served, or their type is namespaced although the object is cluster-scoped. */
+  /**
+   * Owners that cannot be looked up, because their type is not served, or because their type is namespaced and the dependent is
+   * cluster-scoped.
+   */
   readonly unknown: readonly Reference[]
-  /** True when an owner exists that is not in the graph yet. Its deletion may then never be observed. */
+  /** True when an existing owner is not in the graph yet. The graph may never observe the deletion of such an owner. */
   readonly unobserved: boolean
 }
 
@@ -49,11 +52,12 @@ export interface OwnerPlace {
 }
 
 /**
- * Looks up the owners of an object. An owner is absent if the object with its name has another UID. An owner in another namespace is also
- * absent, because owner references do not cross namespaces.
+ * Looks up the owners of an object. An owner is absent if no object has its name, or if the object with its name has another UID. An owner
+ * in another namespace is also absent, because an owner reference cannot refer to another namespace.
  *
- * An owner that exists and keeps its dependents is taken from the graph: after its deletion, the dependents are looked at again. Every
- * other owner is read from the API server, because the graph may be outdated and a deletion cannot be undone.
+ * If an owner is in the graph and is not in foreground deletion, the owner is not read from the API server. If such an owner is deleted
+ * later, the graph reports its dependents again. Every other owner is read from the API server, because the graph may be outdated, and the
+ * deletion of a dependent cannot be undone.
  */
 export async function findOwners(object: ReadonlyObject, sources: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const { client, source, observed, absent, isGone } = sources
@@ -61,8 +65,8 @@ export async function findOwners(object: ReadonlyObject, sources: OwnerSources, 
   let unobserved = false
   for (const reference of object.metadata.ownerReferences ?? []) {
     const place = placeOf(reference, object.metadata.namespace, source)
-    // If the type of the owner is not served and the deletion of the owner was observed, the owner is absent. As in Kubernetes, an object
-    // with an unknown owner is not deleted.
+    // If the type of the owner is not served and the deletion of the owner was observed, the owner is absent. In all other cases, the owner
+    // is unknown. As in Kubernetes, an object with an unknown owner is not deleted.
     if (place === undefined) {
       const list = !isServed(reference, source) && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)
@@ -87,8 +91,8 @@ export async function findOwners(object: ReadonlyObject, sources: OwnerSources, 
 }
 
 /**
- * Returns the object to which an owner reference in this namespace refers; undefined when it cannot be looked up, because its type is not
- * served, or because its type is namespaced although the object with the reference is cluster-scoped.
+ * Returns the object to which an owner reference refers. `namespace` is the namespace of the object that contains the reference. Returns
+ * undefined if the type of the owner is not served, or if the type is namespaced and `namespace` is undefined.
  */
 export function placeOf(reference: Reference, namespace: string | undefined, source: TypeSource): OwnerPlace | undefined {
   const { name, uid } = reference

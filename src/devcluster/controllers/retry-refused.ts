@@ -2,15 +2,18 @@
 import { isApiError } from '../../client/api-error.ts'
 import type { ReconcileContext, Result } from '../../controller/reconciler.ts'
 
-/** Thrown by a reconcile that must be retried, for example because a claim is being deleted. `retryRefused` handles it like an API error. */
+/**
+ * Thrown by a reconcile that must be retried, for example because a PersistentVolumeClaim is being deleted. `retryRefused` handles a
+ * `Refusal` like an API error.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
 /**
- * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. A webhook or a
- * conflict, for example, causes an API error. The error is not logged, because the status and the Events of the object report the
- * failure. Other errors are thrown.
+ * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. API errors are,
+ * for example, a conflict, or the rejection of a request by a webhook. These errors are not logged, because the status and the Events of
+ * the object report the failure. Other errors are thrown.
  */
 export function retryRefused<T>(
   reconcile: (object: T, context: ReconcileContext) => Promise<Result>,

@@ -10,8 +10,8 @@ const description =
   'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
 /**
- * Returns the controller that creates the ConfigMap `kube-root-ca.crt` in each namespace. The controller creates it again after it is
- * deleted, and restores a changed CA certificate.
+ * Returns the controller that creates the ConfigMap `kube-root-ca.crt` in each namespace. If the ConfigMap is deleted, the controller
+ * creates it again. If the CA certificate in the ConfigMap is changed, the controller restores the certificate.
  *
  * @param ca the CA certificate of the embedded API server as PEM.
  */

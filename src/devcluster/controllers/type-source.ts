@@ -4,7 +4,7 @@ import { resourceType } from '../../api/group-version-kind.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
-/** The types of the cluster whose objects can be watched and deleted, each in its preferred version. */
+/** The types of the cluster, each in its preferred version. A type is included only if its objects can be watched and deleted. */
 export interface TypeSource {
   /** Returns all types whose objects can be watched and deleted. */
   types(): readonly ResourceType[]
@@ -29,7 +29,7 @@ export function catalogTypes(catalog: Catalog): TypeSource {
 
 /**
  * Returns the preferred version of each type whose objects can be watched and deleted. All versions of a type have the same storage key.
- * The catalog lists the preferred version first.
+ * The catalog lists the preferred version first, so only the first version for each storage key is returned.
  */
 function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
   const byStorage = new Map<string, ResourceType>()

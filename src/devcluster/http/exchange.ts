@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** The connection of a request that changes the protocol of its connection. */
+/** The connection of a request that upgrades the connection to another protocol, such as SPDY or WebSocket. */
 export interface UpgradedConnection {
   readonly socket: Duplex
   /** Bytes that the client has already sent in the new protocol. */
@@ -16,7 +16,7 @@ export interface Exchange {
   /** The path as it was sent: percent-encoded, without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Messages for `Warning` headers. The messages are in a set, because each message is sent only once. */
+  /** Messages for `Warning` headers. The messages are in a set, so that the server sends a repeated message only once. */
   readonly warnings: Set<string>
   /** Time at which the request arrived, in milliseconds since 1970. */
   readonly since: number
@@ -25,12 +25,10 @@ export interface Exchange {
   /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal
   /**
-   * Resolves at the end of the turn of the event loop in which the request arrived. The response to a write waits for this promise. The
-   * server then sends the responses of one turn together. Without the delay, the operating system would wake up one client after the other,
-   * and each client would send its next request alone. With 16 clients, the delay reduces the CPU time of the server for a write by a
-   * quarter.
+   * Resolves at the end of the event loop's turn in which the request arrived. The response to a write waits for this promise, so that the
+   * server sends all responses of one turn together. With 16 clients, this delay reduces the server's CPU time for a write by a quarter.
    */
   readonly endOfTurn: Promise<void>
-  /** Absent for a request that does not change the protocol of its connection. */
+  /** Present only for a request that upgrades its connection to another protocol. */
   readonly upgrade?: UpgradedConnection
 }

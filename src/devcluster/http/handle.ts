@@ -36,8 +36,8 @@ export interface RequestRecord {
   readonly query: string
   readonly code: number
   /**
-   * Audit annotations. Only the records from the audit log of a real kube-apiserver have them. The annotations of a webhook have the key
-   * `WEBHOOK_NAME/KEY`.
+   * Audit annotations. Only records from the audit log of a real kube-apiserver have annotations. If a webhook adds an annotation, the key
+   * is `WEBHOOK_NAME/KEY`.
    */
   readonly annotations?: Readonly<Record<string, string>>
 }
@@ -65,7 +65,9 @@ const handlers: Readonly<Record<Verb, Handler>> = {
   deletecollection: deleteObjects,
 }
 
-/** Handles a request, and returns its record. Does not reject: the response to a request that fails is a `Status`. */
+/**
+ * Handles a request, and resolves with the record of the request. If the request fails, this function sends a `Status` and does not reject.
+ */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   let verb = exchange.method.toLowerCase()
   let user = ''
@@ -99,7 +101,7 @@ function started({ request, query }: Exchange, target: RequestInfo, { catalog, m
   return metrics.started(target, served, { isDryRun: query.has('dryRun'), isApply })
 }
 
-/** Returns the beginning of a text as a copy. A slice refers to the whole text in V8, and would keep the whole text in memory. */
+/** Returns a copy of the beginning of a text. In V8, a slice instead of a copy would keep the whole text in memory. */
 function recorded(text: string): string {
   return Buffer.from(text.slice(0, maxRecordedLength)).toString()
 }

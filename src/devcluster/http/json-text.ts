@@ -8,7 +8,10 @@ export class JsonText {
   readonly #items = new WeakMap<object, JsonObject>()
   /** The objects from which `asItem` has made items, keyed by item. */
   readonly #objects = new WeakMap<object, JsonObject>()
-  /** The latest line of a watch stream. All watchers of an event receive the same line, one watcher after the other. */
+  /**
+   * The latest line of a watch stream. The server sends an event to one watcher after the other, and all these watchers receive the same
+   * line.
+   */
   #event: { readonly type: string; readonly object: object; readonly line: Buffer } | undefined
 
   of(object: JsonObject | Status): string {
@@ -69,7 +72,10 @@ export class JsonText {
   }
 }
 
-/** Returns the beginning of the JSON of an object of a built-in type. In a list, `{` replaces this beginning. */
+/**
+ * Returns the beginning of an object's JSON: kind and apiVersion. In a list of a built-in type, items have neither, so `{` replaces this
+ * beginning.
+ */
 function startOf({ kind, apiVersion }: JsonObject): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
 }

@@ -42,8 +42,8 @@ export interface Offers {
   readonly stream?: boolean
   /**
    * The route by which kube-apiserver serves the response. For `object` and `collection`, kube-apiserver's router (go-restful) checks the
-   * Accept header before the handler checks it. For `document`, only the handler checks it. Undefined for custom resources: their responses
-   * have no protobuf form, and only the handler checks the header.
+   * Accept header before the handler does. For `document` and for custom resources (undefined), only the handler checks the header.
+   * Responses for custom resources have no protobuf form.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -70,13 +70,13 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // A stream cannot be YAML. If the client accepts YAML, the error therefore lists the media types of streams.
+  // A watch stream cannot be YAML. If the client accepts YAML, the error lists the media types of watch streams.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 
 /**
- * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, a client that accepts protobuf gets
- * JSON. This works because clients decode a response according to its Content-Type.
+ * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, a client that accepts protobuf
+ * receives JSON. Clients can decode this JSON, because they decode a response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'

@@ -9,7 +9,8 @@ import type { Services } from './services.ts'
 /** The version of Kubernetes whose API the embedded API server imitates. */
 export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
 
-// `@` is invalid in a media type. Clients send it nevertheless, and kube-apiserver responds with a dot in its place.
+// Clients request a media type with `@`, although `@` is invalid in media types. kube-apiserver responds with the media type that has a dot
+// instead of `@`.
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const openApiV2ProtobufWithAt = openApiV2Protobuf.replace('.v1.0', '@v1.0')
 
@@ -58,8 +59,8 @@ export function unknownVersion(exchange: Exchange, { catalog }: Services, group:
 }
 
 /**
- * Throws 405 for methods other than GET. The handlers of most documents do not call this function: as in kube-apiserver, these documents
- * accept any method.
+ * Throws 405 for methods other than GET. Handlers of most documents do not call this function, because kube-apiserver accepts any method
+ * for these documents.
  */
 function refuseWrites({ method }: Exchange): void {
   if (method !== 'GET') throw methodNotAllowed()
@@ -112,7 +113,7 @@ async function handleOpenApiV2(exchange: Exchange, { openApiV2 }: Services): Pro
   return respond(exchange, {
     code: 200,
     contentType: isProtobuf ? openApiV2Protobuf : 'application/json',
-    // `respond` gets a copy, because it releases the memory of its argument. The original bytes are used for later requests.
+    // `respond` frees the memory of the body, so the body is a copy. Later requests need the original bytes.
     body: Buffer.from(isProtobuf ? await protobuf() : text),
     headers,
   })
@@ -129,7 +130,7 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
   if (!ranges.some(({ type }) => type === 'application/json' || type === 'application/*' || type === '*/*')) return empty(406)
   const hash = exchange.query.get('hash')
   if (hash !== null && hash !== found.hash) {
-    // The hash in the URL is from an older index: redirect to the current document.
+    // The hash in the URL is from an older index. The server redirects the client to the current document.
     const location = `${path}?hash=${found.hash}`
     return respond(exchange, { code: 301, contentType: plainText, body: '', headers: { Location: location } })
   }

@@ -1,16 +1,22 @@
-/** The OpenAPI schemas of Go types: the structs of built-in types, as components that refer to each other. */
+/**
+ * Makes OpenAPI schemas from the Go structs of built-in types. Each struct becomes a component, and a component can refer to other
+ * components.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from '../types/go-types.ts'
 
-/** The prefixes of component names, keyed by the protobuf package without its version. Other packages belong to `k8s.io/api`. */
+/**
+ * The prefixes of component names, keyed by the protobuf package without its version. All other packages have the prefix
+ * `io.k8s.api.PACKAGE`.
+ */
 const packages: Readonly<Record<string, string>> = {
   apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
   apiregistration: 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
   meta: 'io.k8s.apimachinery.pkg.apis.meta',
 }
 
-/** Returns the component name of a Go type: `io.k8s.api.apps.v1.DeploymentSpec`. */
+/** Returns the component name of a Go type, e.g. `io.k8s.api.apps.v1.DeploymentSpec`. */
 export function goComponentName({ message }: StructType): string {
   const [holder = '', ...rest] = message.split('.')
   return [Object.hasOwn(packages, holder) ? packages[holder]! : `io.k8s.api.${holder}`, ...rest].join('.')
@@ -89,7 +95,7 @@ function scalarSchema(scalar: Extract<GoType, { kind: 'scalar' }>['scalar']): Js
   }
 }
 
-/** The Go types with a JSON encoding of their own, as components. */
+/** The components of the Go types that have their own JSON encoding. */
 const specialComponents: Readonly<Record<'intOrString' | 'microTime' | 'quantity' | 'time', { name: string; schema: JsonObject }>> = {
   intOrString: {
     name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',

@@ -24,14 +24,17 @@ const kind: JsonObject = {
   description: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
 }
 
-/** Returns a reference with a description; OpenAPI 3.0 does not allow a description next to `$ref`. */
+/**
+ * Returns a schema with a reference and a description. `allOf` contains the reference, because OpenAPI 3.0 does not allow a description
+ * next to `$ref`.
+ */
 function describedRef(name: string, description: string): JsonObject {
   return { description, allOf: [refTo(name)] }
 }
 
 const metadata = describedRef(objectMeta, `Standard object's metadata. More info: ${conventions}#metadata`)
 
-/** The fields that an embedded resource has in addition to those of its schema. */
+/** The fields that an embedded resource has in addition to the fields of its schema. */
 const embeddedFields: JsonObject = {
   apiVersion: {
     type: 'string',
@@ -47,14 +50,13 @@ const embeddedFields: JsonObject = {
 /** The type of the objects that a component describes. */
 type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom' | 'goType'>
 
-/** Returns the component name of a type or its list: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
+/** Returns the component name of a kind or of its list, e.g. `io.k8s.api.apps.v1.Deployment` or `com.example.cache.v1.Memcached`. */
 export function componentName({ group, version, custom, goType }: ComponentType, kindName: string): string {
   if (goType !== undefined) return goComponentName(goType).replace(/[^.]+$/, kindName)
   const prefix = custom ? group.split('.').reverse().join('.') : `io.k8s.api.${group === '' ? 'core' : group.split('.')[0]!}`
   return `${prefix}.${version}.${kindName}`
 }
 
-/** A type, with its kind. */
 type KindType = ComponentType & Pick<ResourceInfo, 'kind'>
 
 /** Returns the type of a subresource's objects: the type that has the subresource, or another type such as Scale. */
@@ -66,8 +68,8 @@ export function subresourceType(info: KindType, { group, version, kind: ofSubres
 }
 
 /**
- * Returns all component schemas for the types of one group version, in the notation of OpenAPI v3. For the v2 document, the schemas of
- * custom resources lack the parts that v2 does not support, and `v2Schema` then converts the notation of all schemas.
+ * Returns all component schemas for the types of one group version, in the notation of OpenAPI v3. If `version` is `v2`, the schemas of
+ * custom resources lack the parts that OpenAPI v2 does not support. The caller then converts all schemas with `v2Schema`.
  */
 export function componentsOf(rows: readonly ResourceInfo[], version: OpenApiVersion = 'v3'): JsonObject {
   const components: JsonObject = { ...metaSchemas }
@@ -144,11 +146,14 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
   return rest
 }
 
-/** Returns a CRD's schema as it is published in OpenAPI: embedded resources get apiVersion, kind and metadata. */
+/**
+ * Returns a CRD's schema as the OpenAPI documents contain it. Embedded resources have the additional fields apiVersion, kind and metadata.
+ */
 function published(schema: StructuralSchema, version: OpenApiVersion): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
-  // In OpenAPI v2, an embedded resource with unknown fields gets no `embeddedFields`. Otherwise, kubectl would reject the unknown fields.
+  // In OpenAPI v2, an embedded resource with unknown fields has no `embeddedFields`. If the schema contained these fields, kubectl would
+  // reject all other fields.
   const isOpen = version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true && !isOpen
   const embedded: JsonObject = isEmbedded ? embeddedFields : {}

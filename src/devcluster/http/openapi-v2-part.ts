@@ -8,7 +8,7 @@ import { componentsOf } from './openapi-schemas.ts'
 import { encodeDefinition, encodePath } from './openapi-v2-protobuf.ts'
 import { v2Schema } from './openapi-v2-schemas.ts'
 
-/** A path or a definition of the document. */
+/** A path or a definition of the OpenAPI v2 document. */
 export class DocumentEntry {
   readonly name: string
   /** `"NAME":VALUE`, in JSON. */
@@ -22,7 +22,7 @@ export class DocumentEntry {
     this.#encode = encode
   }
 
-  /** The entry in protobuf. Few clients request protobuf, so it is encoded on its first use. */
+  /** The entry in protobuf. Few clients request protobuf, so the entry is encoded when this property is first read. */
   get protobuf(): Buffer {
     if (this.#protobuf === undefined) {
       const [[name, value] = ['', null]] = Object.entries(JSON.parse(`{${this.json.toString()}}`) as Record<string, JsonValue>)
@@ -32,22 +32,22 @@ export class DocumentEntry {
   }
 }
 
-/** The parts of the document that belong to some of the types. */
+/** The paths and definitions that some of the types add to the document. */
 export interface DocumentPart {
   readonly rows: readonly ResourceInfo[]
   readonly paths: readonly DocumentEntry[]
   readonly definitions: readonly DocumentEntry[]
 }
 
-/** The definitions to which the types of all parts refer. */
+/** Returns the part with the definitions to which all other parts refer. */
 export function commonPart(): DocumentPart {
   return { rows: [], paths: [], definitions: definitionsOf(metaSchemas, true, () => true) }
 }
 
 /**
- * Returns the part of types that are either all built-in or all custom.
+ * Returns the part of the document for `rows`. The rows are either all built-in types or all custom types.
  *
- * @param before the part of the former rows. Its definitions are used again if they have not changed.
+ * @param before the part that an earlier call returned for these types. Entries that have not changed are reused.
  */
 export function partOf(rows: readonly ResourceInfo[], before?: DocumentPart): DocumentPart {
   const items = rows.flatMap((row) =>
@@ -73,7 +73,10 @@ function definitionsOf(schemas: JsonObject, builtin: boolean, isWanted: (name: s
     .map(([name, schema]) => new DocumentEntry(name, v2Schema(schema as JsonObject, { builtin }), encodeDefinition))
 }
 
-/** Replaces entries by former ones with the same content, which may be encoded already. */
+/**
+ * Replaces each entry by the earlier entry of the same name, if both have the same content. The earlier entry may already be encoded in
+ * protobuf.
+ */
 function unlessSame(entries: readonly DocumentEntry[], before: readonly DocumentEntry[] = []): readonly DocumentEntry[] {
   const known = new Map(before.map((entry) => [entry.name, entry]))
   return entries.map((entry) => {

@@ -7,9 +7,11 @@ import { isObject } from '../../api/json.ts'
 import { WireWriter } from '../protobuf/wire-writer.ts'
 import { yamlValue } from './yaml-value.ts'
 
-/** Writes the value of a JSON field to a message, or the fields of a message that stands for a JSON value. */
+/**
+ * Writes a JSON value to a protobuf message. The result is one field of the message, or all fields of a message that represents the value.
+ */
 type Write = (writer: WireWriter, value: JsonValue) => void
-/** The JSON fields of a message, in the order of their numbers. */
+/** The JSON fields of a message, and the function that writes each field. The fields are in the order of their protobuf numbers. */
 type Message = Readonly<Record<string, Write>>
 
 const text =
@@ -33,7 +35,7 @@ const texts =
   (writer, value) => {
     for (const item of listOf(value)) writer.string(field, String(item))
   }
-/** A value of any type: a message with the value as YAML in its second field. */
+/** Writes a value of any type as a message. The second field of the message contains the value as YAML. */
 const any =
   (field: number): Write =>
   (writer, value) =>
@@ -43,7 +45,7 @@ const each =
   (writer, value) => {
     for (const item of listOf(value)) write(writer, item)
   }
-/** An embedded message. `content` is a function, because the encoder of a schema refers to itself. */
+/** Writes an embedded message. `content` is a function, because the encoder of a schema refers to itself. */
 const nested =
   (field: number, content: () => Write): Write =>
   (writer, value) =>
@@ -55,7 +57,9 @@ function listOf(value: JsonValue): readonly JsonValue[] {
 
 const anyValue: Write = (writer, value) => writer.string(2, yamlValue(value))
 
-/** Writes the fields of an object. Its keys that begin with `x-` become entries of the field with the number `extensions`. */
+/**
+ * Writes the fields of an object. The fields whose names begin with `x-` become entries of the protobuf field with the number `extensions`.
+ */
 function messageOf(fields: Message, extensions?: number): Write {
   const known = Object.entries(fields)
   return (writer, value) => {
@@ -71,7 +75,7 @@ function messageOf(fields: Message, extensions?: number): Write {
   }
 }
 
-/** An embedded message with a name and a value. */
+/** Writes an embedded message that has a name and a value. */
 function named(field: number, name: string, content: Write): Write {
   return (writer, value) =>
     writer.message(field, () => {
@@ -141,7 +145,7 @@ const parameter: Write = (writer, value) => {
   const other = location === 'path' ? nested(4, () => pathParameter) : nested(3, () => queryParameter)
   return nested(2, () => other)(writer, value)
 }
-/** A parameter, or a reference to a shared one. */
+/** Writes a reference to a shared parameter. */
 const sharedParameter = messageOf({ $ref: text(1) })
 const parameterItem: Write = (writer, value) => {
   const isReference = isObject(value) && value.$ref !== undefined
@@ -182,7 +186,7 @@ const pathItem = messageOf(
 
 const apiKey = messageOf({ type: text(1), name: text(2), in: text(3), description: text(4) }, 5)
 
-/** The fields of the document besides its paths and definitions, before and after them. */
+/** `head` writes the fields before the paths and definitions of the document. `tail` writes the fields after the paths and definitions. */
 const head = messageOf({
   swagger: text(1),
   info: nested(2, () => messageOf({ title: text(1), version: text(2) })),
@@ -212,7 +216,7 @@ function encoded(write: Write, value: JsonValue): Buffer {
 /**
  * Returns the document in protobuf.
  *
- * @param fields the other fields of the document, in JSON.
+ * @param fields the fields of the document except for `paths` and `definitions`
  */
 export function encodeDocument(fields: JsonObject, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer {
   const writer = new WireWriter()

@@ -4,9 +4,9 @@ import { isObject, setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /**
- * Converts a schema from OpenAPI v3 to v2. In v2, references have another prefix, and other keywords may stand next to a reference. v2 has
- * no `anyOf`, `oneOf`, `not` or `nullable`; a schema with `oneOf` gets the type string. The schema of a built-in type loses
- * `x-kubernetes-preserve-unknown-fields`, because clients ignore the properties of a schema with this extension.
+ * Converts a schema from OpenAPI v3 to v2. In v2, references have another prefix, and a schema with a reference may have other keywords. v2
+ * has no `anyOf`, `oneOf`, `not` or `nullable`. A schema with `oneOf` gets the type string. With `builtin`,
+ * `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with this extension.
  */
 export function v2Schema(schema: JsonObject, options: { readonly builtin?: boolean } = {}): JsonObject {
   const { allOf, anyOf: _anyOf, oneOf, not: _not, nullable: _nullable, $ref, properties, items, additionalProperties, ...rest } = schema
@@ -27,7 +27,10 @@ export function v2Schema(schema: JsonObject, options: { readonly builtin?: boole
   return result
 }
 
-/** Keywords to remove from a schema. kube-apiserver also removes defaults (k8s.io/kube-openapi/pkg/handler: PruneDefaults). */
+/**
+ * Keywords to remove from a schema. OpenAPI v2 has the keyword `default`, but kube-apiserver removes all defaults
+ * (k8s.io/kube-openapi/pkg/handler: PruneDefaults).
+ */
 const unsupported = ['allOf', 'anyOf', 'oneOf', 'not', 'default'] as const
 
 /**

@@ -13,27 +13,33 @@ export interface OpenApiV2Document {
   readonly json: Buffer
   /** Returns the document in protobuf. */
   readonly protobuf: () => Promise<Buffer>
-  /** The ETag of the document in JSON and in protobuf. */
+  /** The ETag, which is the same for the document in JSON and in protobuf. */
   readonly etag: string
   /** Time at which the document was made, in milliseconds since 1970. */
   readonly madeAt: number
 }
 
-/** Time in milliseconds after which the event loop serves other requests. A document with some hundred CRDs takes about a second. */
+/**
+ * Time in milliseconds for which the document is built before the event loop serves other requests. A document with some hundred CRDs takes
+ * about a second in total.
+ */
 const sliceMs = 5
 
 /**
- * Builds the document on its first use. After a change of types, the next use builds the document again: the paths and definitions of
- * the changed types are made, and those of all other types are used again.
+ * Builds the document on its first use. If types have changed, the next use builds only the paths and definitions of the changed types. All
+ * other paths and definitions are reused.
  */
 export class OpenApiV2 {
   readonly #catalog: Catalog
   readonly #version: string
   readonly #now: () => number
   readonly #turns = new LoopTurns()
-  /** The parts of the document, keyed by the types to which they belong. */
+  /**
+   * The parts of the document. The key is the group version for a part of built-in types, and `GROUP/VERSION/PLURAL` for a part of a custom
+   * type. The common part has an empty key.
+   */
   #parts: ReadonlyMap<string, DocumentPart> = new Map()
-  /** The latest document, with the generation of the catalog for which it was made. */
+  /** The latest document, and the generation of the catalog that the document describes. */
   #latest: { readonly generation: number; readonly document: OpenApiV2Document } | undefined
   #building: Promise<unknown> | undefined
 
@@ -44,7 +50,7 @@ export class OpenApiV2 {
     this.#now = now
   }
 
-  /** Resolves with the document of the types at the time of the call, or of later ones. */
+  /** Resolves with a document that describes the types at the time of the call or at a later time. */
   async document(): Promise<OpenApiV2Document> {
     const { generation } = this.#catalog
     while (this.#latest === undefined || this.#latest.generation < generation) {
@@ -88,7 +94,10 @@ export class OpenApiV2 {
     }
   }
 
-  /** Returns a function that encodes the document at its first call. Few clients request protobuf. */
+  /**
+   * Returns a function that encodes the document in protobuf. Few clients request protobuf, so the document is encoded when this function
+   * is first called.
+   */
   #encoder(paths: readonly DocumentEntry[], definitions: readonly DocumentEntry[]): () => Promise<Buffer> {
     let encoded: Promise<Buffer> | undefined
     const encode = async (): Promise<Buffer> => {
@@ -107,7 +116,7 @@ export class OpenApiV2 {
   }
 }
 
-/** Returns the types whose part of the document is made at once: those of a built-in group version, or one custom type. */
+/** Returns the types of each part of the document. A part has all built-in types of one group version, or one custom type. */
 function typesOf(catalog: Catalog): ReadonlyMap<string, readonly ResourceInfo[]> {
   const types = new Map<string, ResourceInfo[]>()
   const rows = catalog.all()
@@ -124,7 +133,7 @@ function isSame(before: readonly ResourceInfo[], rows: readonly ResourceInfo[]):
   return before.length === rows.length && before.every((row, index) => row === rows[index])
 }
 
-/** Returns the entries sorted by name, without those that an earlier list has, too. */
+/** Returns the entries of all lists, sorted by name. If several lists have an entry of the same name, the first entry is used. */
 function sorted(lists: readonly (readonly DocumentEntry[])[]): readonly DocumentEntry[] {
   const byName = new Map<string, DocumentEntry>()
   for (const entry of lists.flat()) if (!byName.has(entry.name)) byName.set(entry.name, entry)

@@ -36,7 +36,7 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   if (form.as === 'object') {
     const type = { kind: info.listKind, apiVersion: apiVersionOf(info) }
     if (!info.custom) return { ...type, metadata: { ...metadata }, items: items.map((item) => jsonText.asItem(item)) }
-    // Lists of custom resources are maps in Go: their keys are sorted, and an empty `continue` is not omitted.
+    // In Go, lists of custom resources are maps. The JSON of a map has sorted keys, and contains an empty `continue`.
     const { continue: next = '', ...rest } = metadata
     return {
       apiVersion: type.apiVersion,
@@ -75,7 +75,7 @@ function notAcceptable(text: string): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', text))
 }
 
-/** Returns the Go name of the type for error messages: `*core.ConfigMap`. */
+/** Returns the Go name of the type for error messages, e.g. `*core.ConfigMap`. */
 function goTypeOf({ custom, group }: ResourceInfo, kind: string): string {
   if (custom) return kind.endsWith('List') ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured'
   return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`

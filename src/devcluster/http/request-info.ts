@@ -16,11 +16,14 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for a cluster-scoped object, and for a request to all namespaces. A request for a Namespace itself has the name of the Namespace
-   * here, because kube-apiserver authorizes the request in that namespace.
+   * Empty for a cluster-scoped object, and for a request to all namespaces. For a request for a Namespace, this is the name of the
+   * Namespace, because kube-apiserver authorizes the request in that namespace.
    */
   readonly namespace: string
-  /** Name of the object. For a list or watch of a collection, the name in the field selector `metadata.name=NAME`. Otherwise empty. */
+  /**
+   * Name of the object. For a list or watch with the field selector `metadata.name=NAME`, this is the name in the selector. Empty in all
+   * other cases.
+   */
   readonly name: string
   /** The path segments after the subresource. A request with such segments gets 404. */
   readonly rest: readonly string[]

@@ -104,7 +104,10 @@ export class RequestMetrics {
   }
 }
 
-/** The metrics of this process. The collection costs time, and begins with the first scrape. All clusters in the process share them. */
+/**
+ * The metrics of this process. All clusters in the process share these metrics. Collecting metrics costs time, so the collection begins at
+ * the first scrape.
+ */
 const metricsOf = memoized((_process: NodeJS.Process) => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

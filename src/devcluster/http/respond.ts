@@ -1,4 +1,4 @@
-/** Writes responses as JSON, YAML or plain text, with warnings, and compressed when large. */
+/** Writes responses as JSON, YAML or plain text. Adds `Warning` headers, and compresses large responses. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { stringify } from 'yaml'
@@ -13,7 +13,8 @@ import { encodingOfError } from './negotiate.ts'
 const gzipAsync = promisify(gzip)
 
 /**
- * Size in bytes above which a response is compressed (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: defaultGzipThresholdBytes).
+ * Size in bytes above which a response is compressed if the client accepts gzip (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters:
+ * defaultGzipThresholdBytes).
  */
 const gzipThreshold = 128 * 1024
 
@@ -28,7 +29,9 @@ export interface Answer {
   readonly code: number
   /** Value of the Content-Type header; undefined for a response without this header. */
   readonly contentType?: string
-  /** The body. If the body is a buffer, the caller must not use the buffer after the call, because `respond` frees its memory. */
+  /**
+   * The body. If the body is a buffer, the caller must not use the buffer after the call, because `respond` frees the memory of the buffer.
+   */
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -58,9 +61,9 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 }
 
 /**
- * Frees the memory of bytes that are no longer used, unless other bytes share the memory. The memory lies outside of V8's heap. Without
- * this function, V8 would free the memory only at a garbage collection, and would collect garbage more often. A list of 5,000 objects then
- * took twice the CPU time.
+ * Frees the memory of bytes that are no longer used, unless other bytes share the memory. The memory is outside of V8's heap. Without this
+ * function, V8 would free the memory only at a garbage collection, and would collect garbage more often. A list of 5,000 objects would take
+ * twice the CPU time.
  */
 function release(bytes: string | Buffer): void {
   if (typeof bytes === 'string') return
@@ -69,14 +72,15 @@ function release(bytes: string | Buffer): void {
 }
 
 /**
- * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. With warnings,
- * every body is returned as bytes: Node.js encodes headers like the string after them, and would change non-ASCII bytes of the warnings.
+ * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. If there are
+ * warnings, returns every body as bytes. Otherwise, Node.js would encode the headers as UTF-8 like the body, and would change the non-ASCII
+ * bytes of the warnings.
  */
 function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {
   return typeof body === 'string' && (body.length > longAnswer || warnings.size > 0) ? Buffer.from(body) : body
 }
 
-/** Sends an object in the negotiated encoding. `json` returns the object as JSON with a line break. */
+/** Sends an object in the negotiated encoding. `json` returns the object as JSON, followed by a line break. */
 export function respondObject(
   exchange: Exchange,
   code: number,

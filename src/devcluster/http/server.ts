@@ -26,7 +26,7 @@ import type { Resources, Services } from './services.ts'
 import { upgradeUrl } from './streams/upgrade.ts'
 
 // `node:http` is not imported, because an import statement reads every export of the module. When the export `WebSocket` is read, Node.js
-// loads its own copy of undici: 10 MiB of memory and 50 ms.
+// loads its own copy of undici, which takes 10 MiB of memory and 50 ms.
 const { createServer: createHttpServer, ServerResponse: Response } = process.getBuiltinModule('node:http')
 
 export interface ApiServerOptions {
@@ -58,9 +58,11 @@ export interface ApiServer {
   readonly port: number
   /** Opens a connection within this process, without TCP and TLS. Requests on this connection need credentials like all other requests. */
   connect(): Duplex
-  /** Serves a TCP connection that was accepted elsewhere, before anything is read from it. */
+  /** Serves a TCP connection that another listener has accepted. The caller must not have read any bytes from the connection. */
   accept(socket: Socket): void
-  /** Aborts the running requests, which ends watches immediately. Waits up to 500 ms for these requests, and closes all connections. */
+  /**
+   * Aborts the running requests, which ends watches immediately. Waits up to 500 ms for these requests, and then closes all connections.
+   */
   close(): Promise<void>
 }
 
@@ -130,13 +132,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       .finally(() => running.delete(done))
     running.set(done, end)
   }
-  // Without containers, no request changes its protocol. Node.js then ignores the header `Upgrade`.
+  // Handles a request that upgrades its connection. If Pods are simulated, the server has no such handler, and Node.js ignores the header
+  // `Upgrade`.
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket)
     if (response !== undefined) onRequest(request, response, { socket, head })
   }
   const limits = {
-    // Node.js before 24.9 ignores this function. A request for another URL is then answered, too, but its body is not read.
+    // Node.js before 24.9 does not call this function, and emits `upgrade` for all URLs. The server responds to a request for another URL,
+    // but does not read the body of the request.
     shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => containers !== undefined && upgradeUrl.test(url),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
@@ -161,7 +165,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     socket.once('close', () => sockets.delete(socket))
   }
   server.on('connection', onConnection)
-  // This server does not listen. It serves the connections of `connect`.
+  // This server does not listen on a port. It serves the connections that `connect` opens.
   const inProcess = createHttpServer(limits, (request, response) => onRequest(request, response)).on('connection', onConnection)
   if (containers !== undefined) for (const each of [server, inProcess]) each.on('upgrade', onUpgrade)
   server.on('clientError', refuseMalformed)
@@ -225,8 +229,8 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
 }
 
 /**
- * Returns the response to a request that changes the protocol of its connection. Node.js makes none. The connection ends with the response.
- * Returns undefined when the response to an earlier request on the connection is not complete.
+ * Returns a new response for a request that upgrades its connection, because Node.js creates none. The connection ends after the response.
+ * If the response to an earlier request on the connection is not complete, closes the connection and returns undefined.
  */
 function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
   // A broken connection emits `error` and then `close`. Without a listener, the error would end the process.
@@ -251,7 +255,7 @@ function readable(query: string): string {
     .join('&')
 }
 
-/** Responds to malformed HTTP with a matching status, and closes the connection. */
+/** Responds to malformed HTTP with the status code for the error, and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

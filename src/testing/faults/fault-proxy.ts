@@ -43,23 +43,22 @@ export interface FaultProxy {
   /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
   readonly kubeconfig: string
   /**
-   * Returns a connection through the proxy with the identity of `connection`. The given `connection` must be to the same API server as the
-   * proxy.
+   * Returns a connection through the proxy with the identity of `connection`. `connection` and the proxy must be for the same API server.
    *
    * @throws {ProreusError} `PRO_INPUT` when `connection` is to another API server.
    */
   through(connection: Connection): Connection
   /** The open TCP connections through the proxy, oldest first. */
   readonly connections: readonly ProxiedConnection[]
-  /** Delays all data by this many milliseconds. A number applies to both directions. The times of several delays add up. */
+  /** Delays all data by this many milliseconds. A number applies to both directions. If there are several delays, their times are added. */
   delay(ms: number | { readonly toServerMs?: number; readonly toClientMs?: number }): Fault
   /**
-   * Resets connections immediately, as when the API server is killed. With `alsoNew`, new connections are reset, too, until the fault ends.
+   * Resets connections immediately, as when the API server is killed. With `alsoNew`, new connections are also reset until the fault ends.
    */
   cut(scope?: FaultScope): Fault
   /**
-   * Stops forwarding data on connections that stay open, as when a cable is pulled or a firewall drops packets. When the fault ends, the
-   * held data is delivered. On a connection that the client or the server has closed in the meantime, the data is lost.
+   * Stops forwarding data on connections that stay open, as when a cable is unplugged or a firewall drops packets. When the fault ends, the
+   * held data is delivered. If the client or the server has closed a connection in the meantime, the held data of this connection is lost.
    */
   halfOpen(options?: HalfOpenOptions): Fault
   /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */
@@ -75,8 +74,8 @@ const names = ['localhost', 'kubernetes.default.svc']
 const addresses = ['127.0.0.1', '::1']
 
 /**
- * Starts a proxy to the API server of `connection`, on a free port of the loopback interface. The proxy terminates TLS with its own
- * certificate, so that it can respond to requests itself. Clients of the proxy do not receive the credentials of `connection`.
+ * Starts a proxy to the API server of `connection`, on a free port of the loopback interface. The proxy has its own certificate and
+ * decrypts TLS, so that it can respond to requests itself. Clients of the proxy do not receive the credentials of `connection`.
  *
  * @example
  * const proxy = await startFaultProxy(connection)

@@ -1,7 +1,7 @@
 /**
- * An HTTPS server that forwards requests to an API server. In each request, the server replaces the proxy's token with the credentials of
- * the connection that the token stands for. If a fault matches a request, the fault determines the response, and the request is not
- * forwarded.
+ * An HTTPS server that forwards requests to an API server. Each token that the proxy has issued belongs to a connection. The server
+ * replaces this token in a request with the credentials of that connection. If a fault matches a request, the fault determines the
+ * response, and the request is not forwarded.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -36,12 +36,12 @@ export interface Forwarder {
  */
 const maxHeaderBytes = 64 * 1024
 /**
- * Milliseconds after which the server closes an idle connection. Clients close their idle connections earlier, so they never send a request
- * on a connection that the server is closing.
+ * Milliseconds after which the server closes an idle connection. Clients close their idle connections earlier. Therefore, a client never
+ * sends a request on a connection that the server is closing.
  */
 const keepAliveTimeoutMs = 120_000
 
-/** Hop-by-hop headers, which apply to a single connection and are not forwarded. */
+/** Hop-by-hop headers. They apply to a single connection, so they are not forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -78,7 +78,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
         respond(request, response, answer)
         return
       }
-      // When the API server does not send a complete response, the connection to the client is closed, too.
+      // If the API server does not send a complete response, the connection to the client is also closed.
       upstreamOf(request)
         .forward(request, response)
         .catch(() => socket.destroy())
@@ -138,8 +138,8 @@ class Upstream {
   }
 
   /**
-   * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests, because any
-   * request may be a watch, and a watch occupies its connection until it ends.
+   * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests. Any request
+   * may be a watch, and a watch occupies its connection until it ends.
    */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}

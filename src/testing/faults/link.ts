@@ -11,7 +11,10 @@ export interface Latency {
 
 export type Direction = keyof Latency
 
-/** When this number of bytes waits in one direction, the link stops reading. A real connection has buffers of limited size, too. */
+/**
+ * Maximum number of bytes that wait in one direction. At this number, the link stops reading, like a real connection whose buffers are
+ * full.
+ */
 const maxHeldBytes = 1024 * 1024
 
 /** A connection of a client to the proxy, together with the proxy's connection to the server. */
@@ -66,8 +69,8 @@ export class Link {
 }
 
 /**
- * Resets a socket. A socket with unsent data or a pending end is destroyed instead: because of a bug in Node.js, `resetAndDestroy` would
- * leave a handle of such a socket open, and this handle would keep the process alive.
+ * Resets a socket. If the socket has unsent data or a pending end, it is destroyed instead. Because of a bug in Node.js, `resetAndDestroy`
+ * would leave a handle of such a socket open, and this handle would keep the process alive.
  */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()
@@ -79,7 +82,7 @@ class Lane {
   readonly #from: Socket
   readonly #to: Socket
   readonly #latency: () => number
-  /** The chunks to deliver. An entry whose `bytes` are undefined is the end of the stream. */
+  /** The chunks that must be delivered. An entry whose `bytes` are undefined is the end of the stream. */
   readonly #queue: { readonly bytes: Buffer | undefined; readonly due: number }[] = []
   #heldBytes = 0
   #held = false

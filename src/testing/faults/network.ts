@@ -8,13 +8,13 @@ import { listen } from '../../runtime/listen.ts'
 
 /** A fault. It lasts until its `end()` or the proxy's `heal()` is called. */
 export interface Fault {
-  /** Ends this fault; idempotent. */
+  /** Ends this fault. Further calls have no effect. */
   end(): void
 }
 
 /** An open TCP connection through the proxy. */
 export interface ProxiedConnection {
-  /** The number of the connection, in the order in which the connections were opened. */
+  /** The number of the connection. Connections are numbered in the order in which they are opened. */
   readonly number: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Thrown when the server rejects the body of a request. Usually the HTTP response has the status `code`. If the uid of the AdmissionReview
- * is already known, the response is an AdmissionReview that denies the request.
+ * Thrown when the server rejects the body of a request. Usually, the HTTP response has the status `code`. If the server already knows the
+ * uid of the AdmissionReview, the response is an AdmissionReview that denies the request.
  */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'

@@ -1,6 +1,6 @@
 /**
- * Collects the chunks of a body in one growing buffer. A separate buffer for each small chunk could take a hundred times the memory of the
- * chunk.
+ * Collects the chunks of a body in one growing buffer. If each small chunk had a separate buffer, the buffers could take a hundred times
+ * the memory of the chunks.
  */
 
 /** Initial size of the buffer in bytes. Most bodies arrive completely in one chunk of at most this size. */
@@ -11,7 +11,7 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected the number of bytes that `Content-Length` announces. The buffer starts small, and grows while bytes arrive. */
+  /** @param expected the number of bytes in the header `Content-Length`. The buffer starts small, and grows while bytes arrive. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -20,7 +20,7 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size that the buffer gets when `more` further bytes are added. */
+  /** Returns the size of the buffer after `more` further bytes have been added. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
@@ -45,8 +45,8 @@ export class GrowingBytes {
   }
 
   /**
-   * Frees the memory immediately. Otherwise it could remain allocated for long: buffers are outside the JavaScript heap, so their size does
-   * not trigger a garbage collection.
+   * Frees the memory immediately. Otherwise, the memory could remain allocated for long. A buffer is outside the JavaScript heap, so its
+   * size does not trigger a garbage collection.
    */
   free(): void {
     freeBytes(this.#bytes)

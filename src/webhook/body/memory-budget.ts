@@ -1,7 +1,7 @@
 /**
- * Limits the memory of all requests in flight. A request waits when the budget has no room for it. The connection of a waiting request is
- * not read, so TCP flow control makes the client wait, too. A part of the budget is a reserve for the request that has waited longest. The
- * reserve has room for any request, so at least one request can always finish.
+ * Limits the memory of all requests in flight. A request waits when the budget has no room for it. The server does not read from the
+ * connection of a waiting request, so TCP flow control makes the client wait as well. A part of the budget is a reserve for the request
+ * that has waited longest. The reserve has room for any request, so at least one request can always finish.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 
@@ -21,7 +21,7 @@ export const requestCost = 16 * 1024
 
 /**
  * Limits for slow clients. They apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
- * the response at any speed. After that, its average speed must be at least `bytesPerMs`, which an API server exceeds.
+ * the response at any speed. After that, its average speed must be at least `bytesPerMs`. An API server is faster than this.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
@@ -34,7 +34,7 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** Ranks of requests. A request waits while another request with the same or a lower rank number is waiting. */
+/** Ranks of requests. A request waits while another request is waiting whose rank number is the same or lower. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 
@@ -60,7 +60,7 @@ export class MemoryBudget {
   #used = 0
   /** The request that holds the reserve. */
   #holder: Charge | undefined
-  /** The waiting requests in order of arrival. Small requests do not wait behind large ones. */
+  /** The waiting requests in order of arrival. Small requests do not have to wait until the large requests before them get their memory. */
   readonly #waiting: Waiting[] = []
   readonly #withPeers = new Set<Charge>()
   #check: Timer | undefined
@@ -87,8 +87,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when a request with the same or a lower rank number is
-   * waiting. The request that holds the reserve always gets the memory.
+   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when another request is waiting whose rank number is the
+   * same or lower. The request that holds the reserve always gets the memory.
    */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
@@ -99,7 +99,7 @@ export class MemoryBudget {
     return true
   }
 
-  /** Counts `bytes` that have already been allocated, even if the budget has no room for them. */
+  /** Counts bytes that have already been allocated, even if the budget has no room for them. */
   force(charge: Charge, bytes: number): void {
     if (charge !== this.#holder) this.#used += bytes
   }
@@ -140,7 +140,7 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    // A request never overtakes a waiting request of the same or a lower rank number.
+    // A request never gets memory before a waiting request whose rank number is the same or lower and which arrived earlier.
     let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
       const rank = rankOf(waiting.charge, waiting)
@@ -159,8 +159,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Moves the request that holds the reserve to the memory outside the reserve, if there is room. The reserve is then free for the request
-   * that has waited longest. Without the move, even a small request of a slow client would hold the whole reserve until the request ends.
+   * If there is room outside the reserve, moves the request that holds the reserve to that memory. The reserve is then free for the request
+   * that has waited longest. Otherwise, even a small request of a slow client would hold the whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
@@ -169,7 +169,7 @@ export class MemoryBudget {
     this.#holder = undefined
   }
 
-  /** Evicts requests of slow clients as long as other requests wait for memory. */
+  /** While other requests wait for memory, evicts requests of slow clients. */
   #watchPeers(): void {
     if (this.#check !== undefined || this.#waiting.length === 0 || this.#withPeers.size === 0) return
     this.#check = this.#clock.after(checkMs, () => {
@@ -211,7 +211,7 @@ export class Charge {
   }
 
   /**
-   * Reserves `bytes` more and returns true. Returns false, without a reservation, when the request has to wait. The caller then calls
+   * Reserves `bytes` more and returns true. If the request has to wait, nothing is reserved, and the result is false. The caller then calls
    * `growLater`. `isPart` is true when the bytes are for one chunk of a body.
    */
   grow(bytes: number, isPart = false): boolean {
@@ -220,12 +220,12 @@ export class Charge {
     return true
   }
 
-  /** Reserves `bytes` more as soon as there is room, and then calls `onRoom`. After `release`, `onRoom` is never called. */
+  /** Reserves `bytes` more as soon as there is room, and then calls `onRoom`. After a call of `release`, `onRoom` is never called. */
   growLater(bytes: number, onRoom: () => void, isPart = false): void {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
-  /** Counts `bytes` that have already been allocated, even if the budget has no room for them. */
+  /** Counts bytes that have already been allocated, even if the budget has no room for them. */
   force(bytes: number): void {
     if (this.#released) return
     this.#budget.force(this, bytes)
@@ -262,7 +262,7 @@ export class Charge {
     this.#onEvicted?.()
   }
 
-  /** Releases all memory of the request; idempotent. */
+  /** Releases all memory of the request. Further calls have no effect. */
   release(): void {
     if (this.#released) return
     this.#released = true

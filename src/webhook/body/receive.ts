@@ -50,10 +50,7 @@ interface ReceiveOptions {
 const leastChunkBytes = 64
 const freeChunks = 256
 
-/**
- * Replaces fastify's JSON parser: the bytes of a body count against the memory budget while they arrive, and routes receive the unparsed
- * bytes.
- */
+/** Replaces fastify's JSON parser. While a body arrives, its bytes count against the memory budget. Routes receive the unparsed bytes. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
   // The state is a property of the request. A `Map` with requests as keys would cost the garbage collector more than the requests
   // themselves.
@@ -83,7 +80,7 @@ class Receiver implements Received {
   readonly #timeout: unknown
   readonly #options: ReceiveOptions
   readonly #done: (error: Error | null, bytes?: Buffer) => void
-  /** The `Content-Length`; without this header, the size limit. */
+  /** The `Content-Length`. If the header is absent, this is the size limit. */
   readonly #announced: number
   #size = 0
   #chunks = 0
@@ -121,14 +118,14 @@ class Receiver implements Received {
     // The client has closed the connection or sent invalid HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
     request.on('close', () => {
-      // 'close' is also emitted after 'end', when the complete request may still be waiting for memory.
+      // 'close' is also emitted after 'end'. The complete request may then still be waiting for memory.
       if (!request.complete) this.#settle(gone())
     })
   }
 
   #add(chunk: Buffer): void {
-    // The remaining chunks of a rejected body are read and dropped, because some clients read the response only after they have sent the
-    // whole body.
+    // The remaining chunks of a rejected body are read and dropped. Some clients read the response only after they have sent the whole
+    // body.
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
@@ -137,7 +134,7 @@ class Receiver implements Received {
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
     if (this.#bytes === undefined) {
-      // Most bodies arrive in one chunk, which is then used without a copy.
+      // Most bodies arrive in one chunk. Such a chunk is used without a copy.
       if (this.#size === this.#announced && this.#size <= smallBytes) {
         this.#only = chunk
         return
@@ -186,8 +183,8 @@ class Receiver implements Received {
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // A request that waits for memory is rejected only at its deadline. After an earlier rejection with `Retry-After`, the API server would
-    // send the whole request again, and the new request might have to wait, too.
+    // A request that waits for memory is rejected only at its deadline. If it were rejected earlier with `Retry-After`, the API server
+    // would send the whole request again, and the new request might have to wait as well.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout, clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))

@@ -8,8 +8,8 @@ import { expectEarlyRequest, longAnswer } from '../../runtime/early-request.ts'
 const bytesPerTurn = 256 * 1024
 
 /**
- * Sends a JSON response. A long response is split, and one chunk is written in each iteration of the event loop: TLS encrypts each write
- * synchronously, and would otherwise block other requests.
+ * Sends a JSON response. TLS encrypts each write synchronously, and a long write would block other requests. Therefore, a long response is
+ * split, and one chunk is written in each iteration of the event loop.
  */
 export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send' | 'raw'>, answer: string | Buffer): unknown {
   if (answer.length > longAnswer) expectEarlyRequest(reply.raw.socket)

@@ -37,7 +37,7 @@ export interface CombinedWebhook {
   /** The `name` that the webhooks declare; empty when they declare no name. */
   readonly name: string
   readonly filters: WebhookFilters
-  /** For each operation, the webhooks that have this operation, in the order in which they are declared. */
+  /** For each operation, the webhooks that are called for this operation, in the order in which they are declared. */
   readonly webhooks: Readonly<Record<Operation, OrderedWebhooks>>
   /** The path and operations of the mutating webhook. If `operations` is empty, no mutating webhook is registered. */
   readonly mutating: { readonly path: string; readonly operations: readonly Operation[] }
@@ -68,8 +68,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // The definitions for all versions of a kind with a schema get the same key below. `combine` needs them together to create one webhook
-  // for each version.
+  // All definitions of one kind with a schema get the same key below, whatever their versions are. `combine` needs these definitions
+  // together, because it creates one webhook for each version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
@@ -99,7 +99,8 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
       (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
     )
   const hasSchema = schemaKind !== undefined
-  // A webhook is registered only for operations that the schema or a handler needs. Further calls would only slow down the API server.
+  // A webhook is registered only for the operations that the schema or a handler needs. Calls for other operations would only slow down the
+  // API server.
   const mutates = (operation: Operation): boolean =>
     mutable.has(operation) && (hasSchema || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
@@ -136,8 +137,8 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns whether the mutating webhook rejects invalid objects (see `refuseInvalidEarly` in settings.ts). Default: true for a kind with a
- * schema. If one webhook declares false, false applies to all of them.
+ * Returns true if the mutating webhook rejects invalid objects (see `refuseInvalidEarly` in settings.ts). Default: true for a kind with a
+ * schema. If one webhook declares false, the result is false for all of them.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)

@@ -20,27 +20,27 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * The object of an admission request. On CREATE it has no `resourceVersion`. In a mutating webhook it also has no `uid`, no
- * `creationTimestamp` and, with `generateName`, no name: the API server sets these fields between the mutating and the validating webhooks.
- * For a namespaced type, the namespace is always set.
+ * The object of an admission request. On CREATE it has no `resourceVersion`. In a mutating webhook it also has no `uid` and no
+ * `creationTimestamp`. With `generateName`, it has no name in a mutating webhook. The API server sets these fields between the mutating and
+ * the validating webhooks. For a namespaced type, the namespace is always set.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }
   : T
 
 /**
- * The result of a handler. An empty list allows the request. A failure `Status` denies the request and is returned to the user unchanged,
- * e.g. `failure(403, 'Forbidden', …)`.
+ * The result of a handler. An empty list allows the request. If the result is a failure `Status`, e.g. `failure(403, 'Forbidden', …)`, the
+ * request is denied, and the user gets this `Status` unchanged.
  */
 export type Verdict = readonly FieldError[] | Status
 
 /**
- * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen: handlers
- * return a changed copy.
+ * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen, so
+ * handlers return a changed copy.
  *
  * Several webhooks, of one operator or of several, may have handlers for the same type. They are called in the order in which they are
- * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected; a failure `Status`
- * ends the validation.
+ * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected. If a handler
+ * returns a failure `Status`, no further validation handler is called.
  */
 export interface WebhookHandlers<T> {
   /**
@@ -50,9 +50,9 @@ export interface WebhookHandlers<T> {
    */
   default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
-   * Validates what the schema cannot express, without reading the cluster. `old` is defined for an update. The handler is also called for
-   * an object that the schema rejects, because the user should get all errors at the same time. If it throws for such an object, the
-   * exception is ignored.
+   * Validates rules that the schema cannot express, without reading the cluster. `old` is defined for an update. The handler is also called
+   * for an object that the schema rejects, because the user should get all errors at the same time. If the handler throws an exception for
+   * such an object, the exception is ignored.
    */
   validate?(
     object: DeepReadonly<Incoming<T>>,
@@ -69,7 +69,7 @@ export interface WebhookHandlers<T> {
   validateDelete?(object: DeepReadonly<T>, context: AdmissionContext<T>): Awaitable<Verdict>
 }
 
-/** The handlers and settings of a webhook for one type or subresource. The handlers have no static object types. */
+/** The handlers and settings of a webhook for one type or subresource. The handlers have no static types for their objects. */
 export interface WebhookDefinition {
   readonly type: ResourceType
   /** The name of the subresource; empty for a webhook on the objects of the type themselves. */
@@ -123,8 +123,8 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
 }
 
 /**
- * Returns the operations for which the API server calls the webhook. Default for a subresource: the operation of its requests. Default for
- * the objects of a type: the operations that the schema or the handlers need.
+ * Returns the operations for which the API server calls the webhook. The default for a subresource is the operation of its requests. The
+ * default for the objects of a type are the operations that the schema or the handlers need.
  */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
@@ -142,7 +142,7 @@ function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
   return handlesContent(handlers) || handlers.validateDelete !== undefined
 }
 
-/** Returns whether there is a handler that defaults or validates objects. A webhook with only `validateDelete` has none. */
+/** Returns true if a handler defaults or validates objects. A webhook with only `validateDelete` has no such handler. */
 function handlesContent({ default: fill, validate, validateInCluster }: WebhookHandlers<JsonObject>): boolean {
   return (fill ?? validate ?? validateInCluster) !== undefined
 }

@@ -1,4 +1,4 @@
-/** `matchConditions`: CEL expressions. The API server calls the webhook only if all of them are true. */
+/** `matchConditions`: CEL expressions. The API server calls the webhook only if all expressions are true. */
 import type { JsonObject } from '../../api/json.ts'
 import { qualifiedName } from '../../api/name-syntax.ts'
 import { dynamicValue } from '../../cel/types/dynamic-value.ts'
@@ -33,7 +33,7 @@ function expressionProblem(expression: string): string | undefined {
   if (expression.trim() === '') return 'must not be empty'
   const compiled = compileMatchCondition(expression.trim())
   if ('problem' in compiled) return compiled.problem
-  // The API server accepts `namespaceObject` in match conditions of webhooks, but its value is always null there.
+  // The API server accepts `namespaceObject` in match conditions of webhooks, but its value there is always null.
   return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
 }
 

@@ -21,8 +21,8 @@ import { matchConditionProblems } from './match-condition.ts'
  */
 export interface WebhookFilters {
   /**
-   * At most 64 CEL expressions. The API server calls the webhook only for requests for which all expressions are true. The expressions can
-   * use `object`, `oldObject`, `request` and `authorizer`, and are compiled when the webhook is defined.
+   * At most 64 CEL expressions. The API server calls the webhook only if all expressions are true for the request. The expressions can use
+   * `object`, `oldObject`, `request` and `authorizer`. They are compiled when the webhook is defined.
    */
   readonly matchConditions?: readonly MatchCondition[]
   /**
@@ -47,9 +47,10 @@ export interface WebhookFilters {
 
 export interface WebhookSettings extends WebhookFilters {
   /**
-   * The operations for which the webhook is called. Default: `CREATE` and `UPDATE` if there is a schema or a handler other than
-   * `validateDelete`, and `DELETE` if there is a `validateDelete`. For a subresource, the default is the operation of its requests:
-   * `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, `UPDATE` for all others.
+   * The operations for which the webhook is called. Default for the objects of a type: `CREATE` and `UPDATE` if there is a schema or a
+   * handler other than `validateDelete`; also `DELETE` if there is a `validateDelete`. Default for a subresource: the operation of its
+   * requests. This is `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, and
+   * `UPDATE` for all others.
    */
   readonly operations?: readonly Operation[]
   /**
@@ -63,7 +64,7 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly timeoutSeconds?: number
   /**
-   * The API server's reaction when the call of the webhook fails: `Fail` (default) rejects the request, `Ignore` allows it. If several
+   * The API server's reaction when the call of the webhook fails. `Fail` (default) rejects the request, and `Ignore` allows it. If several
    * webhooks are combined into one entry of the webhook configuration, `Ignore` applies only if all of them set it.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'
@@ -73,15 +74,15 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /**
-   * `IfNeeded`: when a webhook that was called later has changed the object, the API server calls the mutating webhook again. The handler
-   * `default` is then called again, too. Default `Never`.
+   * `IfNeeded`: if a later webhook has changed the object, the API server calls the mutating webhook again, and the handler `default` is
+   * called again. Default `Never`.
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
-   * True: the mutating webhook rejects an invalid object, with the errors of the schema and of the handlers together. False: the API server
-   * validates the object with the schema before it calls the validating webhook. For an object that violates the schema, the user then gets
-   * only the errors of the schema. Default: true for a kind with a schema, false for other types. If several webhooks are combined and one
-   * of them declares false, false applies to all of them.
+   * True: the mutating webhook rejects an invalid object, and returns the errors of the schema and of the handlers together. False: the API
+   * server validates the object with the schema before it calls the validating webhook. If the object violates the schema, the user then
+   * gets only the errors of the schema. Default: true for a kind with a schema, false for other types. If several webhooks are combined and
+   * one of them declares false, false applies to all of them.
    */
   readonly refuseInvalidEarly?: boolean
   /**
@@ -125,7 +126,7 @@ const checkInstance = hasOptions(webhookChecks, [], { mayHaveOthers: true })
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-  // A webhook may be an instance of a class with handlers as its methods. Such an instance may have other fields, too.
+  // A webhook may be an instance of a class whose methods are the handlers. Such an instance may have other fields.
   const check = Object.getPrototypeOf(settings) === Object.prototype ? checkWebhook : checkInstance
   refuseWebhook(about, check(settings, ''))
   const problems = [

@@ -35,7 +35,7 @@ export interface PodAttachOptions extends Omit<PodExecOptions, 'kind' | 'command
 export interface PodPortForwardOptions {
   apiVersion: 'v1'
   kind: 'PodPortForwardOptions'
-  /** Absent when the client uses a protocol that negotiates the ports later. */
+  /** Absent when the client uses a protocol in which the ports are negotiated after the request. */
   ports?: number[]
 }
 

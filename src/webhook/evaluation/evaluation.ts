@@ -41,19 +41,22 @@ export interface Evaluation {
    * @throws {BodyRefused} when the object exceeds the limits on values and nesting.
    */
   begin(call: { readonly signal: AbortSignal }): Awaitable<Found>
-  /** Returns the objects to pass to the handlers. */
+  /** Returns the objects that are passed to the handlers. */
   objects(): Awaitable<ReviewedObjects>
   /** Replaces the object with the result of a handler, validates it with the schema, and returns the errors. */
   change(object: JsonObject): Awaitable<ErrorList>
   /** Serializes the response. If a mutating webhook allows the request, adds the patch from the original object to the current object. */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
-  /** Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Idempotent. */
+  /**
+   * Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Further calls
+   * have no effect.
+   */
   close(): void
 }
 
 /**
- * Calls `next` with `value`, or with the value that it resolves to. A value that is not a promise is passed synchronously, because a
- * promise costs more time than most reviews take.
+ * Calls `next` with the value. If `value` is a promise, `next` is called with its result. If it is not a promise, `next` is called
+ * synchronously, because a promise costs more time than most reviews take.
  */
 export function whenReady<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value)

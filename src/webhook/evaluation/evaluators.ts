@@ -12,8 +12,8 @@ import { ReviewThreads } from './review-threads.ts'
 /**
  * Creates the evaluation of the review in a request body.
  *
- * @throws {MalformedReview} when the body is not an AdmissionReview. If a worker thread evaluates the review, this function does not throw:
- * `Evaluation.begin` throws the error later.
+ * @throws {MalformedReview} when the body is not an AdmissionReview. If a worker thread evaluates the review, `Evaluation.begin` throws
+ *   this error instead.
  */
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 

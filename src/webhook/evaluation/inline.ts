@@ -54,8 +54,8 @@ export class InlineEvaluation implements Evaluation {
     const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
-    // The API server calls a validating webhook only for objects that the schema accepts, but another client of this server may send an
-    // invalid object. The schema therefore validates the object here, so that the handlers receive only valid objects.
+    // The API server calls a validating webhook only for objects that the schema accepts. Another client of this server may send an invalid
+    // object. Therefore, the schema validates the object here, and the handlers receive only valid objects.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)

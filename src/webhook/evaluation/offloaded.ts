@@ -27,7 +27,7 @@ export class OffloadedEvaluation implements Evaluation {
   #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
-  /** The object that the handlers received, or the last result of a handler. */
+  /** The object that the handlers received. After a handler has returned another object, this is the last returned object. */
   #object: JsonObject | undefined
 
   /** @param bytes the body, whose memory is transferred to the worker thread. */
@@ -72,7 +72,7 @@ export class OffloadedEvaluation implements Evaluation {
 
   close(): void {
     const thread = this.#thread
-    // After the release, another review may use the thread, so this evaluation must not use it again.
+    // After the release, another review may use the thread. This evaluation must therefore not use it again.
     this.#thread = undefined
     if (thread !== undefined) this.#options.threads.release(thread)
   }
@@ -88,7 +88,7 @@ export class OffloadedEvaluation implements Evaluation {
     return this.#thread
   }
 
-  /** Parses and freezes an object, and lets other requests run after every `valuesPerTurn` values. */
+  /** Parses and freezes an object. Other requests can run after every `valuesPerTurn` values. */
   async #read(json: ArrayBuffer | undefined): Promise<JsonObject | undefined> {
     if (json === undefined) return undefined
     const reader = new JsonReader(Buffer.from(json).toString('utf8'), { freeze: true })
@@ -102,7 +102,7 @@ export class OffloadedEvaluation implements Evaluation {
   }
 }
 
-/** Returns an ArrayBuffer that contains only these bytes, because a transfer to a thread always moves a whole ArrayBuffer. */
+/** Returns an ArrayBuffer that contains only these bytes. A transfer to a thread always moves a whole ArrayBuffer. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer

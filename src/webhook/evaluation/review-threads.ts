@@ -1,9 +1,11 @@
 /**
  * A pool of worker threads that evaluate large reviews. Threads start on demand and are terminated after an idle period.
  *
- * Parsing in slices on the main thread would not be enough: validation, error messages and the patch also visit the whole object, and
- * matching a single string with a pattern of the schema may take long. The threads return objects as JSON, which the main thread parses in
- * slices. A structured clone would have to be read in one step, and half a million values would block the event loop.
+ * It would not be enough to parse in slices on the main thread. Validation, error messages and the patch also visit the whole object, and
+ * matching a single string with a pattern of the schema may take long.
+ *
+ * The threads return objects as JSON, which the main thread parses in slices. A structured clone would have to be read in one step, and an
+ * object with half a million values would block the event loop.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -116,8 +118,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread is started only if fewer threads are starting than reviews are waiting. Threads that were started for aborted reviews
-        // are counted, too. Otherwise, a busy machine might start more and more threads, and none of them would become ready.
+        // A thread is started only if fewer threads are starting than reviews are waiting. A thread that was started for an aborted review
+        // still counts as starting. Otherwise, a busy machine might start more and more threads, and none of them would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

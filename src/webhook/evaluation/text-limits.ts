@@ -4,13 +4,13 @@ import { maxNesting } from '../../schema/depth.ts'
 
 /**
  * The limits of a review. `levels` is the nesting limit of the schema validation, plus the levels of the AdmissionReview around the object.
- * `values` is the number of values in two objects of 1.5 MiB, if each value with its name takes six bytes. 1.5 MiB is the limit of etcd.
+ * `values` is the number of values in two objects of 1.5 MiB (the limit of etcd), if each value with its name takes six bytes.
  */
 const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
 
 /**
- * Returns the limit that the JSON exceeds, e.g. `500000 values`; undefined when it exceeds none. Only brackets and commas are counted;
- * invalid JSON is detected later by the parser.
+ * Returns the limit that the JSON exceeds, e.g. `500000 values`; undefined when it exceeds none. Only brackets and commas are counted.
+ * Invalid JSON is detected later by the parser.
  */
 export function excessOf(bytes: Uint8Array, limits: Readonly<Record<'levels' | 'values', number>> = textLimits): string | undefined {
   const { values, levels } = new ValueScan().scan(bytes, 0, bytes.length, limits.values, limits.levels)

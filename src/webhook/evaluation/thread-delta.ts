@@ -1,14 +1,13 @@
 /**
  * The format in which the main thread sends the result of a handler to the worker thread. The worker thread already has the original object
- * that the handler received. The main thread therefore sends only the differences between the result and the original.
+ * that the handler received. Therefore, the main thread sends only the differences between the result and the original.
  *
  * The original is frozen, so a handler must copy a list or object to change it. If the result and the original contain the same reference,
- * the list or object is therefore unchanged. The main thread does not read or send the contents of an unchanged list or object, however
- * large it is.
+ * this list or object is unchanged. The main thread does not read or send its contents, however large they are.
  *
  * The format is JSON. A scalar is written as it is. `[1,…]` is a list of items, and `[2,key,value,…]` is an object. `[0]` stands for the
- * value at the same path of the original object. `[0,3]` in a list stands for an item that a handler has moved: the fourth item of the list
- * at the same path of the original object.
+ * value at the same path of the original object. In a list, `[0,3]` stands for an item that a handler has moved: the fourth item of the
+ * list at the same path of the original object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
@@ -21,7 +20,7 @@ const same = '[0]'
 
 /**
  * Returns a generator that serializes `value` relative to `base`, and freezes `value`. The generator yields after every `count` values, so
- * that other reviews can be processed in between. A key whose value is undefined counts as absent.
+ * that other reviews can run in between. A key whose value is undefined counts as absent.
  */
 export function* writeDelta(value: JsonObject, base: JsonObject, count: number): Generator<undefined, string> {
   return yield* new DeltaWriter(count).container(value, base)
@@ -81,7 +80,10 @@ class DeltaWriter {
     return isSame ? same : `${text}]`
   }
 
-  /** Returns a map from the lists and objects in the original list to their indexes. The handler may have moved these items. */
+  /**
+   * Returns a map from the lists and objects in the original list to their indexes. The map is needed because the handler may have moved
+   * these items.
+   */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()
     for (const [index, item] of list.entries()) {

@@ -22,7 +22,8 @@ export interface WorkerCalls {
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
    * Replaces the object, validates the new object with the schema, and returns the errors. `delta` is the result of `writeDelta` relative
-   * to the current object. The current object is the object that `objects` returned or, after a `change`, the new object of that `change`.
+   * to the current object. The current object is the new object of the last `change`. Before the first `change`, it is the object that
+   * `objects` returned.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
@@ -79,8 +80,8 @@ const calls: WorkerCalls = {
 }
 
 /**
- * Lowers the priority of this thread, so small reviews on the main thread take precedence. Only on Linux does a thread have its own
- * priority; on other systems this would change the priority of the process.
+ * Lowers the priority of this thread, so that small reviews on the main thread take precedence. Only on Linux does a thread have its own
+ * priority. On other systems, this function does nothing, because the priority of the whole process would change.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return

@@ -1,4 +1,4 @@
-/** The process's cache of informers, for webhook handlers. A read throws while the informer of its type has not synced. */
+/** The process's cache of informers, as webhook handlers use it. A read throws while the informer of its type has not synced. */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
@@ -12,7 +12,7 @@ import { viewOf } from '../../cache/view.ts'
 export interface ProcessCache extends CacheReader {
   /** Returns the informer of the type. Starts to watch the type, unless the process already watches it. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  /** The namespaces that the cache is limited to; empty if it is not limited. */
+  /** The namespaces to which the cache is limited; empty if it is not limited. */
   readonly namespaces: readonly string[]
 }
 
@@ -31,8 +31,8 @@ export class AdmissionCache implements CacheReader {
   /**
    * Lists objects from the cache.
    *
-   * @throws {ProreusError} `PRO_INPUT` when `options` name no namespace and the cache is limited to certain namespaces. Otherwise, a
-   * handler that checks all objects of a type would silently check only some of them. A view with its own `namespaces` can be listed.
+   * @throws {ProreusError} `PRO_INPUT` when the cache is limited to certain namespaces and `options` contain no namespace. Otherwise, a
+   *   handler that checks all objects of a type would silently check only some of them. A view with its own `namespaces` can be listed.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)

@@ -28,8 +28,8 @@ class Collected {
 /**
  * The context that the `default` and `validate` handlers of all webhooks share.
  *
- * This is a class, not an object literal with getters. V8 would create a hidden class for each such literal, and the hidden class would
- * keep the whole request in memory until the next full garbage collection. Values that few handlers use are created on first use.
+ * This is a class and not an object literal with getters, because V8 would create a hidden class for each such literal. This hidden class
+ * would keep the whole request in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
 export class HandlerContext implements Context {
   readonly operation: Context['operation']
@@ -60,8 +60,8 @@ export class HandlerContext implements Context {
   }
 
   /**
-   * Returns the context for the `validateInCluster` and `validateDelete` handlers of one webhook. Warnings and annotations are collected
-   * together with those of this context.
+   * Returns the context for the `validateInCluster` and `validateDelete` handlers of one webhook. Both contexts collect their warnings and
+   * annotations in the same place.
    */
   of(webhook: OperatorWebhook): AdmissionContext<JsonObject> {
     return new ClusterContext(webhook, this.#request, this.oldObject, this.#call, this.#collected)
@@ -96,7 +96,7 @@ export class HandlerContext implements Context {
     return (key, value) => this.#audit(key, value)
   }
 
-  /** Returns the collected warnings, without duplicates, and the audit annotations; undefined when there are none. */
+  /** Returns the collected warnings, without duplicates, and the collected audit annotations. Returns undefined when there are none. */
   collected(): Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'> | undefined {
     const { warnings, annotations } = this.#collected
     if (warnings === undefined && annotations === undefined) return undefined
@@ -142,8 +142,8 @@ class ClusterContext extends HandlerContext implements AdmissionContext<JsonObje
 }
 
 /**
- * Returns a view of the cache that is limited to the types that the webhook declares. Without this limit, a read of another type would work
- * only in processes in which another controller or webhook watches that type.
+ * Returns a view of the cache that is limited to the types that the webhook declares. Without this limit, a read of an undeclared type
+ * would work only in processes in which another controller or webhook watches that type.
  */
 function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
   return new DeclaredCache(cache, reads, (unknown) => {

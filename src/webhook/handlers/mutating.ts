@@ -52,7 +52,7 @@ async function callHandlers(
 }
 
 /**
- * Calls the `default` handlers one after another, and returns the resulting object with its schema errors. When a field of the object has a
+ * Calls the `default` handlers one after another. Returns the resulting object with its schema errors. When a field of the object has a
  * value of the wrong type, no further handler is called.
  */
 export async function applyDefaultHandlers(
@@ -68,7 +68,7 @@ export async function applyDefaultHandlers(
     try {
       object = asObject(await handlers.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
-      // An exception is ignored if the object has schema errors, because these errors have probably caused it.
+      // If the object has schema errors, an exception is ignored, because these errors have probably caused it.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break
@@ -85,7 +85,7 @@ function asObject(result: unknown): JsonObject {
 
 /**
  * Returns the errors of the schema and of the `validate` handlers. If the schema accepts the object and a `validate` handler rejects it,
- * the `validateInCluster` handlers are called, too, so that the user gets all errors at the same time.
+ * the `validateInCluster` handlers are also called, so that the user gets all errors at the same time.
  */
 async function validateEarly(
   { webhooks: byOperation, reads }: CombinedWebhook,

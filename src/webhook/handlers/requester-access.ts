@@ -7,13 +7,13 @@ import type { ResourceAccess } from '../../client/is-allowed.ts'
 import { isAllowed } from '../../client/is-allowed.ts'
 import type { AccessAttributes } from '../definition/context.ts'
 
-/** Milliseconds for which a granted permission is cached: long enough for one `kubectl apply` of many objects. */
+/** Milliseconds for which a granted permission is cached. The time is sufficient for one `kubectl apply` of many objects. */
 const allowedMs = 5_000
 /**
  * Milliseconds for which a denied permission is cached. The time is short, so that a new permission takes effect when the user tries again.
  */
 const deniedMs = 1_000
-/** Maximum number of cached results. Each of them consists of a digest, a boolean and a time; all together take about 200 KiB. */
+/** Maximum number of cached results. Each result consists of a digest, a boolean and a time. All results together take about 200 KiB. */
 const maxEntries = 1_000
 
 interface Answer {
@@ -48,7 +48,7 @@ export class AccessReviews {
   }
 
   #remember(key: string, answer: Answer): void {
-    // Deleting the old entry first moves the renewed entry to the end of the insertion order.
+    // The old entry is deleted first. The new entry is then the last one in the order of insertion.
     this.#answers.delete(key)
     if (this.#answers.size >= maxEntries) this.#answers.delete(this.#answers.keys().next().value!)
     this.#answers.set(key, answer)

@@ -1,4 +1,7 @@
-/** Combines the results of several validation handlers. Errors are collected; a failure `Status` ends the validation. */
+/**
+ * Combines the results of several validation handlers. Errors are collected. When a handler returns a failure `Status`, no further handler
+ * is called.
+ */
 import type { ErrorList } from '../../api/error-list.ts'
 import { addErrors, isEmpty, noErrors, omission } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -14,8 +17,8 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { HandlerContext } from './handler-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. An exception of a handler is ignored if the object already has errors, either `known`
- * errors of the schema or errors of an earlier handler: the invalid object has probably caused the exception.
+ * Returns the errors of all `validate` handlers. If the object already has errors, an exception of a handler is ignored, because the
+ * invalid object has probably caused it. These errors are `known` errors of the schema, or errors of an earlier handler.
  */
 export async function ownErrors(
   webhooks: OrderedWebhooks,
@@ -36,7 +39,7 @@ export async function ownErrors(
   return own
 }
 
-/** Returns `errors` and the errors of all `validateInCluster` handlers; or the failure `Status`, if a handler returns one. */
+/** Returns `errors` and the errors of all `validateInCluster` handlers. If a handler returns a failure `Status`, returns this `Status`. */
 export function admissionVerdict(
   webhooks: OrderedWebhooks,
   object: JsonObject,
@@ -48,7 +51,7 @@ export function admissionVerdict(
   )
 }
 
-/** Returns the errors of all `validateDelete` handlers; or the failure `Status`, if a handler returns one. */
+/** Returns the errors of all `validateDelete` handlers. If a handler returns a failure `Status`, returns this `Status`. */
 export function deletionVerdict(webhooks: OrderedWebhooks, object: JsonObject, context: HandlerContext): Promise<CombinedVerdict> {
   return collect(webhooks, context, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), context.of(webhook)))
 }
@@ -70,8 +73,8 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // An exception fails the webhook call, and with `failurePolicy: Ignore` the API server then allows the request. If other handlers
-      // have found errors, the exception is therefore ignored, so that the request is denied.
+      // An exception makes the webhook call fail. With `failurePolicy: Ignore`, the API server would then allow the request. Therefore, the
+      // exception is ignored if other handlers have found errors, and the request is denied.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }

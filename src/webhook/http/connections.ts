@@ -1,5 +1,6 @@
 /**
- * The open connections of a server. Limits the number of connections and the time of slow clients, and closes the connections on shutdown.
+ * The open connections of a server. This module limits the number of connections and the time of slow clients. It closes the connections
+ * when the server stops.
  */
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
@@ -13,9 +14,9 @@ import type { ConnectionLimits } from './limits.ts'
  * carry no request.
  *
  * The server does not close these connections at once. An overloaded server may still be completing TLS handshakes, and a client sends its
- * request only after its handshake. A handshake without a request does not prolong the period: otherwise clients that send nothing could
- * delay the stop until the deadline. `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections
- * that never carried a request.
+ * request only after its handshake. A handshake without a request does not prolong the period. Otherwise, clients that send nothing could
+ * delay the stop until the deadline. The `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for
+ * connections that never carried a request.
  */
 const quietMs = 1000
 
@@ -32,9 +33,9 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses to unanswered requests. They are in an array, because a `Set` would keep finished responses in memory: when a `Set`
-   * grows, V8 replaces its hash table. The replaced table still refers to its entries and to the new table, and V8 may free it only in the
-   * next full garbage collection.
+   * The responses that are not complete yet. They are in an array, because a `Set` would keep finished responses in memory. When a `Set`
+   * grows, V8 replaces its hash table. The old table still refers to its entries and to the new table, and V8 may free the old table only
+   * in the next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
   /** The time of the last of these events: the connection was opened, the connection became busy, a response ended. */
@@ -87,7 +88,8 @@ export class Connections {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('secureConnection', (socket) => this.#secured(socket))
-    // This listener must run before fastify's, because fastify's `onRequest` hook checks whether this listener has closed the connection.
+    // This listener must run before the listener of fastify, because fastify's `onRequest` hook checks whether this listener has closed the
+    // connection.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 
@@ -176,7 +178,7 @@ export class Connections {
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes busy connections whose `since` is longer ago than the time limit. Runs periodically while there are unanswered requests. */
+  /** Closes busy connections whose `since` is longer ago than the time limit. Called periodically while there are unanswered requests. */
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return
@@ -186,8 +188,8 @@ export class Connections {
   }
 
   /**
-   * Closes the connection whose loss matters least, and returns true. If every connection carries a request and no request is slow
-   * (see `longRequestMs`), no connection is closed, and the result is false.
+   * Closes the least important connection, and returns true. If every connection carries a request and no request is slow (see
+   * `longRequestMs`), no connection is closed, and the result is false.
    */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
@@ -198,8 +200,8 @@ export class Connections {
   }
 
   /**
-   * Returns a connection that has never carried a request, from the remote address with the most such connections. The result is the oldest
-   * connection with an incomplete handshake. If all handshakes are complete, the result is the oldest connection.
+   * Finds the remote address with the most connections that have never carried a request. Among these connections, returns the oldest one
+   * with an incomplete handshake. If all handshakes are complete, returns the oldest connection.
    */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
@@ -209,7 +211,7 @@ export class Connections {
   }
 
   /**
-   * Returns a connection with a slow request, from the remote address with the most such connections: the connection with the earliest
+   * Finds the remote address with the most connections whose request is slow. Among these connections, returns the one with the earliest
    * `since`. A request is slow if it is incomplete, and the `since` of its connection is longer ago than `longRequestMs`.
    */
   #slowestSender(): Connection | undefined {
@@ -264,12 +266,15 @@ function oldest(connections: Iterable<Connection>): Connection | undefined {
   return first
 }
 
-/** Returns the remote address and port; undefined for a connection that is already closed. */
+/** Returns the remote address and the remote port. Returns undefined if the connection is already closed. */
 function addressOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
 }
 
-/** Calls `listener` when the client disconnects before the response is completely written; immediately if it has already disconnected. */
+/**
+ * Calls `listener` when the client disconnects before the response is completely written. If the client has already disconnected, calls
+ * `listener` immediately.
+ */
 export function onDisconnect(response: ServerResponse, listener: () => void): void {
   const closed = (): void => {
     if (!response.writableFinished) listener()
@@ -282,9 +287,8 @@ export function onDisconnect(response: ServerResponse, listener: () => void): vo
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Counts a large response against the memory budget while the client reads the response. When the response is closed, `charge` is
- * released. If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64 KiB is not
- * counted.
+ * Counts a large response against the memory budget while the client reads the response. When the response is closed, `charge` is released.
+ * If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64 KiB is not counted.
  *
  * @param more the number of bytes that are added to `charge`. If the number is 0 or negative, no bytes are added.
  * @param bytes the size of the response.

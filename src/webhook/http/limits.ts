@@ -17,11 +17,10 @@ export const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs:
 
 export interface ConnectionLimits {
   /**
-   * Maximum number of connections. When another connection is opened, the server closes one of the following connections, in this order of
-   * preference:
+   * Maximum number of connections. When another connection is opened, the server closes the first of these connections that exists:
    *
-   * - a connection that has never carried a request, from the remote address with the most such connections. A flood of connections comes
-   *   from other remote addresses than the API server's, so the API server's connections stay open.
+   * - a connection that has never carried a request, from the remote address with the most such connections. If a flood of connections
+   *   comes from other remote addresses than the API server's, the API server's connections stay open.
    * - a connection whose request arrives slowly, from the remote address with the most such connections.
    * - the connection that has been idle longest.
    */
@@ -32,7 +31,7 @@ export interface ConnectionLimits {
    */
   readonly handshakeMs?: number
   /**
-   * Maximum number of unanswered requests on one connection; one more request closes the connection. The API server does not use
+   * Maximum number of unanswered requests on one connection. If a client sends more, the connection is closed. The API server does not use
    * pipelining.
    */
   readonly pipelined: number

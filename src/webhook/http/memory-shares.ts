@@ -30,13 +30,13 @@ export interface MemoryShares {
   readonly conversionBytes: number
   /** The maximum number of open connections. */
   readonly connections: number
-  /** The number of worker threads for large reviews, and the heap limit of each. */
+  /** The number of worker threads for large reviews, and the heap limit of each thread. */
   readonly threads: { readonly count: number; readonly heapMegabytes: number }
 }
 
 /**
- * Upper bound for the memory limit of a process whose container has no limit; see `processMemory`. All documented limits of the webhook
- * server hold with 1 GiB.
+ * Maximum memory limit that is assumed for a process whose container has no limit (see `processMemory`). With 1 GiB, all documented limits
+ * of the webhook server are possible.
  */
 const unlimitedBytes = 1024 * mebibyte
 /** The memory and the JavaScript heap of an idle process with all operators of this package. Both values were measured. */
@@ -64,16 +64,19 @@ const reserveShare = 0.8
  */
 const maxConversionBytes = 128 * mebibyte
 /**
- * The memory for a ConversionReview, as a multiple of the size of its body. The memory holds the body, the response and the object that is
- * being converted. Only one object is converted at a time.
+ * The memory for a ConversionReview, as a multiple of the size of its body. The body, the response and the object that is being converted
+ * are in memory. Only one object is converted at a time.
  */
 export const conversionCost = 2.5
 /**
- * The part of `conversionCost` that is for the one object that is being converted. If the largest object of a review needs more memory than
- * that, `conversion-route.ts` reserves the difference.
+ * The part of `conversionCost` that is for the object that is being converted. If the largest object of a review needs more memory than
+ * this part, `conversion-route.ts` reserves the difference.
  */
 export const batchCost = 0.5
-/** While an object is converted, its values are in memory twice: in the object and in the result. This was measured. */
+/**
+ * The factor by which the conversion of an object needs more memory than the object. Its values are in memory twice: in the object and in
+ * the result. The factor was measured.
+ */
 export const convertedCopies = 2
 /** The measured memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
 const connectionBytes = 66 * 1024
@@ -107,11 +110,11 @@ export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>)
 
 export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors }: ProcessMemory): MemoryShares {
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
-  // A second thread requires enough memory, and a third processor: one for each thread, and one for the event loop.
+  // A second thread requires enough memory and a third processor. Two processors are for the threads, and one is for the event loop.
   const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
   const heapBytes = Math.max(threadHeapBytes / 6, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))
-  // Parsed bodies are on the JavaScript heap, so the heap limit applies to them, too.
+  // Parsed bodies are on the JavaScript heap, so the heap limit also applies to them.
   const requestBytes = Math.floor(Math.min(left, Math.max(leastAvailableBytes / 2, heapLimitBytes - idleHeapBytes)))
   const reserveBytes = Math.floor(Math.min(requestBytes * reserveShare, requestCost + maxConversionBytes * conversionCost))
   return {

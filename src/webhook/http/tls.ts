@@ -25,7 +25,7 @@ export const tlsCipherSuites: readonly string[] = [...suites.keys()]
 export interface TlsOptions {
   /** The minimum TLS version. Default `VersionTLS12`. */
   readonly tlsMinVersion?: TlsVersion
-  /** The accepted cipher suites of TLS 1.2, by their IANA names. Default: all of `tlsCipherSuites`; no other suites are supported. */
+  /** The accepted cipher suites of TLS 1.2, by their IANA names. Default: all of `tlsCipherSuites`. No other suites are supported. */
   readonly tlsCipherSuites?: readonly string[]
 }
 

@@ -11,13 +11,13 @@ import type { PatchOperation } from './patch.ts'
 /** The `request` of an AdmissionReview, without its objects. */
 export interface AdmissionRequest {
   readonly uid: string
-  /** The kind of the object. For a subresource, it may differ from the kind of the resource, e.g. `Scale`. */
+  /** The kind of the object. For a subresource, this kind may differ from the kind of the resource, e.g. `Scale`. */
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly operation: Operation
   /**
-   * The name in the request or, if the request has none, in the metadata of the object or of the old object. Empty if the API server has
-   * not yet generated the name.
+   * The name of the object. It is the name in the request. If the request has none, it is the name in the metadata of the object or of the
+   * old object. Empty if the API server has not yet generated the name.
    */
   readonly name: string
   readonly namespace: string
@@ -108,8 +108,8 @@ function decodeReview(body: unknown): DecodedReview {
 const peekedBytes = 64 * 1024
 
 /**
- * Decodes only the beginning of a review, up to its objects. Returns undefined when the objects do not follow within `peekedBytes` or the
- * beginning is invalid.
+ * Decodes only the beginning of a review, up to its objects. Returns undefined when the beginning is invalid, or when the objects do not
+ * begin within `peekedBytes`.
  */
 export function peekRequest(body: Buffer): AdmissionRequest | undefined {
   const text = body.toString('utf8', 0, peekedBytes)

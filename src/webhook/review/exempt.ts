@@ -4,9 +4,12 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for requests that a webhook for the objects of a type must allow. Requests to subresources are exempt, because `/status`
- * must stay writable whatever the spec contains. CONNECT requests are exempt, too. An update of an object that is being deleted is exempt
- * if the update changes only the metadata: the removal of a finalizer must succeed even after the rules have become stricter.
+ * Returns true for requests that a webhook for the objects of a type must allow:
+ *
+ * - Requests to subresources, because `/status` must stay writable whatever the spec contains.
+ * - CONNECT requests.
+ * - An update that changes only the metadata of an object that is being deleted. The removal of a finalizer must succeed even after the
+ *   rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true
@@ -18,8 +21,8 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
 }
 
 /**
- * Returns the object without its metadata. The webhook applies to changes of all other fields even while the object is being deleted,
- * because a controller with a finalizer may still act on these fields.
+ * Returns the object without its metadata. Changes of all other fields are reviewed even while the object is being deleted, because a
+ * controller with a finalizer may still act on these fields.
  */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }

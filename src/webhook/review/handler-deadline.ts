@@ -21,13 +21,13 @@ export function deadlineFrom(timeout: unknown, passedMs = 0, defaultMs = webhook
   const given = typeof timeout === 'string' ? parseGoDuration(timeout) : undefined
   const ms = given === undefined || given < 0n ? defaultMs : Number(given) / 1e6
   const left = Math.max(0, ms - passedMs)
-  // The margin could exceed a very short timeout. The handlers therefore have at least half of the time that is left.
+  // The margin could exceed a very short timeout. Therefore, the handlers always have at least half of the remaining time.
   return Math.max(left - marginMs, left / 2)
 }
 
 /**
- * Resolves to the result of `work`. After `ms` milliseconds it resolves to `timedOut` instead and aborts the AbortController. A later
- * result or error of `work` is then ignored.
+ * Resolves to the result of `work`. If `work` takes longer than `ms` milliseconds, resolves to `timedOut` and aborts the AbortController. A
+ * later result or error of `work` is then ignored.
  */
 export async function withDeadline<T>(
   clock: Clock,

@@ -1,8 +1,8 @@
 /**
  * Computes a short JSON patch (RFC 6902) from one JSON value to another.
  *
- * Subtrees with the same reference are skipped, so values that a handler did not change take no time and are never in the patch. The stored
- * object therefore keeps numbers that are too large for JavaScript, and unknown fields, as the user sent them.
+ * Subtrees with the same reference are skipped. Therefore, values that a handler did not change take no time and are never in the patch.
+ * The stored object keeps unknown fields, and numbers that are too large for JavaScript, as the user sent them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -31,8 +31,8 @@ const maxPairs = 250_000
 
 /**
  * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
- * the `x-kubernetes-list-map-keys` of the schema, or by `name`. To keep the time linear, the patch for long lists with many changes is
- * correct, but not minimal.
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. For long lists with many changes, the patch is correct, but not minimal.
+ * This keeps the time linear.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
@@ -78,10 +78,13 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Adds the operations that change the list `raw` into `target`. First, the items of both lists are matched by their keys. If the items have
- * no unique keys, equal items are matched. Items with the same keys may differ in other fields, so these fields are then compared. The
- * items between matched items were inserted, removed or changed. If an item was inserted at the front, the patch therefore has only one
- * operation, and the later items are not replaced.
+ * Adds the operations that change the list `raw` into `target`.
+ *
+ * First, the items of both lists are matched by their keys. If the items have no unique keys, equal items are matched instead. Matched
+ * items with the same keys may differ in other fields, so these fields are compared. All items between matched items were inserted, removed
+ * or changed.
+ *
+ * If an item was inserted at the front, the patch has only one operation, because the later items match.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
@@ -110,7 +113,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      // Without keys, matched items are equal, and need not be compared.
+      // Without keys, matched items are equal. They do not have to be compared.
       if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1
@@ -119,8 +122,8 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns whether both lists have the same items at the same indexes. Items are the same if they have the same reference or the same keys.
- * Defaulting usually keeps the items in place.
+ * Returns true when both lists have the same items at the same indexes. Items are the same if they have the same reference or the same
+ * keys. Defaulting usually does not move items.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
@@ -194,7 +197,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // If only one pair is left, its items differ, because the loops above have already compared them.
+  // If only one pair is left, the loops above have already compared its items, and they differ.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(
@@ -208,7 +211,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when `after` has a field that `before` lacks. Most items that differ have such a field, which is found without comparing
+ * Returns true when `after` has a field that `before` lacks. Most different items have such a field, and it is found without comparing
  * values. If the result is false, the items may still differ.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {

@@ -3,7 +3,7 @@ import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { AdmissionRequest } from './admission-review.ts'
 
-/** Returns an error message when the request is not for the webhook at this path; undefined when it is. */
+/** Checks a request. Returns an error message when the request is not for the webhook at this path, otherwise undefined. */
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
 /**

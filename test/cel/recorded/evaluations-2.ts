@@ -1,4 +1,7 @@
-/** Rules, and the error of each for the object in `object.ts`; null when the rule is true. Recorded from kube-apiserver 1.36.3. */
+/**
+ * Rules with the error of each rule for the object in `object.ts`. The error is null when the rule is true. The errors were recorded from
+ * kube-apiserver 1.36.3.
+ */
 
 export const rows: readonly (readonly [rule: string, message: string | null])[] = [
   ["quantity('50k').add(20) == quantity('50020')", null],

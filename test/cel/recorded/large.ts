@@ -1,4 +1,7 @@
-/** A schema with limited and unlimited fields, and an object for it. The costs in `expressions/costs.jsonl` were recorded with them. */
+/**
+ * A schema with limited and unlimited fields, and an object that matches the schema. The costs in `expressions/costs.jsonl` were recorded
+ * with this schema and object.
+ */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 

@@ -1,4 +1,6 @@
-/** A schema with at least one field of each type, and an object for it. The recorded rules are evaluated for this object. */
+/**
+ * A schema with at least one field of each type, and an object that matches the schema. The recorded rules are evaluated for this object.
+ */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../../src/api/structural-schema.ts'
 

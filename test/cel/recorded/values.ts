@@ -1,4 +1,7 @@
-/** Expressions and their values as `%s` formats them; null when the evaluation fails. Recorded from kube-apiserver 1.36.3. */
+/**
+ * Expressions with their values, formatted with `%s`. The value is null when the evaluation fails. The values were recorded from
+ * kube-apiserver 1.36.3.
+ */
 
 export const rows: readonly (readonly [expression: string, text: string | null])[] = [
   ['self.spec.i', '5'],

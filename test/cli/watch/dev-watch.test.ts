@@ -40,7 +40,7 @@ t.test('a change restarts the operators alone: objects, watches, addresses and c
   t.notOk(isRunning(before.pid))
   await until('the watch from before the restart has the event', () => watched.includes('hi?'))
 
-  // The second burst comes while the process starts after the first one.
+  // The second burst of changes comes while the process starts after the first burst.
   dev.save('said.ts', saidWith('x'))
   await until('the process is replaced', () => !isRunning(replaced))
   const burst = ['a', 'b', 'c', 'd'].flatMap((suffix) => [saidWith(suffix), `${saidWith(suffix)}// ${suffix}\n`])

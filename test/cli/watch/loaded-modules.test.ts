@@ -1,4 +1,4 @@
-/** Tests of the reports of modules that a process loads. */
+/** Tests of the reports about the modules that a process loads. */
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'

@@ -8,7 +8,9 @@ import type { Test } from 'tap'
 import { Relay } from '../../../src/cli/watch/relay.ts'
 import { listen } from '../../../src/runtime/listen.ts'
 
-/** Starts a server that answers with its name and the request when the client has sent everything. Returns its port. */
+/**
+ * Starts a server. When a client has sent everything, the server responds with its name and the request. Returns the port of the server.
+ */
 async function server(t: Test, name: string): Promise<number> {
   const tcp = createServer({ allowHalfOpen: true }, (socket) => void text(socket).then((body) => socket.end(`${name}: ${body}`)))
   t.teardown(() => tcp.close())

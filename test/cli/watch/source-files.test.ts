@@ -1,4 +1,4 @@
-/** Tests of the source files of a process, and of the changes that are noticed. */
+/** Tests of the source files of a process, and of the detection of their changes. */
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -21,7 +21,7 @@ function world(t: Test) {
   t.teardown(() => files.close())
   files.add(sourceFile(a))
   files.add(sourceFile(b))
-  /** Applies a change, resolves with the paths that were noticed, and lets a new process load them. */
+  /** Applies a change. Resolves with the paths whose changes were detected. A new process then loads these files. */
   const changedBy = async (change: () => void): Promise<readonly string[]> => {
     const noticed = files.nextChange(stop.signal)
     change()
@@ -105,7 +105,7 @@ t.test('a file that has changed before it is added is noticed while the next cha
 
 t.test('a burst of changes without an end is a change, too', async (t) => {
   const { logger } = recordingLogger()
-  // The time does not pass, so that no moment is quiet.
+  // The clock stands still, so the pause that ends a burst of changes never comes.
   const files = new SourceFiles({ clock: new FakeClock(), logger })
   t.teardown(() => files.close())
   const path = join(t.testdir({ 'a.ts': 'a' }), 'a.ts')
@@ -113,7 +113,7 @@ t.test('a burst of changes without an end is a change, too', async (t) => {
   let change: Change | undefined
   void next.then((found) => (change = found))
   await eventually(() => {
-    // A file with another state than the one that is loaded is an event.
+    // A file whose current state differs from the loaded state counts as a change.
     files.add({ path, state: 'another' })
     return change !== undefined
   })

@@ -23,7 +23,10 @@ interface ScriptedChild {
   ready(): void
 }
 
-/** Runs scripted processes until the end of the test. Each loads `a.ts` and `b.ts`. These files never exist, so they change only by `change`. */
+/**
+ * Runs scripted processes until the end of the test. Each process loads `a.ts` and `b.ts`. These files never exist, so only `change` can
+ * change them.
+ */
 function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (child: ScriptedChild) => void } = {}) {
   const folder = t.testdir()
   const files = { a: join(folder, 'a.ts'), b: join(folder, 'b.ts') }
@@ -69,14 +72,14 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
     stop.abort()
     return Promise.allSettled([running])
   })
-  /** Resolves with the process of this number, which starts with 1. */
+  /** Resolves with the process that has this number. The first process has the number 1. */
   const child = async (number: number): Promise<ScriptedChild> => {
     await eventually(() => children.length >= number)
     return children[number - 1]!
   }
   return {
     ...{ files, clock, said, steps, reasons, child },
-    /** Lets the process load the file in another state than its current one, and lets the burst of changes end. */
+    /** Reports that the process has loaded the file in a state that differs from its current one, and ends the burst of changes. */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })
       await clock.untilPending()

@@ -8,8 +8,8 @@ const key = { namespace: 'default', name: 'it' }
 const signingKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /**
- * Creates a ServiceAccount and a Pod that uses it. Returns functions that issue tokens: `issue` for unbound tokens, `bound` for tokens that
- * are bound to the Pod.
+ * Creates a ServiceAccount, and a Pod that uses it. Returns two functions that issue tokens: the tokens of `issue` are unbound, and the
+ * tokens of `bound` are bound to the Pod.
  */
 async function tokens() {
   const clock = manualClock()

@@ -20,14 +20,14 @@ type Handler = (request: JsonObject) => JsonObject
 interface World {
   readonly cluster: DevCluster
   readonly client: Client
-  /** Returns the `clientConfig` of a webhook that the handler `path` serves. */
+  /** Returns the `clientConfig` of a webhook. The handler `path` serves the webhook. */
   readonly clientConfig: (path: string) => { url: string; caBundle: string }
   readonly caBundle: string
   /** The reviews that the webhook server received, each as `PATH OPERATION NAME`. */
   readonly asked: string[]
 }
 
-/** Starts an API server and a webhook server, whose CA is the `caBundle`. */
+/** Starts an API server and a webhook server. `caBundle` is the CA of the webhook server. */
 async function start(t: Test, handlers: Record<string, Handler>): Promise<World> {
   const now = Date.now()
   const authority = await issueAuthority(now)

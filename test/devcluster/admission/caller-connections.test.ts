@@ -15,7 +15,7 @@ const authority = await issueAuthority(now)
 const caBundle = Buffer.from(authority.cert).toString('base64')
 const leaf = await issueLeaf(authority, { names: ['hooks.system.svc'], ips: ['127.0.0.1'], now })
 
-/** Starts a webhook server that also offers HTTP/2 and responds after `answered`, and a caller of webhooks. */
+/** Starts a webhook server that also offers HTTP/2, and a caller of webhooks. The server responds when `answered` has resolved. */
 async function start(t: Test, answered: Promise<void> = Promise.resolve()) {
   const [versions, resumed]: [string[], boolean[]] = [[], []]
   const open = new Set<TLSSocket>()
@@ -23,7 +23,7 @@ async function start(t: Test, answered: Promise<void> = Promise.resolve()) {
     versions.push(request.httpVersion)
     void answered.then(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
   })
-  // The server itself must not end idle connections.
+  // With the default, the server would end idle connections itself.
   Object.assign(server, { keepAliveTimeout: 0 })
   server.on('secureConnection', (socket: TLSSocket) => {
     resumed.push(socket.isSessionReused())

@@ -69,8 +69,8 @@ t.test('the caller posts reviews over one HTTP/1.1 connection, with the timeout 
     version: '1.1',
   }
   t.strictSame(await caller.call(config, {}, options), expected)
-  // The connection becomes idle only in the event loop iteration after the response has been read. Without waiting for that iteration, the
-  // next call would open a second connection.
+  // The connection becomes idle in the iteration of the event loop that follows the end of the response. If the test did not wait for that
+  // iteration, the next call would open a second connection.
   await setImmediate()
   t.strictSame(await caller.call(config, {}, options), expected)
   t.equal(server.connections(), 1)

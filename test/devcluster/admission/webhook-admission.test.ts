@@ -24,8 +24,8 @@ function webhook(name: string, more: JsonObject = {}): JsonObject {
 }
 
 /**
- * Returns an `Admission` with one mutating and one validating webhook configuration. Its `called` contains the URLs of the called webhooks,
- * in order.
+ * Returns an `Admission` with one mutating and one validating webhook configuration. `called` contains the URLs of the called webhooks, in
+ * order.
  */
 function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admission & { called: string[] } {
   const called: string[] = []

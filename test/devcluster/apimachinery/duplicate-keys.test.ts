@@ -30,8 +30,8 @@ t.test('at most 100 duplicate keys are reported', (t) => {
 })
 
 t.test('the paths of duplicate keys below a long key are made until they have a megabyte', (t) => {
-  // Each path has at least 500,000 characters. If the scan made a path for each duplicate key, this test would need up to a hundred
-  // gigabytes.
+  // Each path has at least 500,000 characters. If the scan created a string for the path of each duplicate key, this test would need up to
+  // a hundred gigabytes.
   const key = 'k'.repeat(500_000)
   const fields = (of: (index: number) => string): string => Array.from({ length: 100_000 }, (_, index) => of(index)).join()
   for (const text of [

@@ -1,4 +1,4 @@
-/** Tests of the JSON of an object, which is kept for a frozen object only. */
+/** Tests of the JSON text of an object. Only the text of a frozen object is kept. */
 import t from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of the requests that the garbage collector does not send, and of those without which it would miss a deletion. */
+/** Tests of the requests that the garbage collector does not send, and of the requests without which it would overlook a deletion. */
 import t from 'tap'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -46,7 +46,7 @@ t.test('an owner in foreground deletion is read, because the graph may be outdat
   const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
   const world = collect(t, { objects: [[owners, owner]] })
   await world.written(1)
-  // The watch has not sent yet that the owner does not wait for its dependents anymore.
+  // The owner no longer waits for its dependents, but the watch has not sent this change yet.
   world.store(owners, changed(owner, { finalizers: ['x.io/a'] }))
   world.send('ADDED', parts, part)
   t.ok(await world.isQuiet())

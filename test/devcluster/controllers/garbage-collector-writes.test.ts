@@ -66,7 +66,7 @@ t.test('an object with a remaining owner loses the references to missing ones', 
       [owners, going],
     ],
   })
-  await quiet.clock.advance(5) // the first try may have preceded the end of the lists
+  await quiet.clock.advance(5) // the first attempt may have been made before the lists were complete
   await quiet.written(1)
   t.ok(await quiet.isQuiet())
 })

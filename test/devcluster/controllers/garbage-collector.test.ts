@@ -21,8 +21,8 @@ async function start(t: Test): Promise<Client> {
 }
 
 /**
- * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector queues changes in
- * order, so it has then processed the earlier changes as well.
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector processes changes
+ * in order. It has then processed the earlier changes as well.
  */
 async function marker(client: Client, name: string): Promise<void> {
   await client.create(secret, {
@@ -55,7 +55,7 @@ t.test('the Pods of a Deployment cost no requests for their owners', async (t) =
   const reads = cluster.requests.filter(
     ({ verb, user, path }) => verb === 'get' && user.startsWith('system:') && path.includes('/replicasets/'),
   )
-  // The graph may observe a Pod before its ReplicaSet. A few Pods at most are created in this time.
+  // The graph may observe a Pod before its ReplicaSet. Only a few Pods are created in this time.
   t.ok(reads.length < replicas / 4, `${reads.length} reads of the ReplicaSet`)
 })
 
@@ -72,7 +72,7 @@ t.test('the deletion of a Deployment with far too many replicas stops the creati
   await client.delete(deployment, inDefault('web'))
   await until('the ReplicaSet is deleted', async () => (await client.list(apps.replicaSet)).items.length === 0)
   await until('all Pods are deleted', async () => (await client.list(pod)).items.length === 0, 60_000)
-  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. A second reconcile may have begun.
+  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. A second reconcile may already have begun.
   t.ok(creations() - before <= 1000, `${creations() - before} Pods were created after the deletion`)
 })
 

@@ -28,7 +28,7 @@ async function start(t: Test, nodes: string[] = ['n1'], simulation: SimulationOp
   const clock = new FakeClock(Date.now())
   const cluster = await startTestCluster(t, { clock, simulation, nodes: nodes.map((name) => ({ name })) })
   const client = clientFor(t, cluster.connection)
-  // Pods cannot be created before.
+  // Pods cannot be created before this ServiceAccount exists.
   await until('the default ServiceAccount is there', () => find(client, serviceAccount, key('default')))
   return {
     client,
@@ -171,7 +171,7 @@ t.test('a node whose kubelet is stopped loses its Pods, and is ready again with 
     ((await client.get(node, { name: 'n1' })).spec?.taints ?? []).map(({ key: name, effect }) => `${name}:${effect}`).sort()
   const unreachable = ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']
   await until('there are taints', async () => (await taintsOf()).join() === unreachable.join())
-  // Admission gives each Pod a toleration of 300 s.
+  // Admission gives each Pod a toleration of 300 s, after which the Pod is evicted.
   await until('the eviction is scheduled', () => clock.nextDue !== undefined && clock.nextDue <= clock.now() + 300_000)
   await clock.advance(299_000)
   t.equal((await get('moves')).metadata.deletionTimestamp, undefined)

@@ -1,4 +1,4 @@
-/** Tests of the controller for CustomResourceDefinitions: deletion of definitions, and the end of the controller. */
+/** Tests of the controller for CustomResourceDefinitions: the deletion of definitions, and the end of the controller. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
@@ -17,7 +17,7 @@ async function serve(server: DefinitionServer): Promise<ResourceInfo> {
   return until('served', () => server.catalog.find('example.com', 'v1', 'widgets'))
 }
 
-/** Resolves when the controller has done all work that needs no timer. */
+/** Resolves when the controller has done all work that does not wait for a timer. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

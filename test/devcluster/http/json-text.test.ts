@@ -1,4 +1,4 @@
-/** Tests of the JSON of objects, lists and watch events, and of its cache. */
+/** Tests of the JSON texts of objects, lists and watch events, and of the cache of these texts. */
 import t from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
@@ -7,7 +7,7 @@ import { JsonText } from '../../../src/devcluster/http/json-text.ts'
 
 const configMap = (data: JsonObject): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data })
 
-/** Frozen objects. Some of them begin with their types, as stored objects do. */
+/** Frozen objects. In some of them, apiVersion and kind are the first fields, as in stored objects. */
 const jsonObjects = fc
   .record({
     type: fc.constantFrom('none', 'first', 'last'),
@@ -19,7 +19,7 @@ const jsonObjects = fc
     return deepFreeze({ ...(type === 'first' ? types : {}), ...fields, ...(type === 'last' ? types : {}) }) as JsonObject
   })
 
-/** Returns an object that counts how often its JSON is made. */
+/** Returns an object that counts how often its JSON is generated. */
 function counted(): { readonly object: JsonObject; readonly count: () => number } {
   let count = 0
   const object = {
@@ -87,7 +87,8 @@ t.test('the JSON of a list is that of its items, without their types for a built
         metadata,
         items: objects.map(({ kind, apiVersion, ...rest }) => ({ ...(isBuiltin ? {} : { kind, apiVersion }), ...rest })),
       })
-      // The order of keys is that of the object. It differs from `expected` if an object does not begin with its type.
+      // The keys are in the order of the object. The order differs from `expected` if apiVersion and kind are not the first fields of an
+      // object.
       const parsed = (text: string): unknown => JSON.parse(text)
       for (const texted of [texts.of(list()), String(texts.body(list())), String(texts.body(list()))]) {
         t.strictSame(parsed(texted), parsed(expected))

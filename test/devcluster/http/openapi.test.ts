@@ -388,7 +388,7 @@ t.test('ObjectMeta is described with each of its fields', (t) => {
   t.end()
 })
 
-/** Returns a schema without its descriptions; properties with the name `description` stay. */
+/** Returns a schema without its descriptions. Properties with the name `description` are kept. */
 function structureOf(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map((item: JsonValue) => structureOf(item))
   if (!isObject(schema)) return schema

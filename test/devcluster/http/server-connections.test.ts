@@ -1,4 +1,7 @@
-/** Tests of the connections and requests of the HTTPS server: their errors, and that the server forgets those that have ended. */
+/**
+ * Tests of the connections and requests of the HTTPS server. Their errors must be handled, and the server must forget connections and
+ * requests that have ended.
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { EventEmitter } from 'node:events'

@@ -425,7 +425,7 @@ t.test('a connection accepts the next request while a long response is sent', as
 
 t.test('close ends open connections and watches immediately', async (t) => {
   const { send, server, ca } = await startTestServer(t, {
-    // With a clock that stands still, no timeout closes a connection: `close` must end all connections itself.
+    // The clock stands still, so no timeout closes a connection. `close` must end all connections itself.
     clock: new FakeClock(),
     registry: {
       async *watch(_info, _options, signal) {

@@ -14,7 +14,7 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 type Watch = Resources['watch']
 
-/** Starts a server with this watch, and returns the events until the watch ends. */
+/** Starts a server with this watch. Returns the events that were received until the end of the watch. */
 async function eventsOf(
   t: Parameters<typeof startTestServer>[0],
   watch: Watch,

@@ -1,4 +1,4 @@
-/** Tests of values as YAML: their notation, and that parsers of YAML 1.1 read them back. */
+/** Tests of values as YAML: their notation, and that parsers of YAML 1.1 parse the same values. */
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonValue } from '../../../src/api/json.ts'

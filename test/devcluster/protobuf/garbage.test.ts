@@ -70,8 +70,8 @@ t.test('an object with a changed, removed or repeated part is decoded or refused
 
 t.test('the largest and deepest bodies are decoded or refused in bounded time', (t) => {
   const megabytes = 3 * 1024 * 1024
-  // Schemas that are nested in `not`, as deep as the size limit permits. The innermost schema is encoded first, because the encoding of
-  // each level begins with the size of the levels inside it.
+  // Schemas that are nested in `not`, as deep as the size limit permits. The innermost schema is encoded first, because each level begins
+  // with the size of the levels inside it.
   const levels: Buffer[] = []
   for (let size = 0; size < megabytes; size += levels.at(-1)!.length) levels.push(Buffer.concat([varint((28 << 3) | 2), varint(size)]))
   const deep = Buffer.concat(levels.reverse())

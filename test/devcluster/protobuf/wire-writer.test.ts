@@ -1,4 +1,4 @@
-/** Tests of the bytes of fields, and of messages of any length. */
+/** Tests of the encoding of fields, and of messages of any length. */
 import t from 'tap'
 import { WireWriter } from '../../../src/devcluster/protobuf/wire-writer.ts'
 

@@ -154,7 +154,8 @@ t.test('the first 100 unknown and duplicate fields of a built-in type are report
 })
 
 t.test('fields below a long key are sorted without a path for each of them', (t) => {
-  // Each path has more than 100,000 characters. If the code made a path for each of the 100,000 fields, this test would need ten gigabytes.
+  // Each path has more than 100,000 characters. If the code created a string for the path of each of the 100,000 fields, this test would
+  // need ten gigabytes.
   const key = 'k'.repeat(100_000)
   const below = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]))
   const { warnings } = decode(configMaps, { [key]: below, data: { a: '' } }, ['data.a'])

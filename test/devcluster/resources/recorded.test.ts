@@ -15,7 +15,7 @@ import type { Group } from './recorded/group.ts'
 import { groups } from './recorded/groups.ts'
 import { play } from './recorded/play.ts'
 
-/** Differences from kube-apiserver that are accepted, each as the name of the group, the reason, and the name of the request. */
+/** Accepted differences from kube-apiserver. Each difference has the name of the group, the reason, and the name of the request. */
 const differences = linesOf('differences.jsonl') as [string, string, string][]
 
 for (const group of groups) t.test(group.name, (t) => compare(t, group))
@@ -39,8 +39,8 @@ t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t
 })
 
 /**
- * Compares the responses of a group with the recorded ones. The test fails if a difference is not listed with a reason, or if the two
- * responses to a listed request are equal.
+ * Compares the responses of a group with the recorded ones. The test fails if a difference is not listed with a reason. It also fails if a
+ * listed request has equal responses.
  */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)

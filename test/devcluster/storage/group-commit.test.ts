@@ -1,4 +1,4 @@
-/** Tests of an object store whose writes are kept: what is visible before, after and without a commit. */
+/** Tests of an object store that keeps its writes: the visible objects before a commit, after it, and after a commit that failed. */
 import t from 'tap'
 import type { Change } from '../../../src/devcluster/storage/object-store.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'

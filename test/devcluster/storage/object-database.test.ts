@@ -1,4 +1,4 @@
-/** Tests of the database of objects: what it keeps, and the errors of a database that cannot be used. */
+/** Tests of the database of objects: the objects that it keeps, and its errors when it cannot be used. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -152,7 +152,7 @@ t.test('a file of another program is neither used nor reset', async (t) => {
   }
 })
 
-/** Damages the index of the keys, which the load of the objects does not read. */
+/** Damages the index of the keys. The load of the objects does not read this index. */
 function damageIndex(directory: string): void {
   const path = join(directory, 'objects.db')
   const database = openSqlite(path)

@@ -15,7 +15,7 @@ function watch(store: ObjectStore, options: Partial<WatcherOptions> = {}, signal
   )
 }
 
-/** Returns up to `count` events; fewer when the watch ends before. */
+/** Returns up to `count` events. If the watch ends earlier, fewer events are returned. */
 async function drain(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
   for (let index = 0; index < count; index += 1) {

@@ -5,13 +5,13 @@ import type { RequestRecord } from '../../../src/testing/index.ts'
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/failover/leases/drill'
 const gadgetPath = '/apis/drill.proreus.dev/v1/namespaces/failover/gadgets/a/status'
 
-/** A write of the Lease that the API server has received. */
+/** The record of a write of the Lease in the API server. */
 const leaseWrite = (at: number, user: string, code = 200): RequestRecord => ({ at, user, verb: 'update', path: leasePath, query: '', code })
 
 interface Case {
   readonly name: string
   readonly leases: readonly RequestRecord[]
-  /** The times at which replica `a` has sent a release. */
+  /** The times at which replica `a` has sent a request that releases the Lease. */
   readonly releases?: readonly number[]
   /** The time at which the guard of `a` was called for its only write. */
   readonly checkedAt: number

@@ -23,7 +23,7 @@ export interface Accepted {
   /** Features that the embedded API server lacks or simplifies, for the documentation. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
-  /** The same for the lives of workloads: `scenario` is the life, and `requests` are its steps. */
+  /** The accepted differences in the lives of workloads. `scenario` is the name of the life, and `requests` are its steps. */
   readonly lives: readonly AcceptedDifference[]
 }
 

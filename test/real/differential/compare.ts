@@ -1,18 +1,18 @@
-/** Finds the differences between two JSON values, each at its deepest path. */
+/** Finds the differences between two JSON values. The path of a difference is as deep as possible. */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../../src/api/json.ts'
 import { child, valueAt } from './path.ts'
 
 export interface Difference {
   readonly path: string
-  /** The value from the real API server; undefined when it has none. */
+  /** The value from the real API server; undefined when its response has no such value. */
   readonly real: JsonValue | undefined
   readonly embedded: JsonValue | undefined
 }
 
 /**
- * Sets of fields that can identify the items of a list. A set identifies the items if every item has at least one of the fields, and no two
- * items have the same values in them. For each list, the first set that identifies its items is used.
+ * Sets of fields that can identify the items of a list. For each list, the first set with these properties is used: every item has at least
+ * one of the fields, and the items differ in the values of the fields.
  */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
@@ -68,8 +68,8 @@ type KeyOf = (item: JsonValue) => string | undefined
 const byPlace = /(?:^|\.)(?:events|cells)$/
 
 /**
- * Returns the function that identifies the items in both lists; undefined when no function does. The identity of a string is the string
- * itself.
+ * Returns a function that returns the identity of an item. It returns undefined if no function identifies the items of both lists. The
+ * identity of a string is the string itself.
  */
 function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
   if (byPlace.test(path)) return undefined

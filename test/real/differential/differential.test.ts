@@ -14,13 +14,12 @@ const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 
 const scenarios = readScenarios()
 const { differences: accepted } = readAccepted()
 
-// Some responses of the real API server take seconds, for example because it waits for a future resourceVersion or because a namespace is
-// terminated.
+// Some responses of the real API server take seconds. For example, it waits for a future resourceVersion or for the end of a namespace.
 t.setTimeout(600_000)
 
 t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {
   const comparisons: Comparison[] = []
-  // The scenarios that need controllers and the remaining scenarios run in parallel, on different control planes.
+  // The scenarios that need controllers run in parallel to the others, on different control planes.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
   t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
   for (const [name, played] of groups.flatMap((group) => group.played)) {

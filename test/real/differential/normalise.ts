@@ -1,7 +1,7 @@
 /**
  * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
- * ports, addresses. Different uids and versions have different placeholders: `<uid of a>` is the uid of the first object with the name `a`,
- * and `<version 3>` is the third version of an object.
+ * ports and addresses. Different uids have different placeholders, and so have different versions. `<uid of a>` is the uid of the first
+ * object with the name `a`. `<version 3>` is the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
@@ -30,7 +30,7 @@ const comparedHeaders: ReadonlySet<string> = new Set([
 
 export const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 export const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
-/** Times that differ from the current time by less than 48 hours were set by the server. They are not compared. */
+/** A time that differs from the current time by less than 48 hours was set by the server. Such times are not compared. */
 const nowMs = 48 * 3_600_000
 /** The characters of the random suffix of generated names. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -62,15 +62,18 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. With the prefix, a generated name is recognized even in a response that does not contain the object,
-   * such as an error.
+   * Adds a prefix of generated names. A generated name with this prefix is then recognized even in a response that does not contain the
+   * object, such as an error.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
     this.#prefixes.add(prefix.slice(0, 58))
   }
 
-  /** Normalises a response. The generated names and uids in it are also replaced in all later responses, even within longer strings. */
+  /**
+   * Normalises a response. The generated names and uids of the response are also replaced in all later responses, even within longer
+   * strings.
+   */
   answer({ status, headers, body }: Answer, { dryRun = false } = {}): JsonObject {
     // The names and uids of a dry run do not occur in later responses.
     if (!dryRun) this.#learn(body)
@@ -127,8 +130,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields without regard to their time. The API server sorts them by their time in seconds first. Whether two
-   * writes happen in the same second is random, and so is the order of their entries.
+   * Sorts the entries of managedFields without regard to their times. The API server sorts the entries by their times in seconds first. It
+   * is random whether two writes have the same second, so the order of the API server is random.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>
@@ -142,8 +145,8 @@ export class Normaliser {
   }
 
   /**
-   * Returns a placeholder with the number of the version. If one API server writes the object once more than the other one, the
-   * placeholders therefore differ.
+   * Returns a placeholder with the number of the version. The placeholders differ if one API server writes the object more often than the
+   * other.
    */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'
@@ -176,7 +179,7 @@ export class Normaliser {
   }
 }
 
-/** Returns true for uids that a scenario contains: they repeat one digit. */
+/** Returns true for a uid that the scenario itself contains. Such a uid repeats one digit. */
 function isGiven(uid: string): boolean {
   return new Set(uid.replaceAll('-', '')).size === 1
 }
@@ -203,7 +206,7 @@ function causeText(cause: JsonValue): string {
   return `${String(valueAt(cause, 'field'))}: ${String(valueAt(cause, 'message'))}`
 }
 
-/** Returns the Table with a placeholder for each age. */
+/** Returns the Table, in which a placeholder replaces each age. */
 function withoutAges(table: JsonObject): JsonObject {
   const rows = getOwn(table, 'rows')
   if (!Array.isArray(rows)) return table

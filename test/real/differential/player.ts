@@ -171,7 +171,7 @@ async function createNamespaces({ namespaces, controllers }: Scenario, sides: Si
       const headers = { 'content-type': 'application/json' }
       const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
       await side.requests.send({ method: 'POST', path: '/api/v1/namespaces', headers, body })
-      // A Pod can be created only when the default ServiceAccount exists.
+      // No Pod can be created before the default ServiceAccount exists.
       const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
       while (controllers && (await side.requests.send({ method: 'GET', path, headers: {} })).status !== 200)
         await new Promise((resolve) => setTimeout(resolve, pollMs))

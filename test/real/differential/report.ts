@@ -3,7 +3,10 @@ import type { Review } from './accepted.ts'
 
 const longest = 700
 
-/** Returns the differences that are not accepted, then, with `showStale`, the entries of the list that match nothing, then the totals. */
+/**
+ * Returns the differences that are not accepted, and the totals. With `showStale`, it also returns the entries of the list that match no
+ * difference.
+ */
 export function report({ compared, equal, accepted, failed, stale }: Review, { showStale }: { readonly showStale: boolean }): string {
   const blocks = failed.map(({ comparison, differences }) => {
     const lines = differences.map(({ path, real, embedded }) => `- \`${path}\`\n  - real: ${show(real)}\n  - embedded: ${show(embedded)}\n`)

@@ -15,7 +15,7 @@ export interface Request {
   readonly body?: string | Buffer
 }
 
-/** The time for which a watch stays open after its expected events, to detect additional events. */
+/** The time in milliseconds for which a watch stays open after its expected events. Additional events arrive in this time. */
 const surplusMs = 200
 const requestTimeoutMs = 15_000
 

@@ -10,17 +10,16 @@ export interface Scenario {
   readonly name: string
   readonly about: string
   /**
-   * True if the scenario needs controllers: garbage collection, namespaces, ServiceAccounts and Pods depend on them. False if absent in the
-   * file.
+   * True if the scenario needs controllers. Garbage collection, namespaces, ServiceAccounts and Pods depend on controllers. Default: false.
    */
   readonly controllers: boolean
   /**
-   * The names of the namespaces that are created before the steps. `${ns}` is the first one. By default, there is one with the name of the
-   * scenario.
+   * The names of the namespaces that are created before the steps. `${ns}` is the first one. By default, a namespace with the name of the
+   * scenario is created.
    */
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
-  /** The values that `${name}` in the steps stands for. */
+  /** The values that replace `${name}` in the steps. */
   readonly values: JsonObject
   readonly steps: readonly Step[]
 }
@@ -38,9 +37,12 @@ export interface Step {
   readonly accept?: string
   readonly headers: JsonObject
   readonly user?: string
-  /** The paths of the values to capture from the response, keyed by the names for `${name}`. */
+  /** The paths of the values that are captured from the response. The keys are the names for `${name}`. */
   readonly capture: Readonly<Record<string, string>>
-  /** The values for which the step waits, keyed by path. `status` is the HTTP status code, and null means that the path has no value. */
+  /**
+   * The step is repeated until the response has these values. The keys are paths. `status` is the HTTP status code, and null means that the
+   * path has no value.
+   */
   readonly until?: JsonObject
   /** The values for `${name}` in this step, from its entry in `each`. */
   readonly values: JsonObject

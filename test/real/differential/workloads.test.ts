@@ -1,4 +1,7 @@
-/** Plays the lives of workloads on kube-controller-manager and on the embedded cluster. Their outcomes must be equal, except for accepted differences. */
+/**
+ * Repeats the lives of workloads on kube-controller-manager and on the embedded cluster. Their outcomes must be equal, except for accepted
+ * differences.
+ */
 import t from 'tap'
 import { readAccepted, review } from './accepted.ts'
 import type { Comparison } from './player.ts'
@@ -9,7 +12,7 @@ import { startTheatres } from './workloads/theatres.ts'
 /** `npm run test:real` sets the variable. Other runs skip the tests, because they have no real control plane. */
 const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
 
-// A CronJob runs at the next full minute, and kube-controller-manager looks at an autoscaler every 15 seconds.
+// A CronJob runs at the next full minute. kube-controller-manager processes an autoscaler every 15 seconds.
 t.setTimeout(600_000)
 
 t.test('workloads live as with kube-controller-manager', needsBinaries, async (t) => {

@@ -26,7 +26,7 @@ export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] 
 type Report = (what: Mistake['what'], path: string, changed: JsonValue) => void
 
 interface Visit {
-  /** The types and fields whose mistakes are already in the result. */
+  /** The types and fields for which `mistakesIn` has already returned a mistake. */
   readonly seen: Set<string>
   readonly isNew: boolean
 }

@@ -6,21 +6,21 @@ import type { Transport } from '../../../src/client/transport.ts'
 import type { Dice } from '../dice.ts'
 
 const expired = failure(410, 'Expired', 'too old resource version')
-/** A watch ends after at most this many bytes, in the middle of an event most of the time. */
+/** A watch ends after at most this many bytes. Most of the time, this is in the middle of an event. */
 const longestBytes = 30_000
 /** The lists of the test have several pages of this size. */
 const pageSize = 7
 
 export interface BrokenStreams extends Transport {
-  /** The number of watches that were ended with each fault. */
+  /** The number of watches that ended with each fault. */
   readonly counts: { cut: number; ended: number; expired: number; refused: number }
   /** Ends the faults: later watches are forwarded unchanged. */
   heal(): void
 }
 
 /**
- * Forwards all requests to `transport`. Of the watches, some are refused with 410, and the others end after some bytes: the connection
- * breaks, the server ends the watch between two events, or the server sends an ERROR event with 410.
+ * Forwards all requests to `transport`. Some watches are refused with 410. The other watches end after some bytes in one of three ways: the
+ * connection breaks, the server ends the watch between two events, or the server sends an ERROR event with 410.
  */
 export function withBrokenStreams(transport: Transport, dice: Dice): BrokenStreams {
   const counts = { cut: 0, ended: 0, expired: 0, refused: 0 }
@@ -31,7 +31,7 @@ export function withBrokenStreams(transport: Transport, dice: Dice): BrokenStrea
     const end = dice.pick(['cut', 'cut', 'ended', 'expired'] as const)
     for await (const chunk of stream) {
       left -= chunk.length
-      // The two other ends come between two events.
+      // A watch that the server ends, with or without an ERROR event, ends between two events.
       const endsAt = end === 'cut' ? chunk.length + left : chunk.indexOf('\n') + 1
       if (healed || left > 0 || (end !== 'cut' && endsAt === 0)) {
         yield chunk

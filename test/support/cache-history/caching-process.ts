@@ -1,4 +1,4 @@
-/** `CachingProcess`: a process that reads a cache and writes objects. Its watches, and its writes, come through networks with faults. */
+/** `CachingProcess`: a process that reads a cache and writes objects. The networks of its watches and of its writes have faults. */
 import { configMap } from '../../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, NamespacedKey } from '../../../src/api/object.ts'
@@ -21,7 +21,7 @@ import { Observations } from './observations.ts'
 import type { ConfigMap, TestedView } from './views.ts'
 import { writeOnce } from './writes.ts'
 
-/** The clock of the process runs faster by this factor, so that pauses after failures are short. */
+/** The factor by which the clock of the process is faster than real time. The delays after failures are therefore short. */
 const speed = 8
 
 export interface CachingProcessOptions {
@@ -62,14 +62,15 @@ export class CachingProcess {
     return new CachingProcess(options, watching, writing)
   }
 
-  /** The number of watches that were ended with each fault. */
+  /** The number of watches that ended with each fault. */
   get brokenStreams(): BrokenStreams['counts'] {
     return this.#watching.transport.counts
   }
 
-  /** Injects faults for about this time. Responses to writes are only delayed, or lost with their connection. */
+  /** Injects faults for about `ms` milliseconds. The response to a write is only delayed, or its connection is cut. */
   async suffer(dice: Dice, ms: number): Promise<void> {
-    // The plan has the rate of faults of the unplugging test, whose clock is the usual one. Three times as many fit into a round.
+    // The plan has the rate of faults of the unplugging test, which uses the system clock. Three times as many faults fit into a round of
+    // this test.
     const plan = mixedFaults(dice.upTo(2 ** 31), (ms * 3) / 1000).map((fault) => ({
       ...fault,
       atMs: fault.atMs / 3,
@@ -110,7 +111,7 @@ export class CachingProcess {
     }
   }
 
-  /** Compares the objects of all views with their events. */
+  /** Compares the objects of each view with the events of the view. */
   checkLists(): void {
     for (const observations of this.observed) observations.checkList(this.cache.list(observations.view.type))
   }
@@ -145,7 +146,10 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
   }
 }
 
-/** Records what the response of an own write means for later reads. `before` are the uids that the cache had before the request. */
+/**
+ * Records which states later reads may show after the response to an own write. `before` are the uids that the cache had before the
+ * request.
+ */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {
     const uid = response.details?.uid

@@ -1,4 +1,6 @@
-/** `Observations`: everything that a view of a cache has shown, by its events and its reads, and what it may show. */
+/**
+ * `Observations`: the objects that a view of a cache has shown in its events and its reads, and the states that the view may still show.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../../src/api/object.ts'
@@ -10,7 +12,7 @@ import type { ConfigMap, TestedView } from './views.ts'
 
 type Shown = DeepReadonly<KubernetesObject>
 
-/** `at least` and `gone` are no observations, but limits for those that follow: the result of an own write. */
+/** `at least` and `gone` are not observations. They are results of own writes, and limit the observations that follow. */
 type Observation =
   | { readonly what: 'shows'; readonly object: Shown; readonly by: string }
   | { readonly what: 'lacks'; readonly by: string }
@@ -23,7 +25,7 @@ export class Observations {
   readonly contradictions: string[] = []
   readonly #informer: Informer
   readonly #ofKeys = new Map<string, { readonly key: ObjectKey; readonly all: Observation[] }>()
-  /** The objects that the view has according to its events. */
+  /** The objects of the view according to its events. */
   readonly #announced = new Map<string, Shown>()
   events = 0
 
@@ -39,17 +41,19 @@ export class Observations {
     if (this.#announced.get(formatKey(key)) !== object) this.#contradict(key, `${by} returns an object that no event has announced`)
   }
 
-  /** From now on, older states than this one must not be shown: it is the response to an own write. */
+  /** From now on, the view must not show states that are older than this one, which is the response to an own write. */
   wrote(key: ObjectKey, resourceVersion: string): void {
     this.#add(key, { what: 'at least', resourceVersion })
   }
 
-  /** From now on, the objects with these uids must not be shown: an own write has deleted them, or has found that they no longer exist. */
+  /**
+   * From now on, the view must not show the objects with these uids. An own write has deleted them, or has found that they no longer exist.
+   */
   deleted(key: ObjectKey, uids: readonly string[]): void {
     this.#add(key, { what: 'gone', uids })
   }
 
-  /** Compares the objects of the view with those that the events have announced. */
+  /** Compares the objects of the view with the objects that exist according to its events. */
   checkList(objects: readonly Shown[]): void {
     for (const object of objects)
       if (this.#announced.get(formatKey(object.metadata)) !== object) this.#contradict(object.metadata, 'is listed without an event')
@@ -122,10 +126,10 @@ export class Observations {
   }
 }
 
-/** A state of a key in a view. */
+/** A state of the object with one key, as a view shows it. */
 interface Moment {
   readonly resourceVersion: string
-  /** The uid of the object, which may be outside of the view. */
+  /** The uid of the object, even if the object is outside of the view. */
   readonly uid: string | undefined
   /** The object as the view shows it; undefined when the view must not show it. */
   readonly shown: KubernetesObject | undefined
@@ -140,8 +144,8 @@ function timelineOf({ contains, form }: TestedView, states: readonly State[]): r
 }
 
 /**
- * Returns the first observation that contradicts the timeline; undefined when there is none. The observations must be a walk through the
- * timeline that never goes back and may skip moments.
+ * Returns the first observation that contradicts the timeline; undefined when there is none. Each observation must show the same moment of
+ * the timeline as the observation before it, or a later one. Moments may be skipped.
  */
 function contradictionIn(observations: readonly Observation[], timeline: readonly Moment[]): string | undefined {
   const moments = new Map(timeline.map(({ resourceVersion }, index) => [resourceVersion, index]))

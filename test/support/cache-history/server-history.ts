@@ -8,7 +8,7 @@ import { until } from '../../../src/testing/until.ts'
 /** A state of the object with one key. */
 export interface State {
   readonly resourceVersion: string
-  /** Undefined when there is no object. */
+  /** Undefined when no object has the key. */
   readonly object: KubernetesObject | undefined
 }
 
@@ -37,17 +37,20 @@ export class ServerHistory {
         this.#add(object, type === 'DELETED' ? undefined : object)
       throw new Error('The watch of the history has ended.')
     }
-    // Without its watch, the history is incomplete, and `complete` rejects.
+    // If the watch fails, the history is incomplete, and `complete` rejects.
     watch().catch(() => undefined)
   }
 
-  /** Resolves when every state that the server has had before the call is recorded. `key` is that of an object that nobody else writes. */
+  /**
+   * Resolves when the history contains every state that the server had before the call. `key` is the key of an object that only this
+   * history writes.
+   */
   async complete(key: ObjectKey): Promise<void> {
     const marker = await this.#client.apply(this.#type, { metadata: key, data: { at: String(performance.now()) } } as never)
     await until('the history is complete', () => this.of(key).at(-1)?.resourceVersion === marker.metadata.resourceVersion)
   }
 
-  /** Returns the states of the object with this key, oldest first. The first state is that there is no object. */
+  /** Returns the states of the object with this key, oldest first. In the first state, the object does not exist. */
   of(key: ObjectKey): readonly State[] {
     return this.#states.get(formatKey(key)) ?? [noObject]
   }

@@ -1,4 +1,4 @@
-/** The views of the cache history test, and which objects each of them contains, in which form. */
+/** The views of the cache history test. Each view states which objects it contains, and in which form. */
 import { configMap } from '../../../src/api/builtin.ts'
 import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
@@ -9,9 +9,9 @@ export type ConfigMap = ObjectOf<typeof configMap>
 export interface TestedView {
   readonly name: string
   readonly type: ResourceType<KubernetesObject>
-  /** The namespaces of the view; undefined for those of the cache. */
+  /** The namespaces of the view; undefined for a view of all namespaces of the cache. */
   readonly namespaces?: readonly string[]
-  /** Returns true for the objects of the view. It repeats the definition of the view in other words. */
+  /** Returns true for an object that the view contains. The function does not use the definition in `type`. */
   contains(object: ConfigMap): boolean
   /** Returns the object as the view shows it. */
   form(object: ConfigMap): KubernetesObject
@@ -29,7 +29,7 @@ function transform({ apiVersion, kind, metadata, data }: ConfigMap): ConfigMap {
   return { apiVersion, kind, metadata, data: { n: data?.['n'] ?? '' } }
 }
 
-/** Returns views of all kinds. `namespaces` are two at least. */
+/** Returns views of all kinds. There must be at least two `namespaces`. */
 export function testedViews(namespaces: readonly [string, string, ...string[]]): readonly TestedView[] {
   const [first, second] = namespaces
   const limited = [first, second]

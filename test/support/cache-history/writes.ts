@@ -1,4 +1,7 @@
-/** Random writes to ConfigMaps: they create, change, label, delete and create again objects with few names. */
+/**
+ * Random writes to ConfigMaps. They create, change, label, delete and recreate objects. There are only a few names, so the writes concern
+ * the same objects repeatedly.
+ */
 import { configMap } from '../../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import { ProreusError } from '../../../src/api/errors.ts'
@@ -12,8 +15,8 @@ import { untransformable } from './views.ts'
 const finalizer = 'history.example.com/wait'
 
 /**
- * Makes one random write. Resolves to the response; undefined when the API server refuses the write, or when the response is lost, or for a
- * dry run.
+ * Makes one random write. Resolves to the response. Resolves to undefined for a dry run, for a write that the API server refuses, and when
+ * the response is lost.
  *
  * @param known the object as the writer knows it.
  */

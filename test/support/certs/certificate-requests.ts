@@ -75,7 +75,7 @@ yS6xKZNAuP7XAjEAvqzdCXex/tC2eIf8CghCYE9tubxMhT0QSF6Exfv0npBckWaP
 `,
 } as const
 
-/** Returns the field `spec.request` of a CertificateSigningRequest. */
+/** Returns the value of the field `spec.request` of a CertificateSigningRequest. */
 export function requestField(pem: string): string {
   return Buffer.from(pem).toString('base64')
 }

@@ -7,7 +7,7 @@ import { fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from '.
 
 export interface RequestOptions {
   readonly commonName: string
-  /** A text, or a value of any type. */
+  /** The value of the attribute organization. A string is encoded as UTF8String. */
   readonly organization: string | forge.asn1.Asn1
   /** An ECDSA key. */
   readonly privateKey: KeyObject

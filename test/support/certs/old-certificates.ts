@@ -1,4 +1,4 @@
-/** A folder of certificates as it was written some days ago. */
+/** A folder of certificates that was written some days ago. */
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** A client with scripted responses to list and watch requests. */
+/** A client whose responses to list and watch requests are scripted. */
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../../../src/client/client.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'

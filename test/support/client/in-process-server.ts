@@ -1,4 +1,4 @@
-/** A small API server without sockets, validation and defaults. Its time and its answers are the same in each run of a test. */
+/** A small API server without sockets, validation and defaults. Its clock and its responses are the same in each run of a test. */
 import { isObject, type JsonObject } from '../../../src/api/json.ts'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import { failure } from '../../../src/api/status.ts'
@@ -30,7 +30,7 @@ export class InProcessServer {
   readonly #startedAt: number
   readonly #objects = new Map<string, KubernetesObject>()
   readonly #changes: Change[] = []
-  /** Called after each change. */
+  /** Functions that are called after each change. */
   readonly #watches = new Set<() => void>()
   #uids = 0
 

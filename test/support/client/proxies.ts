@@ -1,4 +1,4 @@
-/** Proxies and a relay in front of a test server, which may delay their connections. */
+/** Proxies and a relay in front of a test server. They can delay connections. */
 import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'

@@ -43,8 +43,8 @@ export interface Foos {
 }
 
 /**
- * Defines the type Foo in its own group. Resolves when objects can be created, read and watched. The type is deleted at the end of the
- * test.
+ * Defines the type Foo in its own group. Resolves when objects of the type can be created, read and watched. The type is deleted at the end
+ * of the test.
  */
 export async function serveFoos(t: Test, api: Api, namespace: string): Promise<Foos> {
   const group = `${namespace}.example.com`

@@ -148,7 +148,7 @@ async function startSandbox(t: Test, socket: string): Promise<{ pid: number; por
   return { pid: child.pid!, port }
 }
 
-/** The number of networks with two addresses for hosts (/30) in 10.200.0.0/16. */
+/** The number of networks in 10.200.0.0/16 that have two addresses for hosts each (/30). */
 const networks = 2 ** 14
 /** The number at which the search for a free network starts. It differs between test processes. */
 let next = process.pid * 8

@@ -22,7 +22,7 @@ const server = createServer({ allowHalfOpen: true }, (inside) => {
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
 
 process.stdin.resume().on('end', () => {
-  // The operating system closes the pipe even if the process of the test is killed.
+  // The operating system also closes the pipe when the process of the test is killed.
   rmSync(dirname(path!), { recursive: true, force: true })
   process.exit()
 })

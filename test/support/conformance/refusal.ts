@@ -2,9 +2,9 @@
 import { ApiError } from '../../../src/client/api-error.ts'
 
 /**
- * Resolves with the status code and the sorted causes of the error of a write, each cause as `field: message`. An error without causes has
- * its message instead. Of each text only the first line is kept: kube-apiserver appends diffs of its internal types. Resolves with an empty
- * list when the write succeeds.
+ * Resolves with the status code of the error of a write, followed by its sorted causes as `field: message`. If the error has no causes, its
+ * message replaces them. Only the first line of each text is kept, because kube-apiserver appends diffs of its internal types. Resolves
+ * with an empty list when the write succeeds.
  */
 export async function refusal(write: Promise<unknown>): Promise<(number | string)[]> {
   try {

@@ -1,4 +1,4 @@
-/** Changes the rights of a user of a control plane while a test runs. */
+/** Changes the permissions of a user of a control plane while a test runs. */
 import { rbac } from '../../../src/api/kubernetes/rbac.ts'
 import type { PolicyRule } from '../../../src/api/policy-rule.ts'
 import { createClient } from '../../../src/client/client.ts'

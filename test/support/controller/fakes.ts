@@ -95,7 +95,7 @@ export class FakeInformer implements WatchedInformer {
 export class FakeCache implements ControllerCache {
   readonly informers = new Map<string, FakeInformer>()
   readonly indexes: CacheIndex[] = []
-  /** The results of write requests that the cache was given. */
+  /** The arguments of the calls that passed the results of write requests to the cache. */
   readonly writes: unknown[][] = []
   /** The plurals of the types whose leases were released. */
   readonly releases: string[] = []

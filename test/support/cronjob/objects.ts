@@ -1,4 +1,4 @@
-/** CronJobs for tests, and the ends of their Jobs. */
+/** CronJobs for tests, and functions that end their Jobs. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
 import { formatTime } from '../../../src/api/conditions.ts'

@@ -1,4 +1,7 @@
-/** Random schedules, each as text and as the sets of values that its fields select. No parser makes the sets. */
+/**
+ * Random schedules. Each schedule has a text, and the set of values that each of its fields selects. The sets are generated together with
+ * the text. No parser is involved.
+ */
 import type { Dice } from '../dice.ts'
 
 interface RandomField {
@@ -18,7 +21,7 @@ const days = ['SUN', 'mon', 'Tue', 'WED', 'THU', 'FRI', 'SAT']
 const bounds = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const // prettier-ignore
 const starChances = [0.02, 0.4, 0.75, 0.85, 0.75]
 
-/** Returns a schedule that selects a time in every year. Few of them select every minute. */
+/** Returns a schedule that selects at least one time in every year. Only a few of these schedules select every minute. */
 export function randomSchedule(dice: Dice): RandomSchedule {
   for (;;) {
     const fields = bounds.map(([min, max], index) => randomField(dice, min, max, index))
@@ -58,7 +61,10 @@ function range(first: number, last: number, step: number): number[] {
 
 const dayMs = 24 * 3_600_000
 
-/** Returns whether the schedule selects times of the day that begins at this time: with two restricted fields for days, either counts. */
+/**
+ * Returns true if the schedule selects times of the day that begins at `day`. If the day of the month and the day of the week are both
+ * restricted, one match is enough.
+ */
 function selectsDay({ fields }: RandomSchedule, day: number): boolean {
   const [, , dayOfMonth, month, dayOfWeek] = fields
   const date = new Date(day)
@@ -67,7 +73,7 @@ function selectsDay({ fields }: RandomSchedule, day: number): boolean {
   return dayOfMonth!.isStar || dayOfWeek!.isStar ? ofMonth && ofWeek : ofMonth || ofWeek
 }
 
-/** Returns the selected times of the day that begins at this time, ascending. */
+/** Returns the selected times of the day that begins at `day`, in ascending order. */
 function timesOf(schedule: RandomSchedule, day: number): number[] {
   if (!selectsDay(schedule, day)) return []
   const [minute, hour] = schedule.fields

@@ -1,4 +1,4 @@
-/** A model of a CronJob: the Jobs that it should have. Nothing of it is shared with the operator. */
+/** A model of a CronJob. It determines which Jobs the CronJob should have. It shares no code with the operator. */
 import type { RandomSchedule } from './random-schedule.ts'
 import { lastTime } from './random-schedule.ts'
 
@@ -28,7 +28,7 @@ export class ReferenceCronJob {
     this.#last = createdAt
   }
 
-  /** The scheduled times of the Jobs that are there, ascending. */
+  /** The scheduled times of the existing Jobs, in ascending order. */
   get times(): number[] {
     return this.#jobs.map(({ time }) => time).sort((a, b) => a - b)
   }
@@ -41,7 +41,7 @@ export class ReferenceCronJob {
     for (const job of this.#jobs) if (job.time === time) job.ended = outcome
   }
 
-  /** Does what the operator does when it looks at the CronJob. */
+  /** Creates and deletes the Jobs that a reconcile of the CronJob should create and delete. */
   reconcile(now: number): void {
     this.#start(now)
     for (const outcome of ['Complete', 'Failed'] as const) {

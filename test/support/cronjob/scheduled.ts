@@ -19,13 +19,13 @@ type Spec = Partial<InferInput<typeof cronJob>['spec']>
 export async function scheduledCronJobs(t: Test, name: string) {
   const controlPlane = await conformanceControlPlane(t, { controllers: false })
   const { client } = controlPlane
-  // The API server sets creation timestamps by the time of the machine.
+  // The clock starts at the time of the machine, because the API server sets creation timestamps by that time.
   const clock = new FakeClock(Date.now())
   const newNamespace = newNamespaces(client, name)
   const start = () => controlPlane.startOperator([cronJobOperator], { clock })
   let operator = await start()
 
-  /** Waits for a condition. Meanwhile time passes, because a watch may end and wait for a moment before the next one. */
+  /** Waits for a condition. Advances the clock meanwhile, because a watch may end, and the next watch begins only after a delay. */
   const untilTicking = <Found>(what: string, check: () => Promise<Found | undefined | false>): Promise<Found> =>
     until<Found>(what, async () => {
       await clock.advance(20)
@@ -82,7 +82,7 @@ export async function scheduledCronJobs(t: Test, name: string) {
         const found = findCondition((await get(key)).status?.conditions, type)
         return found?.reason === reason && found
       }),
-    /** Ends the life of a CronJob, so that it starts no Jobs while other tests let time pass. */
+    /** Suspends a CronJob at the end of its test. Otherwise, it would start Jobs when other tests advance the clock. */
     suspend: (key: NamespacedKey) => client.patch(cronJob, key, { spec: { suspend: true } }),
   }
 }

@@ -20,11 +20,11 @@ export class SimulatedCronJob {
   readonly created: string[] = []
   /** The requests that changed something. */
   writes = 0
-  /** The verb whose next request is carried out, and whose response is lost. */
+  /** The verb of the next request that is carried out, but whose response is lost. */
   loses: 'create' | 'patchStatus' | undefined
   /** True when the next `get` fails. */
   refusesGet = false
-  /** The Job whose response was lost. The cache does not have it until a reconcile has succeeded. */
+  /** The Job that was created by a request whose response was lost. The cache does not contain this Job until a reconcile has succeeded. */
   #unseen: string | undefined
 
   constructor(clock: FakeClock, spec: object) {

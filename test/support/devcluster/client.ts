@@ -1,4 +1,4 @@
-/** Clients, a custom type and helpers that poll, for tests with an embedded API server. */
+/** Clients, a custom type and functions that poll, for tests with an embedded API server. */
 import type { Test } from 'tap'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { ObjectOf, ResourceType } from '../../../src/api/group-version-kind.ts'

@@ -1,4 +1,4 @@
-/** `loopbackTarget`: a "container" whose network is that of this machine, and whose commands are processes of this machine. */
+/** `loopbackTarget`: simulates a container. Its network is the network of this machine, and its commands are processes of this machine. */
 import { spawn } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
@@ -34,13 +34,13 @@ export interface Listening {
   readonly connections: number
 }
 
-/** Starts a server, which ends together with the test. */
+/** Starts a server, and stops it at the end of the test. */
 export async function listen(t: Test, server: Server): Promise<Listening> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // Clients may leave at any time.
+    // Clients may disconnect at any time.
     socket.on('error', () => undefined)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

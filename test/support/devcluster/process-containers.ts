@@ -1,6 +1,6 @@
 /**
- * `ProcessContainers`: containers whose processes are child processes of the test, without isolation. They do what a ContainerAccess must do,
- * so that the streams of the API server can be tested.
+ * `ProcessContainers`: containers whose processes are child processes of the test, without isolation. They implement a ContainerAccess, so
+ * that the streams of the API server can be tested.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import type {
   LogOptions,
 } from '../../../src/devcluster/rest/container-access.ts'
 
-/** A session, and what has been called on it. */
+/** A session that records the calls of its methods. */
 export interface ObservedSession {
   readonly target: ContainerTarget
   readonly request: Partial<ExecRequest>
@@ -34,15 +34,15 @@ export interface LogLine {
 
 export class ProcessContainers implements ContainerAccess {
   readonly sessions: ObservedSession[] = []
-  /** The lines of the log of each container, and of the run before. */
+  /** The lines in the logs of the containers. `previousLines` are the lines of their previous runs. */
   readonly lines: LogLine[] = []
   readonly previousLines: LogLine[] = []
-  /** Streams of followers. The test writes to them. */
+  /** The streams of the clients that follow a log. The test writes to these streams. */
   readonly followers: PassThrough[] = []
   readonly logRequests: { readonly target: ContainerTarget; readonly options: LogOptions; readonly signal: AbortSignal }[] = []
-  /** The port of this machine at which a port of a Pod is reached. Ports without an entry are closed. */
+  /** Maps each open port of a Pod to a port of this machine. Ports without an entry are closed. */
   readonly ports = new Map<number, number>()
-  /** The process that clients attach to. */
+  /** Returns the process to which clients attach. */
   attached: () => Pick<ContainerSession, 'stdin' | 'stdout' | 'stderr' | 'exited'> = () => {
     throw badRequest('container "main" in pod "p" is waiting to start: ContainerCreating')
   }

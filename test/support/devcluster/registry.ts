@@ -74,7 +74,7 @@ export interface Fixture {
   readonly store: ObjectStore
   readonly warnings: string[]
   readonly context: RequestContext
-  /** Returns the description of a served type, which is a built-in type or `foos`. */
+  /** Returns the description of a served type. `plural` is the plural of a built-in type, or `foos`. */
   info(plural: string): ResourceInfo
   /** Returns the request context with changed fields, such as user, dryRun and fieldValidation. */
   as(changes: Partial<RequestContext>): RequestContext

@@ -58,7 +58,7 @@ export interface World {
   readonly reads: string[]
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Returns the watches that were opened for a type, the latest one last. */
+  /** Returns the watches that were opened for a type. The last one is the latest. */
   watches(type: ResourceType): ScriptedWatch[]
   /**
    * Waits until there are `count` writes, removes them from the list, and returns them as `patch TYPE NAME: JSON` or `delete TYPE NAME:
@@ -71,12 +71,12 @@ export interface World {
   listeners(): number
   /** Sends an event on the watch of the type. Later reads return the object of the event. */
   send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
-  /** Stores an object that no watch sends. */
+  /** Stores an object without an event of the watch. */
   store(type: ResourceType, object: KubernetesObject): void
   /** Removes an object without an event of the watch. */
   remove(type: ResourceType, object: KubernetesObject): void
   serve(...types: ResourceType[]): void
-  /** Calls what the garbage collector does before the restore of a snapshot. */
+  /** Calls the garbage collector, as the cluster does before it restores a snapshot. */
   beforeRestore(): void
 }
 

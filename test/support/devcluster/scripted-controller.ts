@@ -1,4 +1,4 @@
-/** A controller whose cache and whose responses of the API server are scripted. */
+/** Runs a controller whose cache and API server are scripted. */
 import type { Test } from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -100,7 +100,7 @@ function withoutSignal(given: unknown): unknown {
   return rest
 }
 
-/** Waits until the controller has done all work that needs no timer. */
+/** Waits until the controller has done all work that does not wait for a timer. */
 export async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

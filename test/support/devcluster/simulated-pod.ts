@@ -1,4 +1,4 @@
-/** A simulated Pod at whose life a test looks second by second. */
+/** A simulated Pod whose status a test reads second by second. */
 import type { ReadonlyPod } from '../../../src/devcluster/controllers/api-types.ts'
 import { EvictionPace } from '../../../src/devcluster/controllers/kubelet/eviction-pace.ts'
 import { podStatus } from '../../../src/devcluster/controllers/kubelet/pod-status.ts'
@@ -30,7 +30,7 @@ export interface StatusJson {
 
 const noEvents: EventRecorder = { event: () => undefined }
 
-/** A Pod on a node, whose time is in seconds since its start. */
+/** A Pod on a node. All times are in seconds since the start of the Pod. */
 export class SimulatedPodWorld {
   pod: ReadonlyPod
   readonly events: string[] = []
@@ -47,7 +47,7 @@ export class SimulatedPodWorld {
     this.#worker = this.restart(0)
   }
 
-  /** Forgets the Pod, like a restart of the cluster. */
+  /** Continues with a new worker for the Pod, as after a restart of the cluster. */
   restart(second: number): PodWorker {
     const now = start + second * 1000
     this.#worker = new PodWorker(this.pod, simulatedRuntime({ simulation: this.#options }), {
@@ -73,7 +73,7 @@ export class SimulatedPodWorld {
     return status
   }
 
-  /** Returns the phase, and the state of each container with its restarts. */
+  /** Returns the phase of the Pod, and the state and the number of restarts of each container. */
   summary(second: number): string {
     const { phase, reason = '', initContainerStatuses, containerStatuses } = this.at(second)
     const parts = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {

@@ -46,7 +46,7 @@ export class SpdyClient {
         }
       }
     } catch {
-      // A connection that breaks ends the frames, too.
+      // The frames also end when the connection breaks.
     }
     this.socket.destroy()
   }

@@ -20,7 +20,7 @@ export function textMessage(text: string): Buffer {
   return message(Buffer.from(text), opcode.text)
 }
 
-/** Returns the bytes of the tunnel. */
+/** Returns a stream of the bytes in the tunnel. */
 export function tunnelOver(socket: Duplex): Duplex {
   const tunnel = new Duplex({
     read: () => undefined,

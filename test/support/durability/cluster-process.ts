@@ -1,6 +1,6 @@
 /**
- * A process with an embedded cluster that keeps its objects in the folder of its first argument. It writes the kubeconfig to that folder,
- * prints a line, and runs until it is killed, or until the process that has started it ends.
+ * A process with an embedded cluster. The cluster keeps its objects in the folder of the first argument. The process writes the kubeconfig
+ * to that folder and prints a line. It runs until it is killed, or until the process that started it ends.
  */
 import { join } from 'node:path'
 import { startDevCluster } from '../../../src/devcluster/dev-cluster.ts'

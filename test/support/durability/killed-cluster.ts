@@ -1,4 +1,4 @@
-/** `KilledCluster`: an embedded cluster in a process of its own, which is killed. */
+/** `KilledCluster`: an embedded cluster in a child process, which the test kills. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -15,21 +15,22 @@ export class KilledCluster {
   #output = ''
 
   /**
-   * Starts a cluster that keeps its objects in `directory`. `fileLimitKiB` is the size that no file of the process can exceed: a larger
-   * file fails as on a full disk.
+   * Starts a cluster that keeps its objects in `directory`.
+   * If `fileLimitKiB` is set, a write that makes a file of the process larger than this size fails, as on a full disk.
    */
   constructor(directory: string, { fileLimitKiB }: { readonly fileLimitKiB?: number } = {}) {
     this.#directory = directory
     const command = [process.execPath, '--conditions=proreus-source', program, directory]
     const limit = fileLimitKiB === undefined ? 'unlimited' : String(fileLimitKiB)
-    // With tap's NODE_OPTIONS, the process would end at the signal of a file that reaches its limit. Node.js itself ignores this signal.
+    // Linux sends a signal to a process whose file reaches the limit. Node.js ignores this signal, but with tap's NODE_OPTIONS, the signal
+    // would end the process.
     const script = `ulimit -f ${limit} && unset NODE_OPTIONS && exec "$@"`
     this.#child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['pipe', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
     this.#ended = new Promise((resolve) => this.#child.on('close', resolve))
   }
 
-  /** Resolves with a client when the cluster is ready. Throws the output of the process when it ends before. */
+  /** Resolves with a client when the cluster is ready. If the process ends before that, throws an error with the output of the process. */
   async ready(): Promise<Client> {
     const isReady = new Promise<void>((resolve) =>
       this.#child.stdout!.on('data', () => {
@@ -41,7 +42,7 @@ export class KilledCluster {
     return createClient(await loadConnection({ env: { KUBECONFIG: join(this.#directory, 'kubeconfig') } }))
   }
 
-  /** Kills the process. Resolves when it has ended, and so has lost its locks. */
+  /** Kills the process. Resolves when the process has ended. Its locks are then released. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#ended

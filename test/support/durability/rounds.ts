@@ -19,7 +19,10 @@ export interface DurabilityResult {
 
 const writers = 8
 const objectsOfWriter = 5
-/** In so many rounds of a hundred, the cluster is killed within the given time after the start of its process. */
+/**
+ * The percentage of rounds in which the cluster is killed during its start: at most `longestStartMs` milliseconds after the start of its
+ * process.
+ */
 const killedStartPercent = 20
 const longestStartMs = 800
 /** Maximum number of writes that are acknowledged before the cluster is killed. */

@@ -3,7 +3,7 @@ import type { ConfigMap } from '../../../src/api/builtin.ts'
 import { configMap } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
 
-/** The state of an object: its uid, resourceVersion and data as one text; undefined when it does not exist. */
+/** The state of an object: a text of its uid, resourceVersion and data; undefined when the object does not exist. */
 type State = string | undefined
 
 /** One object. At most one write of it is in flight. */
@@ -12,7 +12,7 @@ export class WrittenObject {
   /** The state after the last acknowledged write. */
   #acknowledged: State
   #revision = 0
-  /** The number that the write in flight stores; undefined while it deletes the object, or when there is none. */
+  /** The number that the pending write stores. `value` is undefined for a deletion. The attempt is undefined when no write is pending. */
   #attempt: { readonly value: number | undefined } | undefined
 
   constructor(name: string) {
@@ -33,7 +33,7 @@ export class WrittenObject {
       await client.delete(configMap, this.key)
       this.#acknowledged = undefined
     } else {
-      // Large objects make a transaction that has several pages in SQLite's log.
+      // The transaction of a large object has several pages in SQLite's log.
       const data = { value: String(value), text: 'x'.repeat(Math.floor(random() ** 4 * 50_000)), again: String(value) }
       const stored = exists
         ? await client.patch(configMap, this.key, { data })
@@ -44,7 +44,10 @@ export class WrittenObject {
     this.#attempt = undefined
   }
 
-  /** Compares the object with what the restarted server has. Returns the failure, and continues with that state. */
+  /**
+   * Compares the object with the object on the restarted server. Returns the failure, if there is one. Continues with the state on the
+   * server.
+   */
   found(object: ConfigMap | undefined): string | undefined {
     const state = stateOf(object)
     const [before, attempt] = [this.#acknowledged, this.#attempt]

@@ -10,9 +10,9 @@ type Lease = coordination.Lease
 
 /** The network of one client. */
 export interface Network {
-  /** Called for each request; `action` is what the server does with it. The default is that the request arrives at once. */
+  /** Called for each request. `action` handles the request in the server. By default, it is called at once. */
   carry<T>(action: () => T, verb: string): Promise<T>
-  /** False when events of watches do not arrive. */
+  /** If false, the events of watches do not arrive. */
   watches: boolean
 }
 
@@ -25,7 +25,7 @@ export class LeaseServer {
   #version = 0
   readonly #watchers = new Set<(event: WatchEvent<Lease>) => void>()
 
-  /** Stores a Lease, as any other client may do. */
+  /** Stores a Lease, as another client would. */
   put(spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}): void {
     const known = this.lease !== undefined
     this.lease = {

@@ -1,4 +1,7 @@
-/** A clock whose machine differs from others: it shows another time, runs faster or slower, and may be suspended. */
+/**
+ * A clock of a machine whose time differs from that of other machines: the time is ahead or behind, it runs faster or slower, or the
+ * machine is suspended.
+ */
 import type { Clock, Timer } from '../../../src/runtime/clock.ts'
 
 export class SkewedClock implements Clock {
@@ -21,7 +24,7 @@ export class SkewedClock implements Clock {
     return this.#base.now() * this.#rate + this.#offsetMs
   }
 
-  /** As on Linux, this time stands still while the machine is suspended. */
+  /** As on Linux, the monotonic time stands still while the machine is suspended. */
   monotonicNow(): number {
     const running = (this.#suspendedAt ?? this.#base.monotonicNow()) - this.#suspendedMs
     return running * this.#rate
@@ -37,7 +40,7 @@ export class SkewedClock implements Clock {
         return
       }
       const left = due - this.monotonicNow()
-      // A timer of a machine that was suspended fires later.
+      // If the machine was suspended, the timer waits for the rest of its delay.
       if (left > 1e-6) timer = this.#base.after(left / this.#rate, check)
       else callback()
     }

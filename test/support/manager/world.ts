@@ -77,7 +77,7 @@ export interface RunningOperator {
   readonly done: Promise<void>
 }
 
-/** Runs the operator. When its servers listen, its kinds and webhook configurations are installed; `install: false` prevents that. */
+/** Runs the operator. Its kinds and webhook configurations are installed when its servers listen, unless `install` is false. */
 export async function runNotes(
   t: Teardown,
   { cluster, client }: Cluster,
@@ -86,7 +86,8 @@ export async function runNotes(
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   const { install = true, ...rest } = options
-  // `testdir` empties the folder, so it must not be called when the folder of another run is to be used again.
+  // `testdir` empties the folder. A run that reuses the folder of an earlier run passes its certificates instead, so that `testdir` is not
+  // called.
   const certificates = rest.certificates ?? { kind: 'files', directory: `${t.testdir()}/certs` }
   const done = run([noteOperator], {
     connection: cluster.connection,

@@ -178,7 +178,7 @@ async function uninstall(client: Client): Promise<void> {
   await untilGone(client, customResourceDefinition, definition)
 }
 
-/** Waits until the garbage collector watches MyPods. It discovers new types every 30 seconds. */
+/** Waits until the garbage collector watches MyPods. The garbage collector discovers new types every 30 seconds. */
 export async function whenCollected(client: Client): Promise<void> {
   const key = { namespace, name: 'probe-of-garbage-collector' }
   // The policy Orphan adds a finalizer that only the garbage collector removes. When the object is gone, the garbage collector has
@@ -186,7 +186,7 @@ export async function whenCollected(client: Client): Promise<void> {
   await client.create(mypod, mypodNamed(key.name))
   await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
   await until('the garbage collector knows the kind', async () => (await find(client, mypod, key)) === undefined, 90_000)
-  // If the operator already runs, it has created a Pod, which is now an orphan.
+  // If the operator is already running, it has created a Pod. This Pod is now an orphan.
   await client.delete(pod, key).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
   })

@@ -4,8 +4,8 @@ import { main } from '../../../src/cli/main.ts'
 import type { Finished } from './process.ts'
 
 /**
- * Runs the command line to its end. Meanwhile, `cwd` is the working directory of the process. Other tests in the process must therefore not
- * change the working directory.
+ * Runs the command line to its end. During the run, `cwd` is the working directory of this process. Other tests in the process must
+ * therefore not change the working directory.
  */
 export async function ended(t: Test, args: readonly string[], cwd = process.cwd()): Promise<Finished> {
   const streams = [process.stdout, process.stderr].map((stream) => t.capture(stream, 'write', () => true))

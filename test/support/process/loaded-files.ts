@@ -10,7 +10,7 @@ const loaded = []
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
 process.on('exit', () => process.stderr.write(loaded.join(' ')))`)}`
 
-/** Runs the file with these arguments, and returns the paths of the loaded files, relative to the repository. */
+/** Runs `file` with these arguments. Returns the paths of the files that the process loaded, relative to the repository. */
 export async function loadedFiles(file: string, args: readonly string[] = []): Promise<readonly string[]> {
   const path = join(repository, file)
   const { stderr } = await finished(process.execPath, ['--import', recorder, '--conditions=proreus-source', path, ...args])

@@ -23,8 +23,8 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl from an environment variable, or from the cache that `npm test` fills; undefined when kubectl is in neither. The
- * tests expect the output of the release that the cache contains by default. The output of other releases can differ.
+ * The path of kubectl from an environment variable, or from the cache that `npm test` fills; undefined when neither has kubectl. By
+ * default, the cache contains the release whose output the tests expect. The output of other releases can differ.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 

@@ -1,4 +1,4 @@
-/** Transcripts of commands in Markdown: reads them, and compares their output with that of a run. */
+/** Reads transcripts of commands in Markdown, and compares the outputs in them with the outputs of a run. */
 
 /** A command of a transcript, and the output that follows it. */
 export interface Step {
@@ -20,7 +20,10 @@ export function stepsOf(markdown: string): readonly Step[] {
   )
 }
 
-/** The parts of an output that differ from run to run, and what is accepted in their place. `…` in a text stands for any end of a line. */
+/**
+ * The parts of an output that differ from run to run, each with the pattern that is accepted instead. `…` in a transcript stands for any
+ * end of a line.
+ */
 const variable: readonly (readonly [documented: RegExp, accepted: string])[] = [
   [/…/, '.*'],
   [/ {2,}/, ' +'],
@@ -31,8 +34,8 @@ const variable: readonly (readonly [documented: RegExp, accepted: string])[] = [
 const anyVariable = new RegExp(variable.map(([documented]) => `(${documented.source})`).join('|'), 'g')
 
 /**
- * Returns the pattern of the outputs that are the same as a documented one, except for ages, the random parts of names, the addresses of
- * Pods and nodes, and the width of columns.
+ * Returns a pattern for a documented output. The pattern matches the same output with other ages, other random parts of names, other
+ * addresses of Pods and nodes, and other widths of columns.
  */
 export function patternOf(output: string): RegExp {
   let pattern = ''

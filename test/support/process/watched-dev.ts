@@ -10,7 +10,10 @@ import { until } from '../../../src/testing/until.ts'
 import type { Running } from './process.ts'
 import { startProreus } from './process.ts'
 
-/** The operator copies the data of ConfigMaps with the label `watched` to the annotation `said`. The process writes its id to a file. */
+/**
+ * The operator writes the value of each ConfigMap with the label `watched` into the annotation `said`. The process of the operator writes
+ * its process id to a file.
+ */
 const operator = `
 import { writeFileSync } from 'node:fs'
 import { core, defineController, defineOperator, defineWebhook, invalid } from 'proreus'
@@ -41,7 +44,7 @@ export const operator = defineOperator({
 })
 `
 
-/** Returns the text of the module \`said.ts\` that appends a suffix. */
+/** Returns the text of the module `said.ts` whose function appends the suffix. */
 export function saidWith(suffix: string): string {
   return `export const said = (word: string): string => word + '${suffix}'\n`
 }
@@ -51,7 +54,7 @@ export interface WatchedDev {
   readonly folder: string
   /** Replaces a file of the folder. */
   save(name: string, content: string): void
-  /** Resolves when the output contains the text this number of times. */
+  /** Resolves when the output contains the text `times` times. */
   untilOutput(text: string, times?: number): Promise<void>
   /** Returns how often the output contains the text. */
   count(text: string): number

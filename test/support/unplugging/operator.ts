@@ -1,6 +1,6 @@
 /**
- * The operator of the unplugging test: two informers and two controllers that reach the API server through a fault proxy. Their events and
- * reconciles are recorded.
+ * The operator of the unplugging test. Its two informers and two controllers reach the API server through a fault proxy, and record their
+ * events and reconciles.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
@@ -43,7 +43,7 @@ export interface UnpluggedOperator {
    * difference.
    */
   differences(truth: ReadonlyMap<ResourceType, readonly KubernetesObject[]>): string[]
-  /** The events that contradict earlier events. */
+  /** The recorded events that are impossible after earlier events, such as a second creation of the same object. */
   readonly contradictions: readonly string[]
   /** The number of watches that the client closed because they were silent for too long. */
   readonly silences: number
@@ -60,8 +60,8 @@ interface Ledger {
   /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
   /**
-   * The resourceVersion that the last completed reconcile of each key has seen, or has written without a change of another client in the
-   * response. For an object that did not exist, it is `gone`.
+   * For each key, the resourceVersion that the last completed reconcile has seen, or `gone` if the object did not exist. If that reconcile
+   * wrote the object and no other client had changed it, this is the resourceVersion of the response.
    */
   readonly reconciled: Map<string, string>
 }
@@ -198,7 +198,8 @@ function differencesOf(
     if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
   }
   for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
-  // Only objects that were reconciled are checked: an object that was created and deleted during a fault may never have been reconciled.
+  // A deleted object is only checked if it was reconciled before. An object that was created and deleted during a fault may never have been
+  // reconciled.
   for (const [key, state] of reconciled)
     if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
   if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))

@@ -44,7 +44,10 @@ export const namespace = 'unplugging'
 const names = Array.from({ length: 25 }, (_, index) => `object-${index}`)
 /** The pause between two writes, in milliseconds. */
 const writePauseMs = 30
-/** The time limit for the operator to recover: the timeout of a hanging request, plus the longest back-off of a watch or of a reconcile. */
+/**
+ * The time limit for the operator to recover. It covers the timeout of a hanging request and the longest back-off of a watch or of a
+ * reconcile.
+ */
 const settleMs = 150_000
 /** The time limit for a reconcile when the network works. */
 const promptMs = 20_000
@@ -72,7 +75,7 @@ export async function unplug(t: Test, controlPlane: ControlPlane, { name, second
       `${name}: ${operator.reconciles} reconciles of ${writes} changes; ${operator.silences} watches closed because of their silence`,
     )
   }
-  // The informers and controllers must still work: they reconcile one more change of each object promptly.
+  // The informers and controllers must still work. This is true if they promptly reconcile one more change of each object.
   for (const operator of operators) operator.proxy.heal()
   await changeAll(client)
   for (const operator of operators) {
@@ -144,9 +147,9 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
 }
 
 /**
- * Measures the heap of this process. The measurement starts when half of the given time has passed, and ends when the returned function is
- * called. That function resolves with the growth of the heap in bytes. `shrink` is called at both times before the heap is measured: it
- * frees what is not part of the measurement.
+ * Measures the growth of the heap of this process. The measurement starts when half of the given time has passed. It ends when the returned
+ * function is called, which resolves with the growth in bytes. `shrink` is called before the heap is measured at the start and at the end.
+ * It frees the memory that must not be measured.
  */
 export function watchHeap(seconds: number, shrink: () => Promise<unknown>): () => Promise<number> {
   setFlagsFromString('--expose-gc')

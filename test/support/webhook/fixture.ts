@@ -43,7 +43,7 @@ export const widget = defineKind({
 })
 export type Widget = Infer<typeof widget>
 
-/** Handlers that set a default for the image. They deny the note `bad`, and a size that is less than before. */
+/** Handlers that set a default for the image. They deny the note `bad`, and an update that makes the size smaller. */
 export const handlers: WebhookHandlers<Widget> = {
   default: (object) =>
     object.spec.image === undefined ? { ...object, spec: { ...object.spec, image: `widget:${object.spec.size}` } } : object,

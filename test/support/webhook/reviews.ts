@@ -78,8 +78,8 @@ function put({ parent, key }: Place, value: Hostile): void {
 function mutate(dice: Dice, review: JsonObject): void {
   const places = placesOf(review)
   if (places.length === 0) return
-  // One mutation in four changes a field of the review or of its request. The objects have many more fields, so such mutations would
-  // otherwise be rare.
+  // One mutation in four changes a field of the review itself or of its request. The object in the request has many more fields, so without
+  // this rule such mutations would be rare.
   const envelope = places.filter(({ parent }) => parent === review || parent === review.request)
   const place = dice.chance(0.25) && envelope.length > 0 ? dice.pick(envelope) : dice.pick(places)
   const choice = dice.next()

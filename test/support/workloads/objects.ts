@@ -6,9 +6,9 @@ import type { batch } from '../../../src/api/kubernetes/batch.ts'
 export interface PodTraits {
   readonly name: string
   readonly phase?: string
-  /** The second since which the Pod is ready. */
+  /** The time at which the Pod became ready, in seconds. */
   readonly readySince?: number
-  /** The second of the creation. Default 0. */
+  /** The time of the creation in seconds. Default: 0. */
   readonly created?: number
   readonly node?: string
   readonly index?: number

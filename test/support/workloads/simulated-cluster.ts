@@ -28,11 +28,13 @@ export interface SimulatedCluster {
   readonly clock: FakeClock
   /** The number of Events by the name of their object and their reason, e.g. `web SuccessfulCreate`. */
   readonly events: ReadonlyMap<string, number>
-  /** Lets the controllers finish their work, at this time and at the time of each timer until `time`. */
+  /** Advances the clock to `time`, timer by timer. Waits at each step until the controllers have finished their work. */
   advanceTo(time: number): Promise<void>
-  /** Lets the controllers finish their work at the current time. */
+  /** Waits until the controllers have finished their work at the current time. */
   settle(): Promise<void>
-  /** Advances the clock of the garbage collector and of the watches, which is another one: they need timers every few minutes. */
+  /**
+   * Advances the clock of the garbage collector and of the watches. They have a separate clock, because they need timers every few minutes.
+   */
   collectGarbage(): Promise<void>
   /** Stops the controllers, for tests with many clusters. */
   stop(): Promise<unknown>

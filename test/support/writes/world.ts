@@ -16,9 +16,9 @@ export interface WritesWorld {
   readonly calls: string[]
   /** Calls `action` once, immediately before the next request whose description matches. */
   meanwhile(call: RegExp, action: () => Promise<unknown>): void
-  /** Returns the calls since the last call of this function. */
+  /** Returns the requests since the last call of this function. */
   taken(): string[]
-  /** Resolves when the cache has the state that the API server has. */
+  /** Resolves when the cache has the state of the API server. */
   cached(type: ResourceType, key: ObjectKey): Promise<void>
 }
 

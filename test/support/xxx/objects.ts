@@ -39,7 +39,7 @@ export function isOther({ metadata: { uid } }: batch.Job): (job: batch.Job) => b
   return ({ metadata }) => metadata.uid !== uid
 }
 
-/** Values that the schema refuses. */
+/** Values that the schema rejects. */
 export const unsafeValues: readonly (readonly [field: keyof Xxx['spec'], value: string])[] = [
   ...['../etc', 'a;b', '', '-rf', '.', '..'].map((value) => ['binaryName', value] as const),
   ...['/', '/opt/x', '/opt', '../x', '/a/../b', '/a//b', '/a/', '/usr/bin', '/etc/x'].map((value) => ['clonePath', value] as const),

@@ -1,4 +1,4 @@
-/** Creates Xxxes and plays the kubelet for their Pods, which no node accepts. */
+/** Creates Xxxes, and changes the status of their Pods in place of a kubelet. No node accepts these Pods. */
 import { findCondition } from '../../../src/api/conditions.ts'
 import { pod as podType, type Pod } from '../../../src/api/builtin.ts'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -12,7 +12,7 @@ import { cleanUpName, sampleSpec } from './objects.ts'
 import type { NamespacedKey } from '../conformance/new-namespaces.ts'
 
 export const finalizer = 'job.finalizers.test.inspur.com'
-/** The controllers of a slow machine are given time. */
+/** The time limit in milliseconds. It is long, because controllers on a slow machine need more time. */
 const slowMs = 40_000
 
 export type XxxWorld = ReturnType<typeof xxxWorld>

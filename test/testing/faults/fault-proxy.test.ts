@@ -41,7 +41,7 @@ interface Answered {
   readonly body: string
 }
 
-/** Sends an HTTP request to the proxy without the framework's client. This client could change or retry the request. */
+/** Sends an HTTP request to the proxy without the framework's client, because that client could change or retry the request. */
 async function send(
   { server, ca, authorization }: Connection,
   path: string,

@@ -12,7 +12,7 @@ export function typedHandlers(): void {
   defineWebhook(widget, { subresource: 'status', validateInCluster: (object) => (object satisfies DeepReadonly<Widget>, []) })
   defineWebhook(widget, { subresource: 'scale', validate: (object) => (object satisfies DeepReadonly<Scale>, []) })
   defineWebhook(pod, { validateInCluster: (object) => (object satisfies DeepReadonly<Pod>, []) })
-  // An object may lack a name: the API server generates it from `generateName` only after mutating admission.
+  // The type allows an object without a name, because the API server generates the name from `generateName` only after mutating admission.
   defineWebhook(pod, { validate: ({ metadata: { name } }) => (name satisfies string | undefined, []) })
   // @ts-expect-error -- the name may be undefined
   defineWebhook(widget, { default: (object) => (object.metadata.name satisfies string, object) })

@@ -31,8 +31,8 @@ const { object, value } = fc.letrec<{ value: JsonValue; object: JsonValue }>((ti
 }))
 
 /**
- * Returns a changed copy that shares parts with `value`. `numbers` selects the changes: values are replaced by `other`, and lists are
- * reversed, extended or shortened.
+ * Returns a changed copy that shares parts with `value`. The numbers from `numbers` select the changes: a value is replaced by `other`, or
+ * a list is reversed, extended or shortened.
  */
 function changed(value: JsonValue, numbers: () => number, other: JsonValue): JsonValue {
   const choice = numbers()

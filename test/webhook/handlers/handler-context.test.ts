@@ -307,8 +307,8 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares: another process
-  // may run it without the other webhooks and controllers, and then the cache lacks their types.
+  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares. Another process
+  // may run the webhook without the other webhooks and controllers, and the cache of that process then lacks their types.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../src/api/json.ts'
 import { jsonEqual } from '../../../src/api/json.ts'
 import { ItemNumbers } from '../../../src/webhook/review/item-numbers.ts'
 
-/** Pairwise different values, in which only a delimiter, a type or the nesting differs. */
+/** Values that all differ from each other. Some of them differ only in a delimiter, in a type or in the nesting. */
 const different = (): JsonValue[] => [
   null,
   'null',
@@ -46,7 +46,7 @@ const different = (): JsonValue[] => [
 
 t.test('different items have different numbers, counted in the order in which they are seen', (t) => {
   const numbers = new ItemNumbers()
-  // A list or an object gets its number after the items and fields in it.
+  // The items of a list and the fields of an object get their numbers before the list or object itself.
   const seen = different().map((item) => numbers.of(item))
   t.equal(new Set(seen).size, seen.length)
   t.equal(seen[0], 0)

@@ -1,6 +1,6 @@
 /**
- * The HorizontalPodAutoscaler controller of a cluster without metrics. It keeps the replicas between the minimum and the maximum, and
- * reports each metric as missing (k8s.io/kubernetes/pkg/controller/podautoscaler: reconcileAutoscaler).
+ * The HorizontalPodAutoscaler controller for a cluster that serves no metrics. The controller keeps the number of replicas between the
+ * minimum and the maximum, and reports each metric as missing (k8s.io/kubernetes/pkg/controller/podautoscaler: reconcileAutoscaler).
  */
 import { formatTime } from '../../../api/conditions.ts'
 import type { ResourceType } from '../../../api/group-version-kind.ts'
@@ -37,7 +37,7 @@ export function autoscalerController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** One reconcile of an autoscaler. Collects the changes of the status and writes the status once. */
+/** Performs one reconcile of an autoscaler: collects the changes of the status, and writes the status once at the end. */
 class Reconcile {
   readonly #autoscaler: Autoscaler
   readonly #context: ReconcileContext

@@ -21,7 +21,10 @@ const hour = 60 * minute
 const longestMs = 365 * 24 * hour
 const shortestMs = 10 * minute
 const backdateMs = 5 * minute
-/** Minimum validity for which `backdateMs` is subtracted from the end of the validity, and not only from its start. */
+/**
+ * If the validity is at least 8 hours, `backdateMs` is subtracted from its start and its end. If the validity is shorter, `backdateMs` is
+ * subtracted only from its start.
+ */
 const shortMs = 8 * hour
 
 /** The checks of each signer, keyed by the name of the signer. A check returns the problem of a request; undefined for a valid request. */

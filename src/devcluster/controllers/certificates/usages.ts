@@ -1,4 +1,7 @@
-/** The X.509 values of key usages in requests (k8s.io/kubernetes/pkg/controller/certificates/authority: keyUsagesFromStrings). */
+/**
+ * The X.509 values of the usages in CertificateSigningRequests (k8s.io/kubernetes/pkg/controller/certificates/authority:
+ * keyUsagesFromStrings).
+ */
 
 /** Bits of the extension keyUsage (RFC 5280 §4.2.1.3). */
 const bits: Readonly<Record<string, number>> = {

@@ -8,7 +8,10 @@ import { isReady } from '../workloads/pod-state.ts'
 
 export type Budget = DeepReadonly<policy.PodDisruptionBudget>
 
-/** Returns true when the status depends on the replicas of the Pods' controllers. Otherwise, only the number of Pods is needed. */
+/**
+ * Returns true when the number of expected Pods is computed from the replicas of the Pods' controllers. If false, the replicas are not
+ * needed.
+ */
 export function needsScale({ spec }: Budget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 }
@@ -24,16 +27,17 @@ export function desiredHealthy({ spec }: Budget, expected: number): number {
 }
 
 export interface DisruptedPods {
-  /** The eviction times of the Pods that are not yet overdue, keyed by the name of the Pod. */
+  /** The eviction times of the evicted Pods that are not in `overdue`, keyed by the name of the Pod. */
   readonly pending: Readonly<Record<string, string>>
-  /** The evicted Pods that were not deleted within `deletionTimeoutMs`. */
+  /** The evicted Pods that were not deleted within `deletionTimeoutMs` after the eviction. */
   readonly overdue: readonly ReadonlyPod[]
   /** The time in milliseconds until the next Pod is overdue; undefined when no Pod is pending. */
   readonly nextInMs: number | undefined
 }
 
 /**
- * Sorts the evicted Pods that exist and are not being deleted into pending and overdue ones (DisruptionController.buildDisruptedPodMap).
+ * Divides the evicted Pods into pending and overdue Pods (DisruptionController.buildDisruptedPodMap). Pods that no longer exist or that are
+ * being deleted are ignored.
  */
 export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], now: number): DisruptedPods {
   const pending: Record<string, string> = {}

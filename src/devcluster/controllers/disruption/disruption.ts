@@ -1,4 +1,4 @@
-/** The disruption controller: keeps the status of PodDisruptionBudgets (k8s.io/kubernetes/pkg/controller/disruption). */
+/** The disruption controller: updates the status of PodDisruptionBudgets (k8s.io/kubernetes/pkg/controller/disruption). */
 import type { Condition } from '../../../api/conditions.ts'
 import { jsonEqual } from '../../../api/json.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
@@ -42,8 +42,8 @@ export function disruptionController(source: TypeSource): ControllerDefinition {
 }
 
 /**
- * The changed Pods that several budgets select, keyed by their own names and by the key of the first of these budgets. Its next reconcile
- * reports them.
+ * The changed Pods that several budgets select. The outer key is the key of the first of these budgets. The inner key is the name of the
+ * Pod. The next reconcile of the first budget records an Event for each of its Pods.
  */
 type AmbiguousPods = Map<string, Map<string, ReadonlyPod>>
 
@@ -86,7 +86,8 @@ async function reconcileBudget(budget: Budget, source: TypeSource, context: Reco
   const { pending, overdue, nextInMs } = disruptedPods(budget, pods, now)
   const { namespace } = budget.metadata
   for (const pod of overdue) {
-    // The message has the namespace in place of the budget's name, as in kube-controller-manager (DisruptionController.buildDisruptedPodMap).
+    // As in kube-controller-manager, the message contains the namespace twice, and not the name of the budget
+    // (DisruptionController.buildDisruptedPodMap).
     events.event(pod, 'Warning', 'NotDeleted', `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`)
   }
   const current = healthyPods(pods, pending)
@@ -121,7 +122,10 @@ async function expectedOf(budget: Budget, pods: readonly ReadonlyPod[], source: 
   return count
 }
 
-/** Sets `disruptionsAllowed` to 0, because the status cannot be computed (DisruptionController.failSafe). */
+/**
+ * Reports in the status that the number of expected Pods cannot be computed, and sets `disruptionsAllowed` to 0
+ * (DisruptionController.failSafe).
+ */
 function reportFailure(budget: Budget, message: string, context: ReconcileContext): Promise<Result> {
   const { observedGeneration: generation, conditions } = budget.status ?? {}
   const at = { now: context.clock.now(), generation }

@@ -29,7 +29,8 @@ export class UnknownScale extends Error {
 }
 
 /**
- * Adds up the replicas of the controllers of the Pods. For a ReplicaSet of a Deployment, the replicas of the Deployment count.
+ * Adds up the replicas of the controllers of the Pods. If the controller is a ReplicaSet of a Deployment, the replicas of the Deployment
+ * are added instead.
  *
  * @throws {UnknownScale} when a controller does not exist, or its type is not served.
  * @throws {NoScale} when the type of a controller has no scale subresource.

@@ -79,8 +79,8 @@ function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[] {
 }
 
 /**
- * Returns the endpoints of one address type, grouped by the ports of their Pods. `lacksNode` is true when a Pod was left out because the
- * cache does not contain its node.
+ * Returns the endpoints of one address type, grouped by the ports of their Pods. `lacksNode` is true if the cache does not contain the node
+ * of a Pod and the Pod is therefore left out.
  */
 function groupsOf(
   service: ReadonlyService,
@@ -113,7 +113,8 @@ async function write(
   context: ReconcileContext,
 ): Promise<void> {
   const { client } = context
-  // While the Service is being deleted, the garbage collector deletes its EndpointSlices. A new EndpointSlice would be deleted as well.
+  // While the Service is being deleted, no EndpointSlice is created, because the garbage collector deletes all EndpointSlices of the
+  // Service.
   const created = service.metadata.deletionTimestamp === undefined ? changes.create : []
   try {
     for (const slice of created) await client.create(discovery.endpointSlice, withTriggerTime(slice, triggerTime))

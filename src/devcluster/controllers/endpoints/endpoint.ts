@@ -16,7 +16,10 @@ export type AddressType = 'IPv4' | 'IPv6'
 
 const zoneLabel = 'topology.kubernetes.io/zone'
 
-/** Returns true when the control plane maintains the endpoints of the Service: it has a selector and no external name. */
+/**
+ * Returns true when the control plane maintains the endpoints of the Service. This requires a selector, and a type other than
+ * `ExternalName`.
+ */
 export function hasOwnEndpoints({ spec }: ReadonlyService): boolean {
   return Object.keys(spec?.selector ?? {}).length > 0 && spec?.type !== 'ExternalName'
 }
@@ -26,13 +29,13 @@ export function isHeadless({ spec }: ReadonlyService): boolean {
   return !spec?.clusterIP || spec.clusterIP === 'None'
 }
 
-/** Returns the Pods in the Service's namespace that its selector matches. */
+/** Returns the Pods in the Service's namespace that match the selector of the Service. */
 export function selectedPods({ metadata, spec }: ReadonlyService, { cache }: { readonly cache: CacheReader }): readonly ReadonlyPod[] {
   const matchLabels = spec?.selector ?? {}
   return cache.list(podType, { namespace: metadata.namespace }).filter((pod) => selects({ matchLabels }, pod))
 }
 
-/** Maps a Pod to the Services whose selector matches it. */
+/** Returns the keys of the Services whose selector matches the Pod. */
 export function servicesOfPod(pod: ReadonlyPod, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const services = cache.list(serviceType, { namespace: pod.metadata.namespace })
   return services
@@ -40,7 +43,10 @@ export function servicesOfPod(pod: ReadonlyPod, { cache }: { readonly cache: Cac
     .map(({ metadata }) => metadata)
 }
 
-/** Returns true when the Pod has an address and may still run (k8s.io/endpointslice/util: ShouldPodBeInEndpoints). */
+/**
+ * Returns true when the Pod has an IP address, and its phase is neither `Succeeded` nor `Failed` (k8s.io/endpointslice/util:
+ * ShouldPodBeInEndpoints).
+ */
 export function hasAddress({ status }: ReadonlyPod): boolean {
   return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && (status?.podIPs ?? []).length > 0
 }
@@ -96,8 +102,8 @@ function hintsOf({ spec }: ReadonlyService, zone: string | undefined, node: stri
 }
 
 /**
- * Returns the ports of the Service with their numbers in the Pod. If `targetPort` is a name, and the Pod has no port with this name, the
- * port of the Service is left out.
+ * Returns the ports of the Service with their numbers in the Pod. If `targetPort` of a Service port is a name, and the Pod has no port with
+ * this name, the Service port is left out.
  */
 export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((servicePort) => {
@@ -109,7 +115,7 @@ export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly E
 }
 
 /**
- * Returns the number of a Service's port in a Pod. Returns undefined when the Pod lacks a port with the name in `targetPort`
+ * Returns the number of a Service's port in a Pod. If `targetPort` is a name, and the Pod has no port with this name, returns undefined
  * (k8s.io/endpointslice: FindPort).
  */
 function findPort({ spec }: ReadonlyPod, { targetPort, port, protocol = 'TCP' }: DeepReadonly<core.ServicePort>): number | undefined {

@@ -43,8 +43,8 @@ export function endpointsController(): ControllerDefinition {
     workers: 4,
     watches: [
       { type: podType, map: servicesOfPod },
-      // The deletion of an Endpoints object enqueues the Service, and the reconcile creates the object again. A change of an Endpoints
-      // object enqueues nothing: the change of a user remains until the Service or a Pod changes.
+      // The deletion of an Endpoints object enqueues the Service, and the reconcile creates the object again. An update of an Endpoints
+      // object does not enqueue the Service. If a user updates the object, the update is kept until the Service or a Pod changes.
       { type: core.endpoints, map: ({ metadata }) => [metadata], predicates: [funcs({ added: () => false, updated: () => false })] },
     ],
     reconcile: retryRefused((service: ReadonlyService, context: ReconcileContext) => reconcileService(service, times, context)),
@@ -89,8 +89,8 @@ async function reconcileService(service: ReadonlyService, times: TriggerTimes, {
 }
 
 /**
- * Returns a list with the address of a Pod. The list is empty if the Service does not publish the Pod. A Pod that is being deleted is
- * published only with `publishNotReadyAddresses`.
+ * Returns a list with the address of a Pod. The list is empty if the Pod must not be in the Endpoints of the Service. The address of a Pod
+ * that is being deleted is returned only if `publishNotReadyAddresses` is true.
  */
 function podAddress(pod: ReadonlyPod, service: ReadonlyService): PodAddress[] {
   const { publishNotReadyAddresses = false, ports: servicePorts = [], ipFamilies = ['IPv4'] } = service.spec ?? {}

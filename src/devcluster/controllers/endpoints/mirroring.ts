@@ -22,7 +22,7 @@ type Endpoints = DeepReadonly<core.Endpoints>
 
 /** Endpoints are not mirrored if this label has the value `true`. */
 const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
-/** Endpoints with this annotation are a lock of leader election. */
+/** Endpoints with this annotation are a lock for leader election, and are not mirrored. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
 
 export function endpointsMirroringController(): ControllerDefinition {

@@ -1,5 +1,5 @@
 /**
- * Decides which EndpointSlices mirror an Endpoints object: one for each address type and list of ports
+ * Computes the EndpointSlices that mirror an Endpoints object. There is one EndpointSlice for each combination of address type and ports
  * (k8s.io/kubernetes/pkg/controller/endpointslicemirroring: reconciler.reconcile).
  */
 import { isIPv6 } from 'node:net'
@@ -23,7 +23,7 @@ const maxPerSubset = 1000
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export interface MirrorChanges extends SliceChanges {
-  /** The number of addresses that are not mirrored, because there are more than `limit` in a subset. */
+  /** The number of addresses that are not mirrored, because their subset has more than `limit` addresses. */
   readonly skipped: number
   readonly limit: number
 }
@@ -53,7 +53,7 @@ export function planMirror(endpoints: Endpoints, existing: readonly Slice[]): Mi
 
 /**
  * Groups the addresses of all subsets by address type and ports. Only the first 1000 addresses of each subset are used. `skipped` is the
- * number of the other addresses.
+ * number of addresses that are not used.
  */
 function groupsOf({ subsets }: Endpoints): { readonly groups: ReadonlyMap<string, Group>; readonly skipped: number } {
   const groups = new Map<string, Group>()
@@ -137,7 +137,10 @@ function named(slice: SliceInput, { metadata }: Slice): SliceInput {
   return { ...slice, metadata: { ...rest, name: metadata.name } }
 }
 
-/** Replaces each pair of a creation and a deletion of the same address type by one update. */
+/**
+ * If an EndpointSlice is to be created and an EndpointSlice of the same address type is to be deleted, replaces the creation and the
+ * deletion by an update of the existing EndpointSlice.
+ */
 function recycled({ create, update, remove }: SliceChanges): SliceChanges {
   const left = [...remove]
   const created: SliceInput[] = []

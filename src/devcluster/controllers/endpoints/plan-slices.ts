@@ -23,7 +23,7 @@ export const managerName = 'endpointslice-controller.k8s.io'
 /** Maximum number of endpoints in an EndpointSlice (the default of kube-controller-manager's `--max-endpoints-per-slice`). */
 export const maxEndpoints = 100
 
-/** The endpoints of a Service whose Pods have the same ports. Only endpoints of the same group share an EndpointSlice. */
+/** The endpoints of those Pods of a Service that have the same ports. Endpoints of different groups are in different EndpointSlices. */
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[]
   readonly endpoints: readonly Endpoint[]
@@ -68,8 +68,8 @@ export function planSlices(
 }
 
 /**
- * Replaces each pair of a creation and a deletion by one update, if the EndpointSlice to delete is in `own` (k8s.io/endpointslice:
- * Reconciler.finalize).
+ * Replaces pairs of a creation and a deletion by an update of the EndpointSlice that would be deleted (k8s.io/endpointslice:
+ * Reconciler.finalize). Only EndpointSlices in `own` are updated.
  */
 function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Slice[]): SliceChanges {
   const reusable = remove.filter((slice) => own.includes(slice)).slice(0, create.length)
@@ -85,9 +85,14 @@ function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Sl
 }
 
 /**
- * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping). Existing endpoints stay in their slice.
- * New endpoints first fill the slices that change anyway. If unchanged slices have room for all remaining endpoints, the fullest of these
- * slices takes all of them. Otherwise, a new slice takes up to 100 endpoints, and the same rule applies to the rest.
+ * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping):
+ *
+ * - Existing endpoints stay in their EndpointSlice.
+ * - New endpoints are first added to EndpointSlices that must be updated for another reason.
+ * - If an unchanged EndpointSlice has room for all remaining endpoints, all of them are added to this EndpointSlice. If several
+ *   EndpointSlices have enough room, the fullest one is used.
+ * - If no unchanged EndpointSlice has enough room, a new EndpointSlice is created with up to 100 endpoints. For the endpoints that still
+ *   remain, the last two steps are repeated.
  *
  * @param empty a new EndpointSlice without endpoints.
  */
@@ -128,12 +133,15 @@ function withEndpoints(slice: Slice, { metadata: { labels } }: SliceInput, endpo
   return { ...(slice as SliceInput), metadata: { ...(slice.metadata as SliceInput['metadata']), labels: labels! }, endpoints }
 }
 
-/** Returns a key that stays the same when other fields of the endpoint, such as its conditions, change. */
+/**
+ * Returns a key that depends only on the addresses, the host name and the target of the endpoint. A change of other fields, such as the
+ * conditions, does not change the key.
+ */
 function identity({ addresses, hostname = '', targetRef }: DeepReadonly<Endpoint>): string {
   return JSON.stringify([[...addresses].sort(), hostname, targetRef?.namespace, targetRef?.name])
 }
 
-/** Returns a key that is equal for equal ports in any order. */
+/** Returns a key for a list of ports. Lists that contain the same ports in different order have the same key. */
 export function portsKey(ports: readonly DeepReadonly<EndpointPort>[] | null | undefined): string {
   return canonicalJson((ports ?? []).map(canonicalJson).sort())
 }
@@ -174,7 +182,7 @@ function newSlice(service: ReadonlyService, addressType: AddressType, ports: rea
 
 /**
  * Returns the prefix of the names of a Service's EndpointSlices. The API server appends a random suffix. The prefix is the name of the
- * Service and a dash. If the dash made the prefix invalid, the dash is left out (k8s.io/endpointslice: getEndpointSlicePrefix).
+ * Service and a dash. If this prefix is not valid, the prefix is only the name (k8s.io/endpointslice: getEndpointSlicePrefix).
  */
 export function namePrefixOf(service: string): string {
   return dns1123Subdomain(`${service}a`).length === 0 ? `${service}-` : service

@@ -17,7 +17,7 @@ export interface PodAddress {
 /**
  * Returns the subsets (k8s.io/kubernetes/pkg/api/v1/endpoints: RepackSubsets). Ports with the same addresses share a subset. Addresses
  * without ports are in a subset without ports. Kubernetes sorts subsets and ports by their hashes. Here, the subsets are sorted by their
- * addresses, and the ports keep their order.
+ * addresses, and the ports are not sorted.
  */
 export function packSubsets(pods: readonly PodAddress[]): Subset[] {
   const sorted = pods.toSorted((a, b) => (addressKey(a.address) < addressKey(b.address) ? -1 : 1))
@@ -53,7 +53,7 @@ function addressKey({ ip, targetRef }: Address): string {
   return `${ip} ${targetRef?.uid ?? ''}`
 }
 
-/** Returns true when two lists of subsets have the same content in any order. */
+/** Returns true when two lists of subsets are equal apart from the order of the subsets, addresses and ports. */
 export function isSameSubsets(a: readonly DeepReadonly<Subset>[], b: readonly DeepReadonly<Subset>[]): boolean {
   return unordered(a) === unordered(b)
 }

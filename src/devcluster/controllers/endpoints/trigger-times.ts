@@ -18,8 +18,8 @@ export class TriggerTimes {
   readonly #known = new Map<string, ReadonlyMap<string, string>>()
 
   /**
-   * Returns the time of the earliest change since the last call for this Service. A change is the creation of the Service, or a Pod that
-   * became ready or unready. Returns undefined when there was no change.
+   * Returns the time of the earliest change since the last call for this Service. Changes are the creation of the Service, and each time
+   * that a Pod becomes ready or unready. Returns undefined when there was no change.
    */
   next(service: ReadonlyService, pods: readonly ReadonlyPod[]): string | undefined {
     const key = formatKey(service.metadata)
@@ -38,7 +38,7 @@ export class TriggerTimes {
       .sort()[0]
   }
 
-  /** Forgets a deleted Service. */
+  /** Removes the times of a deleted Service. */
   forget(key: string): void {
     this.#known.delete(key)
   }

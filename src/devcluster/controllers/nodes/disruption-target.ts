@@ -12,8 +12,8 @@ interface Disruption {
 }
 
 /**
- * Writes the condition, unless the Pod already has it with the same reason. Rejects with a conflict when the Pod has been changed in the
- * meantime.
+ * Writes the condition `DisruptionTarget`. If the Pod has this condition with the same reason, nothing is written. Rejects with a conflict
+ * if the Pod has been changed since it was read.
  */
 export async function markDisrupted(
   { metadata, status }: ReadonlyPod,
@@ -27,8 +27,8 @@ export async function markDisrupted(
   const lastTransitionTime = formatTime(clock.now())
   const condition = { type, observedGeneration: generation, status: 'True', reason, message, lastProbeTime: null, lastTransitionTime }
   const others = conditions.filter((one) => one.type !== type)
-  // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
-  // conditions of that controller.
+  // If another controller has changed the Pod, the resourceVersion makes the patch fail. Without the resourceVersion, the patch could
+  // overwrite the conditions of the other controller.
   await client.patchStatus(podType, metadata, {
     metadata: { resourceVersion },
     status: { ...(phase !== undefined && { phase }), conditions: [...others, condition] } as object,

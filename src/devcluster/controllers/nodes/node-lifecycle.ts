@@ -1,7 +1,7 @@
 /**
- * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). When the kubelet of a node is stopped, the controller
- * marks the node as unreachable and the Pods of the node as not ready. It also keeps the taints of all nodes up to date. The simulated
- * kubelets send no heartbeats. Instead, the controller reads the annotation that stops a kubelet.
+ * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). If the kubelet of a node is stopped for longer than the
+ * grace period, the controller marks the node as unreachable and the Pods of the node as not ready. The controller also updates the taints
+ * of all nodes. The simulated kubelets send no heartbeats. Instead, an annotation of the node marks its kubelet as stopped.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'
@@ -26,7 +26,7 @@ const postedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressur
 
 interface Seen {
   readonly uid: string
-  /** The time since which the kubelet has been stopped. Undefined while the kubelet runs. */
+  /** The time at which the controller first found the kubelet stopped; undefined while the kubelet runs. */
   awaySince: number | undefined
 }
 
@@ -37,8 +37,8 @@ export function nodeLifecycle(graceMs: number = defaultGraceMs): ControllerDefin
     resyncPeriodMs: 0,
     indexes: [podsByNode],
     watches: [
-      // After a node has become unreachable, another client may still write a Pod status with the condition Ready. The reconcile of the
-      // node then marks the Pod as not ready again.
+      // If another client sets the condition Ready of a Pod on an unreachable node to True, the reconcile of the node sets the condition to
+      // False again.
       { type: podType, map: unreachableNodeOf },
       // `evictsPods` depends on the readiness of all nodes. A change of one node therefore enqueues all other nodes that are not ready.
       {
@@ -82,7 +82,10 @@ function unreachableNodeOf(pod: ReadonlyPod, { cache }: { readonly cache: CacheR
   return node === undefined || hasKubelet(node) ? [] : [{ name: node.metadata.name }]
 }
 
-/** Sets the conditions that the kubelet posts to Unknown, unless the condition Ready is already Unknown. Resolves with the resulting node. */
+/**
+ * If the condition Ready of the node is not Unknown, sets all conditions in `postedConditions` to Unknown. Resolves with the resulting
+ * node.
+ */
 async function markUnknown(node: ReadonlyNode, context: ReconcileContext): Promise<ReadonlyNode> {
   const conditions = node.status?.conditions ?? []
   if (findCondition(conditions, 'Ready')?.status === 'Unknown') return node
@@ -128,8 +131,8 @@ async function markNotReady(pod: ReadonlyPod, { client, clock, events }: Reconci
   const changed = conditions.map((condition) =>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
   )
-  // The resourceVersion makes the patch fail when another controller has changed the Pod. Without it, the patch could overwrite the
-  // conditions of that controller.
+  // If another controller has changed the Pod, the resourceVersion makes the patch fail. Without the resourceVersion, the patch could
+  // overwrite the conditions of the other controller.
   const { resourceVersion } = pod.metadata
   await client.patchStatus(podType, pod.metadata, { metadata: { resourceVersion }, status: { conditions: changed } as object })
   events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')

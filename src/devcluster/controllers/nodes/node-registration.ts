@@ -1,6 +1,6 @@
 /**
- * Posts the labels and the status of nodes that are not ready, as their kubelets do. A node is not ready after a user has created it, and
- * when its kubelet runs again. Also records the Events of the kubelets about nodes.
+ * Posts the labels and the status of nodes that are not ready, as their kubelets do. A node is not ready if a user has created it, or if
+ * its kubelet was stopped and runs again. This controller also records the Events of the kubelets about nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'
@@ -19,7 +19,7 @@ export interface NodeRegistrationOptions {
 }
 
 export function nodeRegistration({ version, eventsOf }: NodeRegistrationOptions): ControllerDefinition {
-  /** The value of `unschedulable` at the last reconcile of each node, keyed by the name of the node. */
+  /** The value of `spec.unschedulable` at the last reconcile of each node, keyed by the name of the node. */
   const cordoned = new Map<string, boolean>()
   return defineController(nodeType, {
     name: 'node-registration',

@@ -19,9 +19,10 @@ const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => Object.values(keys))]
 
 /**
- * Returns the taints that the node should have, or undefined when it already has them. Taints that a user has added are kept.
+ * Returns the new taints of the node; undefined when the taints of the node need no change. Taints that a user has added are kept.
  *
- * @param evicts true when Pods are evicted from the node while it is not ready. A node that is not ready then gets a taint NoExecute.
+ * @param evicts true when Pods are evicted from a node that is not ready. In this case, the node gets a taint NoExecute while it is not
+ *   ready.
  */
 export function changedTaints(
   node: ReadonlyNode,

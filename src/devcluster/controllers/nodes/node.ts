@@ -25,7 +25,10 @@ export interface NodeTaint {
 const defaultName = 'proreus-node'
 const zones = ['zone-a', 'zone-b', 'zone-c']
 
-/** Returns `count` nodes with the label `project=test`. Two or more nodes are spread over three zones of one region. */
+/**
+ * Returns `count` nodes with the label `project=test`. If `count` is greater than 1, the nodes are distributed over up to three zones of
+ * one region.
+ */
 export function numberedNodes(count: number): readonly NodeOptions[] {
   const topology = (index: number): Readonly<Record<string, string>> => ({
     'topology.kubernetes.io/region': 'local',
@@ -55,12 +58,15 @@ export function nodeAddress(index: number): string {
   return `10.0.${number >> 8}.${number & 0xff}`
 }
 
-/** Returns the internal IP address in the status of a node. Empty when the status has none. */
+/** Returns the internal IP address in the status of a node. If the status contains no internal IP address, returns an empty string. */
 export function addressOf({ status }: ReadonlyNode): string {
   return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
 }
 
-/** Creates the nodes that do not exist, and updates the status of those that exist. Afterwards, all of them have the condition Ready. */
+/**
+ * Creates the nodes that do not exist, and updates the status of the existing nodes. After the call, all nodes in `nodes` have the
+ * condition Ready.
+ */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],
@@ -70,8 +76,8 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
-        // If the cluster has run before, the node exists, and webhooks of the earlier run could reject a create request. The patch
-        // therefore comes first.
+        // The patch is sent before the create request. If the cluster has run before, the node exists, and a webhook of the earlier run
+        // could reject a create request.
         await client.patchStatus(nodeType, { name: node.name }, { status })
       } catch (error) {
         if (!isNotFound(error)) throw error

@@ -9,11 +9,14 @@ import { retryRefused } from '../retry-refused.ts'
 import { markDisrupted } from './disruption-target.ts'
 import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
-/** The time after which a missing node counts as deleted (k8s.io/kubernetes/pkg/controller/podgc: quarantineTime). */
+/**
+ * Time in milliseconds for which a node must be missing before its Pods are deleted (k8s.io/kubernetes/pkg/controller/podgc:
+ * quarantineTime).
+ */
 const quarantineMs = 40_000
 
 export function podGarbageCollector(): ControllerDefinition {
-  /** The time since which the node of a Pod has been missing, keyed by namespace and name of the Pod. */
+  /** The time at which the node of a Pod was first found missing, keyed by namespace and name of the Pod. */
   const missing = new Map<string, number>()
   return defineController(podType, {
     name: 'pod-garbage-collector',

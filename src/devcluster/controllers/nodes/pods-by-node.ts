@@ -5,7 +5,7 @@ import type { ObjectKey } from '../../../api/object.ts'
 import type { MapContext } from '../../../controller/enqueue.ts'
 import type { ReadonlyNode } from '../api-types.ts'
 
-/** The index key of Pods that are not bound. No node has an empty name. */
+/** The index key of Pods that are not bound to a node. The name of a node is never empty, so no node has this key. */
 export const unbound = ''
 
 export const podsByNode = defineCacheIndex(podType, 'node', ({ spec }) => spec?.nodeName ?? unbound)

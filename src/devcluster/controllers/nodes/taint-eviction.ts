@@ -1,6 +1,7 @@
 /**
- * The taint eviction controller (k8s.io/kubernetes/pkg/controller/tainteviction). It deletes a Pod whose node has a taint NoExecute: at
- * once when the Pod does not tolerate the taint, otherwise after the `tolerationSeconds` of the toleration.
+ * The taint eviction controller (k8s.io/kubernetes/pkg/controller/tainteviction). If a Pod does not tolerate a taint NoExecute of its node,
+ * the controller deletes the Pod at once. If the toleration of the Pod has `tolerationSeconds`, the controller deletes the Pod after this
+ * time.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatKey } from '../../../api/object.ts'
@@ -15,7 +16,10 @@ import { markDisrupted } from './disruption-target.ts'
 import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
 export function taintEviction(): ControllerDefinition {
-  /** The time at which the deletion of a Pod was scheduled, keyed by namespace and name of the Pod. */
+  /**
+   * The time at which `tolerationSeconds` began, for each Pod whose deletion is scheduled. The key consists of namespace and name of the
+   * Pod.
+   */
   const scheduled = new Map<string, number>()
   return defineController(podType, {
     name: 'taint-eviction',
@@ -51,7 +55,7 @@ export function taintEviction(): ControllerDefinition {
 
 /**
  * Returns how long the Pod tolerates the taints NoExecute of its node, in milliseconds. Returns 0 when at least one of these taints is not
- * tolerated, and Infinity when all are tolerated without a limit.
+ * tolerated. Returns Infinity when all of these taints are tolerated without a time limit.
  */
 function toleratedMs({ spec }: ReadonlyPod, node: ReadonlyNode): number {
   const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
@@ -64,7 +68,8 @@ async function evict(pod: ReadonlyPod, context: ReconcileContext): Promise<void>
   const { client, events } = context
   const { namespace, name, uid } = pod.metadata
   await markDisrupted(pod, { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }, context)
-  // After a conflict, the eviction is retried. The Event comes after the write, so that it is recorded once.
+  // If the write above fails with a conflict, the eviction is retried from the beginning. The Event is recorded after the write, so that
+  // the retry does not record a second Event.
   events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
   await client.delete(podType, pod.metadata, { preconditions: { uid } })
 }

@@ -1,5 +1,5 @@
 /**
- * Deletes terminated Pods when there are too many of them, evicted ones and old ones first
+ * Deletes terminated Pods when the cluster contains too many of them. Evicted Pods are deleted first, and then the oldest Pods
  * (k8s.io/kubernetes/pkg/controller/podgc: gcTerminated).
  */
 import { pod as podType } from '../../../api/builtin.ts'
@@ -12,7 +12,7 @@ import { requeueAt } from '../requeue-at.ts'
 
 /** Maximum number of terminated Pods (k8s.io/kubernetes/pkg/controller/podgc/config/v1alpha1: TerminatedPodGCThreshold). */
 const maxTerminated = 12_500
-/** Time in milliseconds between two deletions of surplus Pods (k8s.io/kubernetes/pkg/controller/podgc: gcCheckPeriod). */
+/** Minimum time in milliseconds between two deletions of surplus Pods (k8s.io/kubernetes/pkg/controller/podgc: gcCheckPeriod). */
 const periodMs = 20_000
 
 const terminated = 'terminated'

@@ -1,13 +1,13 @@
 /**
- * Decides whether Pods are evicted from the nodes of a zone that are not ready (k8s.io/kubernetes/pkg/controller/nodelifecycle:
- * handleDisruption).
+ * Decides whether Pods are evicted from a node that is not ready. The decision depends on the readiness of the other nodes
+ * (k8s.io/kubernetes/pkg/controller/nodelifecycle: handleDisruption).
  */
 import { findCondition } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../api-types.ts'
 
 /**
- * The limits of `evictsPods`: a share of nodes that are not ready, and a number of nodes in a zone. Both are defaults of
- * kube-controller-manager (`--unhealthy-zone-threshold`, `--large-cluster-size-threshold`).
+ * The limits that `evictsPods` uses: a share of nodes that are not ready, and a number of nodes in a zone. The values are the defaults of
+ * kube-controller-manager's flags `--unhealthy-zone-threshold` and `--large-cluster-size-threshold`.
  */
 const unhealthyZoneThreshold = 0.55
 const largeClusterSize = 50
@@ -19,8 +19,9 @@ export function isReady({ status }: ReadonlyNode): boolean {
 /**
  * Returns true when Pods are evicted from the node while it is not ready. Returns false in two cases:
  *
- * - No node of the cluster is ready. The control plane itself may then be cut off.
- * - The zone of the node has at most 50 nodes. At least three of them, and at least 55 %, are not ready. At least one of them is ready.
+ * - No node of the cluster is ready. In this case, the control plane itself may have lost the connection to the nodes.
+ * - The zone of the node has at most 50 nodes. At least one of these nodes is ready. At least three of these nodes, and at least 55 % of
+ *   them, are not ready.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

@@ -1,4 +1,4 @@
-/** The part of the cluster's state on which the placement of a Pod depends. */
+/** The part of the cluster's state that the scheduler uses to select a node for a Pod. */
 import type { ReadonlyNode, ReadonlyObject, ReadonlyPod } from '../api-types.ts'
 
 export interface ClusterState {

@@ -50,7 +50,7 @@ function matchesExpression({ key, operator, values = [] }: NodeExpression, label
   return matchesLabels([{ key, operator: operator as LabelRequirement['operator'], values }], labels)
 }
 
-/** Parses an integer like Go's `strconv.ParseInt`; NaN for any other string. Every comparison with NaN is false. */
+/** Parses an integer like Go's `strconv.ParseInt`. Returns NaN for any other string, so that every comparison with the result is false. */
 function integerOf(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

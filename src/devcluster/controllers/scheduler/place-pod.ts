@@ -17,7 +17,7 @@ const unschedulable = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
  * Returns the best node among those on which the Pod fits. If the Pod fits on no node, returns the scheduler's message in `problem`
  * (k8s.io/kubernetes/pkg/scheduler/framework: FitError.Error).
  *
- * @param volumeMisfit returns why a node cannot provide the volumes of the Pod; undefined if it can.
+ * @param volumeMisfit returns the reason why a node cannot provide the volumes of the Pod. Returns undefined if the node can provide them.
  */
 export function placePod(
   pod: ReadonlyPod,
@@ -32,8 +32,8 @@ export function placePod(
   if (fitting.length > 0) return { node: bestNode(pod, fitting, state).metadata.name }
   const available = `0/${nodes.length} nodes are available:`
   const reasons = counted(found.flatMap(({ misfits }) => misfits.map(({ reason }) => reason)))
-  // In kube-scheduler, the message of the plugin for device claims precedes the message about preemption (dynamicresources: PostFilter).
-  // Device claims are not simulated, so the plugin's message is always the same.
+  // kube-scheduler writes the message of the plugin for device claims before the message about preemption (dynamicresources: PostFilter).
+  // Device claims are not simulated, so the message about device claims is always "no new claims to deallocate".
   return { problem: `${available} ${reasons}. no new claims to deallocate, preemption: ${preemption(pod, available, found)}` }
 }
 
@@ -56,8 +56,8 @@ function counted(reasons: readonly string[]): string {
 }
 
 /**
- * Returns a function that checks one node. The function returns the reasons why the Pod does not fit on the node; an empty list if the Pod
- * fits. As in kube-scheduler, the checks end with the first plugin that rejects the node.
+ * Returns a function that checks one node. The returned function returns the reasons why the Pod does not fit on the node. If the Pod fits,
+ * the list of reasons is empty. As in kube-scheduler, the checks end with the first plugin that rejects the node.
  */
 function nodeCheck(
   pod: ReadonlyPod,
@@ -85,7 +85,8 @@ function nodeCheck(
 
 /**
  * Returns the node with the greatest weight of preferred node affinity. Among nodes of equal weight, a node comes first if the Pod
- * tolerates all taints with the effect PreferNoSchedule. After that, the number of Pods decides (the fewest first), and finally the name.
+ * tolerates all its taints with the effect PreferNoSchedule. After that, the node with the fewest Pods comes first. Finally, nodes are
+ * ordered by name.
  */
 function bestNode(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], state: ClusterState): ReadonlyNode {
   const scored = nodes.map((node) => ({

@@ -11,8 +11,8 @@ type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSche
 const domainOf = (key: string, value: string): string => `${key}\0${value}`
 
 /**
- * Returns a function that checks one node. It returns undefined when the affinity terms of the Pod, and those of the Pods on all nodes,
- * allow the node.
+ * Returns a function that checks one node. The returned function returns undefined if the affinity terms of the Pod, and the affinity terms
+ * of the Pods on all nodes, allow the Pod to run on the node.
  */
 export function podAffinityCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => Misfit | undefined {
   const attracting = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []

@@ -7,8 +7,8 @@ import type { Misfit } from './misfit.ts'
 type Amounts = Readonly<Record<string, number>>
 
 /**
- * Returns a misfit for each resource of which `pod` requests more than the node has left. If the node already has the maximum number of
- * Pods, this is a misfit, too. `others` are the Pods on the node that have not ended.
+ * Returns a misfit for each resource of which `pod` requests more than the node has left. Also returns a misfit if the node already has the
+ * maximum number of Pods. `others` are the Pods on the node that have not ended.
  */
 export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: readonly ReadonlyPod[]): readonly Misfit[] {
   const allocatable = amountsOf(node.status?.allocatable)
@@ -26,7 +26,7 @@ export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: re
 
 /**
  * Returns the resources that a Pod requests (k8s.io/component-helpers/resource: PodRequests). The amount of a resource is the sum over the
- * containers and sidecars. If an init container needs more during initialization, the amount is the greater number. A request in the
+ * containers and sidecars. If the initialization of the Pod needs a greater amount, the greater amount is used. A request in the
  * `resources` of the Pod itself replaces the amount. Finally, the overhead of the Pod is added.
  */
 export function requestsOf({ spec }: ReadonlyPod): Amounts {

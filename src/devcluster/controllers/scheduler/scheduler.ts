@@ -87,9 +87,9 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
 }
 
 /**
- * Resolves with the node for a Pod. Resolves without a node in two cases: the Pod fits on no node, or some claims of the Pod are still
- * being bound. The second case concerns only claims whose StorageClass has the volumeBindingMode WaitForFirstConsumer. `requeue` is true
- * when another client has changed such a claim, or the volume for it, in the meantime.
+ * Resolves with the node for a Pod. Resolves without a node in two cases: the Pod fits on no node, or claims of the Pod are not bound yet.
+ * In the second case, the StorageClass of these claims has the volumeBindingMode WaitForFirstConsumer. `requeue` is true if another client
+ * has changed such a claim or its volume since the scheduler read them.
  */
 async function nodeFor(
   pod: ReadonlyPod,
@@ -98,7 +98,8 @@ async function nodeFor(
 ): Promise<{ readonly node?: string; readonly requeue?: boolean }> {
   const claims = claimsOfPod(pod, context)
   if ('problem' in claims) {
-    // kube-scheduler reports this problem once for all nodes. The message ends with "not found" as the result of preemption.
+    // A problem with a claim concerns all nodes, so kube-scheduler reports the problem once. The message ends with "not found" as the
+    // result of preemption.
     await reportProblem(pod, `0/${state.nodes.length} nodes are available: ${claims.problem}. not found`, context)
     return {}
   }
@@ -174,7 +175,8 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
-  // The TypeScript type does not allow null for a time, but a condition of a Pod has `lastProbeTime: null`.
+  // The TypeScript type does not allow null for a time, but a condition of a Pod has `lastProbeTime: null`. Therefore, `status` has the
+  // type `object`.
   const status: object = { conditions: [...others, condition] }
   try {
     await client.patchStatus(podType, pod.metadata, { status })

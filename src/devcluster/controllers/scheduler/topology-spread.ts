@@ -10,7 +10,10 @@ type Constraint = NonNullable<NonNullable<ReadonlyPod['spec']>['topologySpreadCo
 
 const message = "node(s) didn't match pod topology spread constraints"
 
-/** Returns a function that checks one node. It returns undefined when the required constraints of the Pod allow the node. */
+/**
+ * Returns a function that checks one node. The returned function returns undefined if the required constraints of the Pod allow the Pod to
+ * run on the node.
+ */
 export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: ReadonlyNode) => Misfit | undefined {
   const required = (pod.spec?.topologySpreadConstraints ?? []).filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')
   const counted = required.map((constraint) => ({ constraint, counts: countsOf(constraint, required, pod, state) }))
@@ -28,8 +31,9 @@ export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: Reado
 }
 
 /**
- * Returns the number of Pods that match the constraint, keyed by topology domain. A node is ignored if it lacks a topology key of `all`
- * constraints, or if a policy of the constraint (`nodeAffinityPolicy`, `nodeTaintsPolicy`) excludes the node.
+ * Returns the number of Pods that match the constraint, keyed by topology domain. `all` contains all required constraints of `pod`. A node
+ * is ignored if the node lacks the topology key of one of these constraints. A node is also ignored if the `nodeAffinityPolicy` or the
+ * `nodeTaintsPolicy` of the constraint excludes the node.
  */
 function countsOf(constraint: Constraint, all: readonly Constraint[], pod: ReadonlyPod, state: ClusterState): ReadonlyMap<string, number> {
   const { topologyKey, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint

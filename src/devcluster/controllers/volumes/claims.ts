@@ -46,8 +46,9 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
 }
 
 /**
- * Maps a volume to the claims that a change of the volume may affect. These are the claims whose `volumeName` is the volume. If the volume
- * has a `claimRef`, the unbound claim in the `claimRef` is added. Otherwise, all unbound claims of the same class are added.
+ * Maps a volume to the claims that a change of the volume may affect. A claim with a `volumeName` is affected if the `volumeName` is the
+ * name of the volume. If the volume has a `claimRef`, the unbound claim in the `claimRef` is also affected. If the volume has no
+ * `claimRef`, all unbound claims of the same class are also affected.
  */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume
@@ -86,8 +87,8 @@ async function syncUnbound(claim: Claim, context: ReconcileContext): Promise<Res
 }
 
 /**
- * Returns the reason and the message of the Event of a claim with volumeBindingMode WaitForFirstConsumer. If no Pod uses the claim, the
- * claim waits for the first Pod. Otherwise, the claim waits until a Pod that uses the claim is scheduled.
+ * Returns the reason and the message of the Event for a claim whose StorageClass has the volumeBindingMode WaitForFirstConsumer. If no
+ * unscheduled Pod uses the claim, the claim waits for the first Pod. Otherwise, the claim waits until one of these Pods is scheduled.
  */
 function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reason: string, message: string] {
   const isWaiting = (pod: ReadonlyPod): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName
@@ -98,8 +99,8 @@ function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reaso
 }
 
 /**
- * Binds a claim to the volume in its `volumeName`. The claim stays Pending when that volume is missing, does not match or has another
- * claim.
+ * Binds a claim to the volume that the `volumeName` of the claim names. The phase of the claim is set to Pending if the volume is missing,
+ * does not match the claim, or is bound to another claim.
  */
 async function syncNamed(claim: Claim, name: string, context: ReconcileContext): Promise<Result> {
   const volume = context.cache.get(core.persistentVolume, { name })
@@ -132,8 +133,8 @@ async function syncBound(claim: Claim, context: ReconcileContext): Promise<Resul
 }
 
 /**
- * Annotates a claim with the provisioner of the storage class, and records the Event `ExternalProvisioning`. If the provisioner is the
- * simulated one, also creates a volume and binds the claim to the volume.
+ * Annotates a claim with the provisioner of the storage class, and records the Event `ExternalProvisioning`. If the provisioner is
+ * `simulatedProvisioner`, also creates a volume and binds the claim to the volume.
  */
 async function provision(claim: Claim, storageClass: StorageClass | undefined, context: ReconcileContext): Promise<Result> {
   const { events } = context

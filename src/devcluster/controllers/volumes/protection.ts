@@ -14,8 +14,8 @@ import { claimNamesOf } from './pod-claims.ts'
 import type { Claim, Volume } from './volume-match.ts'
 
 /**
- * Returns the controller of claims. A claim is in use while a Pod that is bound to a node has a volume of this claim, even if the Pod has
- * ended.
+ * Returns the controller of the finalizers of claims. A claim is in use while a Pod that is bound to a node has a volume that refers to the
+ * claim. This is true even if the Pod has ended.
  */
 export function claimProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolumeClaim, {
@@ -33,7 +33,7 @@ export function claimProtectionController(): ControllerDefinition {
   })
 }
 
-/** Returns the controller of volumes. A volume is in use while its phase is Bound. */
+/** Returns the controller of the finalizers of volumes. A volume is in use while the phase of the volume is Bound. */
 export function volumeProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolume, {
     name: 'pvprotection',

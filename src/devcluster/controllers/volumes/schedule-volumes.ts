@@ -12,13 +12,14 @@ import { bindCompleted, changeClaim, reserve, selectedNode } from './writes.ts'
 type Reader = { readonly cache: CacheReader }
 
 /**
- * The claims of a Pod, or a `problem` with a claim: the Pod then fits on no node. `delayed` are unbound claims with volumeBindingMode
- * WaitForFirstConsumer.
+ * The claims of a Pod, or a `problem` with one of the claims. If there is a problem, the Pod fits on no node. `delayed` contains the
+ * unbound claims whose StorageClass has the volumeBindingMode WaitForFirstConsumer.
  */
 export type PodClaims = { readonly problem: string } | { readonly bound: readonly Claim[]; readonly delayed: readonly Claim[] }
 
 /**
- * Returns the claims of a Pod, or a problem when one of them is missing, lost, being deleted, or unbound with volumeBindingMode Immediate.
+ * Returns the claims of a Pod. Returns a problem if a claim is missing, lost or being deleted. Also returns a problem if an unbound claim
+ * has a `volumeName`, or if its StorageClass does not have the volumeBindingMode WaitForFirstConsumer.
  */
 export function claimsOfPod(pod: ReadonlyPod, context: Reader): PodClaims {
   const claims: Claim[] = []
@@ -38,7 +39,7 @@ export function claimsOfPod(pod: ReadonlyPod, context: Reader): PodClaims {
   return { bound: claims.filter(isBound), delayed: open }
 }
 
-/** Returns why a node cannot provide the volumes of a Pod; undefined if it can. */
+/** Returns the reason why a node cannot provide the volumes of a Pod. Returns undefined if the node can provide the volumes. */
 export function volumeMisfit(
   { bound, delayed }: Exclude<PodClaims, { problem: string }>,
   node: ReadonlyNode,
@@ -65,8 +66,9 @@ function volumesFor(claims: readonly Claim[], node: ReadonlyNode, { cache }: Rea
 }
 
 /**
- * Starts to bind the delayed claims of a Pod to volumes that `node` can reach. Reserves an existing volume, or names the node for the
- * provisioner. The controller of claims completes the binding.
+ * Starts to bind the delayed claims of a Pod to volumes that `node` can reach. If a suitable volume exists, reserves the volume for the
+ * claim. Otherwise, writes the name of the node to an annotation of the claim for the provisioner. The controller of claims completes the
+ * binding.
  */
 export async function bindDelayed(claims: readonly Claim[], node: ReadonlyNode, context: ReconcileContext): Promise<void> {
   const found = volumesFor(claims, node, context)

@@ -20,7 +20,8 @@ export const noProvisioner = 'kubernetes.io/no-provisioner'
 export async function createStandardClass(client: Client): Promise<void> {
   const name = 'standard'
   try {
-    // An earlier run may have created the class and a webhook. The webhook could reject a create request, so the class is read first.
+    // The class is read first, because an earlier run may have created the class and also a webhook. A create request could then fail
+    // because the webhook rejects the request, even though the class exists.
     await client.get(storage.storageClass, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error
@@ -40,7 +41,7 @@ export function waitsForConsumer(storageClass: StorageClass | undefined): boolea
   return storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
 }
 
-/** Returns the name of the default storage class; undefined when there is none. */
+/** Returns the name of the default storage class. Returns undefined if no storage class is marked as the default. */
 export function defaultClassName({ cache }: { readonly cache: CacheReader }): string | undefined {
   return defaultClassOf(cache.list(storage.storageClass))?.metadata.name
 }

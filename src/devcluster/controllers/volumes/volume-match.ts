@@ -11,7 +11,7 @@ export type Volume = DeepReadonly<core.PersistentVolume>
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Returns the name of the storage class of a claim or volume; an empty string when it has no class. */
+/** Returns the name of the storage class of a claim or volume. Returns an empty string if the claim or volume has no class. */
 export function classOf({ metadata, spec }: Claim | Volume): string {
   return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 }
@@ -23,7 +23,9 @@ export function isReservedFor({ spec }: Volume, { metadata }: Claim): boolean {
   return !reference.uid || reference.uid === metadata.uid
 }
 
-/** Returns why a volume does not satisfy a claim; undefined when it does (checkVolumeSatisfyClaim). */
+/**
+ * Returns the reason why a volume does not satisfy a claim. Returns undefined if the volume satisfies the claim (checkVolumeSatisfyClaim).
+ */
 export function mismatch(volume: Volume, claim: Claim): string | undefined {
   if (volume.metadata.deletionTimestamp !== undefined) return `the volume is marked for deletion "${volume.metadata.name}"`
   if (sizeOf(volume) < requestedSize(claim)) return 'requested PV is too small'
@@ -58,8 +60,8 @@ function hasAccessModes({ spec }: Volume, claim: Claim): boolean {
  * Returns the volume to which a claim can be bound. If a suitable volume is reserved for the claim, no other volume is returned. Otherwise,
  * returns the available volume with the fewest access modes. Among volumes with equally many access modes, returns the smallest volume.
  *
- * @param options If `onlyReserved` is true, only a reserved volume is returned, because the scheduler chooses among the other volumes. If
- * `node` is given, the volume must be reachable from this node.
+ * @param options If `onlyReserved` is true, only a volume that is reserved for the claim is returned. If `node` is given, only a volume
+ *   that this node can reach is returned.
  */
 export function findVolume(
   claim: Claim,

@@ -25,7 +25,7 @@ export function volumeController(): ControllerDefinition {
   })
 }
 
-/** Maps a claim to the volumes whose `claimRef` has the name of the claim. */
+/** Maps a claim to the volumes whose `claimRef` contains the namespace and the name of the claim. */
 function volumesOfClaim({ metadata }: Claim, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const isOwn = ({ spec }: Volume): boolean => spec?.claimRef?.name === metadata.name && spec.claimRef.namespace === metadata.namespace
   return cache
@@ -43,8 +43,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
   const claim = await claimOf(volume, context)
   if (claim === undefined) return release(volume, context)
   const name = claim.spec?.volumeName
-  // The controller of claims binds a claim without `volumeName`. If claim and volume have different modes, that controller never binds
-  // them, so Events report the mismatch here.
+  // If the claim has no `volumeName`, the controller of claims binds the claim to the volume. That controller never binds a claim to a
+  // volume with a different volume mode, so Events report different modes here.
   if (!name) return modeOf(claim) === modeOf(volume) ? undefined : reportMode(volume, claim, context)
   if (name === volume.metadata.name) {
     await setVolumePhase(volume, 'Bound', context)
@@ -54,8 +54,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
 }
 
 /**
- * Resolves with the claim in the `claimRef` of the volume, or with undefined when the claim does not exist. If the claim is not in the
- * cache, it is read from the API server: the cache may be outdated, and the volume of an existing claim must not be deleted.
+ * Resolves with the claim in the `claimRef` of the volume. Resolves with undefined if the claim does not exist. A claim that is missing in
+ * the cache is read from the API server, because the cache may be outdated and the volume of an existing claim must not be deleted.
  */
 async function claimOf({ spec }: Volume, { client, cache }: ReconcileContext): Promise<Claim | undefined> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
@@ -89,8 +89,8 @@ async function release(volume: Volume, context: ReconcileContext): Promise<void>
 }
 
 /**
- * Frees a volume whose claim is bound to another volume (PersistentVolumeController.unbindVolume). If a controller has set the `claimRef`,
- * removes the `claimRef`. Otherwise, removes only the uid from the `claimRef`.
+ * Makes a volume available again after its claim has been bound to another volume (PersistentVolumeController.unbindVolume). If a
+ * controller has set the `claimRef`, removes the `claimRef`. Otherwise, removes only the uid from the `claimRef`.
  */
 async function unbind(volume: Volume, context: ReconcileContext): Promise<void> {
   const isOurs = volume.metadata.annotations?.[boundByController] !== undefined

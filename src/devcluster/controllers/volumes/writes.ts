@@ -24,7 +24,10 @@ function atRevision(patch: object & { readonly metadata?: object }, resourceVers
   return { ...patch, metadata: { ...patch.metadata, resourceVersion } }
 }
 
-/** Writes the phase of a claim that is not bound. Removes access modes and capacity from the status: only a bound claim has them. */
+/**
+ * Writes the phase of a claim that is not bound. Removes the access modes and the capacity from the status, because only the status of a
+ * bound claim has these fields.
+ */
 export async function setClaimPhase(claim: Claim, phase: 'Pending' | 'Lost', { client }: ReconcileContext): Promise<void> {
   const { phase: before, accessModes, capacity } = claim.status ?? {}
   if (before === phase && accessModes === undefined && capacity === undefined) return
@@ -42,7 +45,7 @@ export function setVolumePhase(
   return client.patchStatus(core.persistentVolume, volume.metadata, { status: { phase, lastPhaseTransitionTime: formatTime(clock.now()) } })
 }
 
-/** Binds a volume and a claim to each other, the volume first (PersistentVolumeController.bind). */
+/** Binds a volume and a claim to each other. The volume is written before the claim (PersistentVolumeController.bind). */
 export async function bind(volume: Volume, claim: Claim, context: ReconcileContext): Promise<void> {
   const reserved = await reserve(volume, claim, context)
   await setVolumePhase(reserved, 'Bound', context)
@@ -55,7 +58,7 @@ export async function bind(volume: Volume, claim: Claim, context: ReconcileConte
   await context.client.patchStatus(core.persistentVolumeClaim, claim.metadata, { status: changed })
 }
 
-/** Sets the `claimRef` of a volume to the claim. Resolves with the volume. */
+/** Sets the `claimRef` of a volume to the claim. Resolves with the updated volume. */
 export async function reserve(volume: Volume, claim: Claim, context: ReconcileContext): Promise<Volume> {
   const { name, namespace, uid, resourceVersion } = claim.metadata
   if (volume.spec?.claimRef?.uid === uid) return volume

@@ -59,12 +59,13 @@ export function controlledBy<R extends ResourceType>(
 }
 
 /**
- * Returns the dependents of an owner: the objects that it controls and selects. Adopts selected objects that have no controller, and
- * releases controlled objects that the selector does not match. While the owner is being deleted, objects are neither adopted nor released
- * (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
+ * Returns the dependents of an owner: the objects that the owner controls and whose labels match the owner's selector. Adopts matching
+ * objects that have no controller. Releases controlled objects that do not match the selector. While the owner is being deleted, objects
+ * are neither adopted nor released (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
- * @param isMember returns false for an object that is not a dependent although the selector matches it. Default: the selector decides.
+ * @param isMember an additional condition for dependents. Objects for which the function returns false are treated like objects that do not
+ *   match the selector. Default: there is no additional condition.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,
@@ -90,7 +91,10 @@ export async function claimDependents<R extends ResourceType>(
   return [...dependents, ...adopted]
 }
 
-/** Makes the owner the controller of an object. Resolves with the patched object; with undefined when the object is gone or has changed. */
+/**
+ * Makes the owner the controller of an object. Resolves with the patched object. Resolves with undefined if the object no longer exists or
+ * has changed.
+ */
 async function adopt<R extends ResourceType>(
   type: R,
   { metadata }: ReadonlyObject,
@@ -103,7 +107,6 @@ async function adopt<R extends ResourceType>(
   return (await unlessChanged(client.patch(untyped, metadata, patch))) as DeepReadonly<ObjectOf<R>> | undefined
 }
 
-/** Removes the reference to the owner from an object. */
 async function release(
   type: ResourceType,
   { metadata }: ReadonlyObject,
@@ -116,9 +119,9 @@ async function release(
 }
 
 /**
- * Resolves with undefined when the object no longer exists or has changed, or when another object now has the same name. In the last case,
- * the API server rejects the patch as invalid, because the patch contains the UID of the earlier object. The watch event of the change
- * triggers another reconcile.
+ * Resolves with the response of a patch request. Resolves with undefined if the object no longer exists or has changed, or if a new object
+ * now has the same name. If a new object has the same name, the API server rejects the patch as invalid, because the patch contains the UID
+ * of the earlier object. The watch event of the change triggers another reconcile.
  */
 async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
   try {
@@ -130,9 +133,9 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Returns a function that maps an object without a controller to the owners in its namespace whose selector matches the object: each of
- * them may adopt the object. An object with a controller is mapped to no owner, because `owns` of the controller definition already
- * enqueues the owner that controls the object.
+ * Returns a function that maps an object to the owners that may adopt the object. An object without a controller is mapped to each owner in
+ * the same namespace whose selector matches the object. An object with a controller is mapped to no owner, because `owns` of the controller
+ * definition already enqueues the owner that controls the object.
  *
  * @param asSelecting converts an owner whose selector is not a label selector.
  */

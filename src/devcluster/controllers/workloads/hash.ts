@@ -1,12 +1,15 @@
 /** Computes the hashes in the names of ReplicaSets and ControllerRevisions. */
 import { canonicalJson } from '../../../api/json.ts'
 
-/** The characters of a hash: no vowels, and no digits that resemble vowels (k8s.io/apimachinery/pkg/util/rand: SafeEncodeString). */
+/**
+ * The characters of a hash. A hash contains no vowels, and no digits that resemble vowels (k8s.io/apimachinery/pkg/util/rand:
+ * SafeEncodeString).
+ */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
  * Returns a hash that depends on a Pod template and on the number of collisions. As in kube-controller-manager, the hash has up to ten
- * characters. The value is different, because kube-controller-manager hashes a dump of the Go struct
+ * characters. The hash differs from the hash in kube-controller-manager, which is computed from a dump of the Go struct
  * (k8s.io/kubernetes/pkg/controller: ComputeHash).
  */
 export function templateHash(template: unknown, collisions: number): string {

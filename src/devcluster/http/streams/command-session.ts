@@ -1,4 +1,4 @@
-/** Connects a process of a container with the streams of a client, until the process ends or the client leaves. */
+/** Connects a process of a container with the streams of a client, until the process ends or the client disconnects. */
 import type { Readable, Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { untilAborted } from '../../../runtime/waiting.ts'
@@ -10,7 +10,7 @@ import { TerminalSizes } from './terminal-sizes.ts'
  * Copies input and output. Resolves with the exit code when the process has ended and all output has been sent. The caller closes the
  * session.
  *
- * @throws the reason of `signal` when the client leaves before
+ * @throws the reason of `signal` when the client disconnects before the process ends
  */
 export async function runSession(session: ContainerSession, streams: RemoteStreams, signal: AbortSignal): Promise<number> {
   for (const stream of [session.stdin, session.stdout, session.stderr]) if (stream !== undefined) ignoreErrors(stream)
@@ -18,8 +18,10 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   const stopInput = streams.stdin === undefined ? ignore : copyInput(streams.stdin, session.stdin)
   if (streams.resize !== undefined) copySizes(streams.resize, session)
   try {
-    // Processes in the background may still write. As with containerd, the command has ended when all of them have closed their output.
-    // The exit code is awaited last: after an attach, its promise lives as long as the container and keeps everything that waits for it.
+    // Background processes may write after the main process has exited. As with containerd, the command ends when all processes have closed
+    // their output.
+    // The exit code is awaited last. After an attach, the promise `exited` exists as long as the container. Code that waits for this
+    // promise stays in memory for the same time.
     await untilAborted(outputs, signal, () => undefined)
     return await untilAborted(session.exited, signal, () => undefined)
   } finally {
@@ -27,14 +29,17 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   }
 }
 
-/** Does nothing for a stream that an earlier session has prepared. */
+/** Adds a listener that ignores errors, unless an earlier session has already added this listener to the stream. */
 function ignoreErrors(stream: Readable | Writable): void {
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
 }
 
 function ignore(): void {}
 
-/** Resolves when the output has ended. Output that the client does not want is dropped, so that the process does not wait. */
+/**
+ * Resolves when the output has ended. If the client has not requested the output, the output is dropped, so that the process can continue
+ * to write.
+ */
 async function copyOutput(source: Readable | undefined, sink: Writable | undefined): Promise<void> {
   if (source === undefined) sink?.end()
   // An error of the client's stream or of the process's stream ends only this output.
@@ -42,8 +47,10 @@ async function copyOutput(source: Readable | undefined, sink: Writable | undefin
 }
 
 /**
- * The end of the client's input ends the input of the process. Input that the process does not read any more is dropped. The returned
- * function ends the copying: attached clients share the input of the process, whose listeners would keep those that have left.
+ * Copies the client's input to the process. The end of the client's input ends the input of the process. If the process has closed its
+ * input, the client's input is dropped.
+ * The returned function stops the copying and removes the listeners from the input of the process. Attached clients share this input, so
+ * the listeners would otherwise keep disconnected clients in memory.
  */
 function copyInput(source: Readable, sink: Writable | undefined): () => void {
   if (sink === undefined || sink.destroyed) {

@@ -11,17 +11,17 @@ export interface PortTarget {
   readonly port: number
 }
 
-/** The client's end of a forwarded connection. */
+/** The client's side of a forwarded connection. */
 export interface ForwardedStreams {
   readonly input: Readable
   readonly output: Writable
-  /** True when the client can end its direction and still receive. */
+  /** True when the client can end its output and still receive data. */
   readonly hasHalfClose: boolean
 }
 
 /**
- * Forwards one connection. Resolves with undefined when both directions have ended. Resolves with the message for the client when the port
- * cannot be reached. Never rejects.
+ * Forwards one connection. Resolves with undefined when both directions have ended. If the port cannot be reached, resolves with the error
+ * message for the client. Never rejects.
  */
 export async function forwardPort({ containers, pod, port }: PortTarget, streams: ForwardedStreams): Promise<string | undefined> {
   const { input, output } = streams

@@ -1,10 +1,16 @@
-/** Heartbeats show the server that a client has left, even while the server reads nothing from the connection. */
+/**
+ * Sends heartbeats to clients. A failed heartbeat shows that the client has disconnected, even while the server does not read from the
+ * connection.
+ */
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../runtime/clock.ts'
 
 /** Time between two heartbeats in milliseconds. */
 const periodMs = 10_000
-/** Time in milliseconds after which a client that reads nothing is disconnected: the kubelet's default of streamingConnectionIdleTimeout. */
+/**
+ * Time in milliseconds after which a client that reads nothing is disconnected. The kubelet's `streamingConnectionIdleTimeout` has the same
+ * default.
+ */
 const stuckMs = 4 * 60 * 60 * 1000
 
 export interface HeartbeatOptions {
@@ -15,11 +21,11 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Calls `ping` periodically. While the process of a container does not read its stdin, the server does not read the connection. Only a
- * failed write then shows that the client has left. The client need not answer a ping: while the user has stopped the output, the client
- * does not answer.
+ * Calls `ping` periodically. While the process of a container does not read its stdin, the server does not read from the connection. In
+ * this state, only a failed write shows that the client has disconnected. The server does not require a reply to a ping, because a client
+ * sends no reply while the user has paused the output.
  *
- * @param ping writes a ping to the connection, and calls `onFlushed` when the operating system has the bytes
+ * @param ping writes a ping to the connection, and calls `onFlushed` when the operating system has received the bytes
  */
 export function sendHeartbeats({ clock, socket, signal }: HeartbeatOptions, ping: (onFlushed: () => void) => void): void {
   if (signal.aborted) return

@@ -15,7 +15,7 @@ const maxInt64 = 2n ** 63n - 1n
  * is needed.
  *
  * @param now the current time in milliseconds since 1970; `sinceSeconds` counts back from this time
- * @throws {StatusError} 400 for a parameter that cannot be decoded, 422 for an invalid one
+ * @throws {StatusError} 400 when a parameter cannot be decoded, 422 when a parameter is invalid
  */
 export function logOptions(query: URLSearchParams, podName: string, now: number): LogOptions {
   const tailLines = integerOf(query, 'tailLines')
@@ -70,8 +70,8 @@ function integerOf(query: URLSearchParams, name: string): number | undefined {
 }
 
 /**
- * Decodes a time (k8s.io/apimachinery/pkg/apis/meta/v1: Time.UnmarshalQueryParameter). Returns milliseconds since 1970. Go decodes an empty
- * parameter to its zero time. 0 has the same effect: all lines of a log are later.
+ * Decodes a time (k8s.io/apimachinery/pkg/apis/meta/v1: Time.UnmarshalQueryParameter). Returns milliseconds since 1970. For an empty
+ * parameter, Go returns the zero time, and this function returns 0. Both times select all lines of a log.
  */
 function timeOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)

@@ -1,4 +1,4 @@
-/** GET of `pods/NAME/log`: the log of a container as text. */
+/** Handles GET of `pods/NAME/log`. The response is the log of a container as text. */
 import { pipeline } from 'node:stream/promises'
 import { untilAborted } from '../../../runtime/waiting.ts'
 import { expectEarlyRequest } from '../../../runtime/early-request.ts'
@@ -10,8 +10,8 @@ import type { StoredPod } from './target-container.ts'
 import { targetContainer } from './target-container.ts'
 
 /**
- * Sends the log until it ends, or until the client disconnects. A client that reads slowly slows the source down. A Pod without a node has an
- * empty response (k8s.io/kubernetes/pkg/registry/core/pod: LogLocation).
+ * Sends the log until the log ends or the client disconnects. The log is read only as fast as the client receives it. For a Pod without a
+ * node, the response is empty (k8s.io/kubernetes/pkg/registry/core/pod: LogLocation).
  *
  * @throws {StatusError} for invalid options, an unknown container, and a container without a log.
  */
@@ -28,7 +28,7 @@ export async function sendLog(
   if (!pod.isScheduled) return respond(exchange, { code: 204, body: '' })
   const lines = await untilAborted(containers.log(target, options, signal), signal, (late) => late.destroy())
   lines.once('error', (error) => {
-    // When the client leaves, the pipeline destroys the lines with an error, too.
+    // When the client disconnects, the pipeline destroys `lines` with an error. This error is not logged.
     if (!signal.aborted) logger.error({ err: error, path: exchange.path }, 'a log broke off')
   })
   setWarnings(exchange)

@@ -31,7 +31,7 @@ export class ForwardedPairs {
     this.#services = services
   }
 
-  /** Adds a stream. Returns false for a stream that is invalid or the second one of its kind. */
+  /** Adds a stream. Returns false if the stream is invalid, or if the pair already has a stream of the same type. */
   add(stream: SpdyStream): boolean {
     const type = stream.headers.get('streamtype')
     const port = portNumber(stream.headers.get('port') ?? '')
@@ -44,7 +44,7 @@ export class ForwardedPairs {
       return true
     }
     this.#remove(id)
-    // The port is that of the data stream (httpStreamHandler.portForward).
+    // The header `port` of the data stream determines the port (httpStreamHandler.portForward).
     if (type === 'data') void this.#forward(port, stream, first.stream)
     else void this.#forward(portNumber(first.stream.headers.get('port') ?? '') ?? port, first.stream, stream)
     return true

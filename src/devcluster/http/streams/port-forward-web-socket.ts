@@ -16,7 +16,11 @@ import { acceptWebSocket } from './web-socket.ts'
 
 const subprotocols = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io', ''] as const
 
-/** @throws {StatusError} before the upgrade of the connection, e.g. for invalid ports */
+/**
+ * Forwards the requested ports over the channels of a WebSocket.
+ *
+ * @throws {StatusError} when the request is refused before the upgrade of the connection, e.g. because of an invalid port
+ */
 export async function forwardChannels(
   exchange: Exchange,
   upgrade: RequestedUpgrade,
@@ -44,7 +48,7 @@ export async function forwardChannels(
   await channels.close()
 }
 
-/** The first message of each channel is the number of its port. */
+/** Encodes a port number. The first message of each channel is the number of the forwarded port. */
 function littleEndian(port: number): Buffer {
   const bytes = Buffer.alloc(2)
   bytes.writeUInt16LE(port)

@@ -1,4 +1,4 @@
-/** Requests for `pods/NAME/portforward`: connections of a client to ports of a Pod. */
+/** Handles requests for `pods/NAME/portforward`, which connect a client to ports of a Pod. */
 import type { Duplex } from 'node:stream'
 import { aborted, untilAborted } from '../../../runtime/waiting.ts'
 import { badRequest } from '../../apimachinery/status-error.ts'
@@ -13,16 +13,19 @@ import { webSocketTunnel } from './web-socket-tunnel.ts'
 import { acceptWebSocket } from './web-socket.ts'
 
 const spdyVersion = 'portforward.k8s.io'
-/** The subprotocol of SPDY that is tunnelled in a WebSocket (k8s.io/apimachinery/pkg/util/portforward: WebsocketsSPDYTunnelingPortForwardV1). */
+/**
+ * The WebSocket subprotocol for a tunnelled SPDY connection (k8s.io/apimachinery/pkg/util/portforward:
+ * WebsocketsSPDYTunnelingPortForwardV1).
+ */
 const tunnelled = `SPDY/3.1+${spdyVersion}`
 
-/** Maximum number of streams of one client. A forwarded connection has two. */
+/** Maximum number of streams of one client. Each forwarded connection has two streams. */
 const maxStreams = 1000
 
 /**
- * Forwards connections until the client leaves.
+ * Forwards connections until the client disconnects.
  *
- * @throws {StatusError} before the upgrade of the connection
+ * @throws {StatusError} when the request is refused before the upgrade of the connection
  */
 export async function servePortForward(exchange: Exchange, pod: StoredPod, services: StreamServices): Promise<void> {
   // k8s.io/kubernetes/pkg/registry/core/pod: PortForwardLocation.

@@ -1,10 +1,10 @@
-/** The numbers of the ports that a client wants to forward. */
+/** Parses the numbers of the ports that a client wants to forward. */
 import { quote } from '../../../api/field-error.ts'
 import { badRequest, notANumber } from '../../apimachinery/status-error.ts'
 
 /**
  * Maximum number of ports of one WebSocket. A port has two channels, and the number of a channel is one byte. A kubelet accepts more ports,
- * and gives their channels the numbers of others (k8s.io/streaming/pkg/httpstream/wsstream: Conn.Open).
+ * but then several channels have the same number (k8s.io/streaming/pkg/httpstream/wsstream: Conn.Open).
  */
 const maxPorts = 128
 

@@ -1,4 +1,4 @@
-/** Requests for `pods/NAME/exec` and `pods/NAME/attach`: a client talks to a process of a container. */
+/** Handles requests for `pods/NAME/exec` and `pods/NAME/attach`, which connect a client to a process of a container. */
 import { messageOf } from '../../../api/errors.ts'
 import type { Status } from '../../../api/status.ts'
 import { untilAborted } from '../../../runtime/waiting.ts'
@@ -19,9 +19,9 @@ import { requestedUpgrade } from './upgrade.ts'
 const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' }
 
 /**
- * Serves an exec or an attach until the process ends or the client leaves.
+ * Serves an exec or an attach until the process ends or the client disconnects.
  *
- * @throws {StatusError} before the upgrade of the connection; later errors are sent on the error stream
+ * @throws {StatusError} when the request is refused before the upgrade of the connection; later errors are sent on the error stream
  */
 export async function serveCommand(
   exchange: Exchange,
@@ -41,7 +41,8 @@ export async function serveCommand(
   const open = upgrade.protocol === 'websocket' ? webSocketStreams : spdyStreams
   const streams = await open({ exchange, upgrade, options, clock, logger })
   if (streams === undefined) return
-  // The terminal of a container cannot change after its start (k8s.io/kubernetes/pkg/kubelet: GetAttach).
+  // An attach uses the `tty` of the container instead of the query parameter, because `tty` cannot change after the start of the container
+  // (k8s.io/kubernetes/pkg/kubelet: GetAttach).
   const start = (): Promise<ContainerSession> =>
     subresource === 'exec' ? containers.exec(target, { command, tty, stdin }) : containers.attach(target, { tty: target.tty, stdin })
   const result = await resultOf(start, streams, { exchange, logger, isExec: subresource === 'exec' })
@@ -54,7 +55,7 @@ interface RunOptions {
   readonly isExec: boolean
 }
 
-/** Runs the session. Resolves with the result of the session, or with undefined when the client has left. */
+/** Runs the session. Resolves with the result of the session, or with undefined when the client has disconnected. */
 async function resultOf(
   start: () => Promise<ContainerSession>,
   streams: RemoteStreams,
@@ -76,7 +77,10 @@ async function resultOf(
   }
 }
 
-/** Returns the streams that the client wants (k8s.io/cri-streaming/pkg/streaming/remotecommand: NewOptions). With a terminal, stderr is part of stdout. */
+/**
+ * Returns the streams that the client requests (k8s.io/cri-streaming/pkg/streaming/remotecommand: NewOptions). With a terminal, stderr is
+ * part of stdout.
+ */
 function streamOptions(query: URLSearchParams): StreamOptions {
   const tty = flag(query, 'tty')
   const options = { tty, stdin: flag(query, 'stdin'), stdout: flag(query, 'stdout'), stderr: flag(query, 'stderr') && !tty }

@@ -14,10 +14,10 @@ type StreamType = (typeof streamTypes)[number]
 const creationMs = 30_000
 
 /**
- * Responds to the upgrade, and waits until the client has opened all streams. Returns the streams. When the client has not opened all
- * streams in time, the function closes the connection and returns undefined.
+ * Responds to the upgrade, waits until the client has opened all streams, and returns the streams. If the client does not open all streams
+ * in time, the function closes the connection and returns undefined.
  *
- * @throws {StatusError} 403 when the client supports none of the versions
+ * @throws {StatusError} 403 when the client supports none of the protocol versions
  */
 export async function spdyStreams({ exchange, upgrade, options, clock, logger }: StreamRequest): Promise<RemoteStreams | undefined> {
   const { socket } = upgrade

@@ -8,7 +8,10 @@ import { headerValues, negotiated } from './upgrade.ts'
 import { WebSocketChannels } from './web-socket-channels.ts'
 import { acceptWebSocket } from './web-socket.ts'
 
-/** The subprotocols. The empty name is the first version of the protocol, for a client that offers no subprotocol. */
+/**
+ * The subprotocols. The empty name stands for the first version of the protocol. This version is used for a client that offers no
+ * subprotocol.
+ */
 const subprotocols = [
   'v5.channel.k8s.io',
   'v4.channel.k8s.io',
@@ -21,7 +24,7 @@ const subprotocols = [
 /** The numbers of the channels (k8s.io/apimachinery/pkg/util/remotecommand). */
 const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
 
-/** @throws {StatusError} when the client supports none of the subprotocols, or its handshake is malformed */
+/** @throws {StatusError} when the client supports none of the subprotocols, or the handshake is malformed */
 export async function webSocketStreams({ exchange, upgrade, options, clock }: StreamRequest): Promise<RemoteStreams> {
   const offered = headerValues(exchange, 'sec-websocket-protocol')
   const subprotocol = negotiated(offered.length === 0 ? [''] : offered, subprotocols)
@@ -46,7 +49,7 @@ export async function webSocketStreams({ exchange, upgrade, options, clock }: St
   }
 }
 
-/** Writes a text unless it is empty. Ends the stream. Resolves when the text has been sent, or when the connection has ended. */
+/** Writes a text unless the text is empty, and ends the stream. Resolves when the text has been sent, or when the connection has ended. */
 async function sent(stream: Writable, text: string): Promise<void> {
   if (text !== '') stream.write(text)
   stream.end()

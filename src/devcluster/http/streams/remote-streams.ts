@@ -1,4 +1,6 @@
-/** `RemoteStreams`: the streams between a client and the process of an exec or an attach, whatever the protocol of the connection is. */
+/**
+ * `RemoteStreams`: the streams between a client and the process of an exec or an attach. The interface is the same for SPDY and WebSocket.
+ */
 import type { Readable, Writable } from 'node:stream'
 import type { Status } from '../../../api/status.ts'
 import type { Clock } from '../../../runtime/clock.ts'
@@ -6,7 +8,7 @@ import type { Logger } from '../../../telemetry/logger.ts'
 import type { Exchange } from '../exchange.ts'
 import type { RequestedUpgrade } from './upgrade.ts'
 
-/** The streams that the client wants. */
+/** The streams that the client requests. */
 export interface StreamOptions {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -20,11 +22,11 @@ export interface RemoteStreams {
   readonly stderr?: Writable
   /** The sizes of the terminal, as JSON. */
   readonly resize?: Readable
-  /** Sends the result and closes the connection. Call it once, after the output has been written. */
+  /** Sends the result and closes the connection. The caller calls `finish` once, after all output has been written. */
   finish(result: Status): Promise<void>
 }
 
-/** A request whose connection becomes streams. */
+/** A request to open the streams of an exec or an attach. */
 export interface StreamRequest {
   readonly exchange: Exchange
   readonly upgrade: RequestedUpgrade
@@ -34,7 +36,7 @@ export interface StreamRequest {
 }
 
 /**
- * Returns the text of a result on the error stream. Since version 4 of the protocol, the text is a Status as JSON
+ * Returns the text that is sent on the error stream for a result. Since version 4 of the protocol, the text is a Status as JSON
  * (k8s.io/cri-streaming/pkg/streaming/remotecommand: v4WriteStatusFunc). Before version 4, the text is the message of a failure, or empty
  * for a success (v1WriteStatusFunc).
  */

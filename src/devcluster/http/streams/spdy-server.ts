@@ -10,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { ProtocolError } from './spdy/protocol-error.ts'
 import { headerValues, negotiated } from './upgrade.ts'
 
-/** Time in milliseconds in which a client must close a connection that the server has closed. */
+/** Time in milliseconds that the server waits for the client to close the connection, after the server has ended its own side. */
 const closeMs = 5_000
 const versionHeader = 'x-stream-protocol-version'
 
@@ -22,7 +22,7 @@ export interface SpdyServing {
 }
 
 /**
- * Responds to an upgrade to SPDY/3.1. Returns the version of the protocol that the client speaks over it.
+ * Responds to an upgrade to SPDY/3.1. Returns the negotiated version of the Kubernetes streaming protocol, e.g. `v4.channel.k8s.io`.
  *
  * @throws {StatusError} 403 when the server accepts none of the client's versions
  */
@@ -37,14 +37,14 @@ export function switchToSpdy(exchange: Exchange, { socket, head }: UpgradedConne
   return version
 }
 
-/** Serves the streams of a connection until it ends. The caller need not wait. Errors are logged. */
+/** Serves the streams of a connection in the background until the connection ends. Logs errors of the connection. */
 export function serveSpdy(socket: Duplex, options: SpdyOptions, { clock, logger, signal }: SpdyServing): SpdyConnection {
   const connection = new SpdyConnection(socket, options)
   sendHeartbeats({ clock, socket, signal }, (onFlushed) => connection.ping(onFlushed))
   connection
     .run()
     .catch((error: unknown) => {
-      // The client caused a ProtocolError.
+      // A client causes a ProtocolError, so the error is logged at the debug level.
       if (error instanceof ProtocolError) logger.debug({ err: messageOf(error) }, 'a client violated SPDY')
       else logger.error({ err: error }, 'a SPDY connection failed')
     })
@@ -52,7 +52,7 @@ export function serveSpdy(socket: Duplex, options: SpdyOptions, { clock, logger,
   return connection
 }
 
-/** Closes a connection after all frames that have been written. Resolves when it is closed. */
+/** Closes a connection after all written frames have been sent. Resolves when the connection is closed. */
 export function closeSpdy(connection: SpdyConnection, socket: Duplex, clock: Clock): Promise<void> {
   if (socket.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Tests of which client certificates of kubelets are approved. */
+/** Tests that determine for which requests the client certificates of kubelets are approved. */
 import type { Test } from 'tap'
 import t from 'tap'
 import { certificates } from '../../../../src/api/kubernetes/certificates.ts'
@@ -11,10 +11,10 @@ import { objectOf, runScripted } from '../../../support/devcluster/scripted-cont
 const node = 'system:node:one'
 
 /**
- * Lets the controller reconcile a request for the client certificate of a kubelet. Resolves with the requests of the controller.
+ * Reconciles a request for the client certificate of a kubelet. Resolves with the requests that the controller has sent.
  *
  * @param spec the user who has created the request, and other fields of its spec
- * @param rights the subresources for which the user has the right to approve
+ * @param rights the subresources that the user may create, which permits the approval
  */
 async function requestsFor(t: Test, spec: { readonly username: string }, rights: readonly string[]): Promise<unknown[][]> {
   const answer = (method: string, _type: unknown, body: { spec: { resourceAttributes: { subresource: string } } }): object =>

@@ -1,4 +1,4 @@
-/** Tests of Pods with a runtime that does what the test says: a new sandbox, and the last Events. */
+/** Tests of Pods with a scripted runtime: a new sandbox, and the last Events. */
 import t from 'tap'
 import type { ReadonlyPod } from '../../../../src/devcluster/controllers/api-types.ts'
 import type {
@@ -17,11 +17,11 @@ class ScriptedRuntime implements ContainerRuntime {
   readonly scheme = 'scripted'
   readyAt = 0
   sandboxAttempt = 0
-  /** The ends of the runs that have been stopped. */
+  /** Functions that end the runs that have been stopped. */
   readonly ends: (() => void)[] = []
   readonly events: RuntimeEvent[] = []
   starts = 0
-  /** The runs that have continued after a restart of the cluster. */
+  /** The runs that have continued during a restart of the cluster. */
   readonly resumed: { exit: { at: number; exitCode: number } }[] = []
   /** True when the containers have continued to run during a restart of the cluster. */
   continues = false

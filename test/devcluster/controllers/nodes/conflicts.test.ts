@@ -23,7 +23,10 @@ import { recordingLogger } from '../../../support/recording-logger.ts'
 const key = { namespace: 'default', name: 'web' }
 const graceMs = 50_000
 
-/** Returns a client with which the first patch of each object, and of its status, is a conflict. `seen` has the objects without a conflict. */
+/**
+ * Returns a client that causes a conflict at the first patch of each object, and at the first patch of each status. An object in `seen`
+ * causes no conflict.
+ */
 function disturbed(client: Client, seen: Set<string>): Client {
   let changes = 0
   const disturb = async (verb: string, type: ResourceType, { name }: ObjectKey): Promise<void> => {
@@ -82,7 +85,7 @@ t.test('conflicts of the node controllers are retried without an error, and an e
   await client.patch(node, { name: 'n1' }, { metadata: { annotations: { [kubeletAnnotation]: 'stopped' } } })
   const passing = async (ms: number, what: string, condition: () => Promise<boolean>): Promise<void> => {
     await clock.advance(ms)
-    // The retries of a conflict wait for less than a second.
+    // A retry after a conflict waits for less than a second.
     await until(what, async () => (await clock.advance(10), condition()))
   }
   await clock.advance(10)

@@ -1,4 +1,4 @@
-/** Tests of the taints that the node lifecycle controller adds and removes, and of the zones from which it evicts no Pods. */
+/** Tests of the taints that the node lifecycle controller adds and removes, and of the zones in which it evicts no Pods. */
 import t from 'tap'
 import { changedTaints } from '../../../../src/devcluster/controllers/nodes/node-taints.ts'
 import { evictsPods } from '../../../../src/devcluster/controllers/nodes/zone-state.ts'

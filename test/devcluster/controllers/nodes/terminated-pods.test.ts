@@ -1,4 +1,4 @@
-/** Tests of which terminated Pods are deleted, and when. */
+/** Tests of the deletion of terminated Pods: the deleted Pods, and the time of the deletion. */
 import t from 'tap'
 import { pod } from '../../../../src/api/builtin.ts'
 import { terminatedPodCollector } from '../../../../src/devcluster/controllers/nodes/terminated-pods.ts'

@@ -1,4 +1,7 @@
-/** Tests of the requests of the scheduler, of what it remembers between two reconciles, and of the changes that wake a waiting Pod. */
+/**
+ * Tests of the requests of the scheduler, of its memory between two reconciles, and of the changes after which it tries to schedule a
+ * waiting Pod again.
+ */
 import t from 'tap'
 import { node as nodeType, pod as podType } from '../../../../src/api/builtin.ts'
 import type { KubernetesObject } from '../../../../src/api/object.ts'

@@ -1,4 +1,4 @@
-/** Tests of the volumes that the claims of a Pod get during scheduling. */
+/** Tests of the volumes to which the claims of a Pod are bound during scheduling. */
 import t from 'tap'
 import type { Node } from '../../../../src/api/builtin.ts'
 import type { Client } from '../../../../src/client/client.ts'

@@ -1,4 +1,4 @@
-/** The client library `@kubernetes/client-node` talks to containers: Log, Exec, Attach, Cp and PortForward. */
+/** Tests of the client library `@kubernetes/client-node` with containers: Log, Exec, Attach, Cp and PortForward. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
@@ -19,7 +19,7 @@ interface Fixture {
   readonly config: KubeConfig
 }
 
-/** Starts a cluster with the Pod `p`, whose container `main` consists of processes of this machine. */
+/** Starts a cluster with the Pod `p`. The commands of its container `main` are processes of this machine. */
 async function startCluster(t: Test): Promise<Fixture> {
   const containers = new ProcessContainers()
   const cluster = await startTestCluster(t, { containers })
@@ -36,7 +36,7 @@ async function startCluster(t: Test): Promise<Fixture> {
   return { containers, config }
 }
 
-/** A stream that collects its text. */
+/** A stream that collects the text that is written to it. */
 class Collected extends Writable {
   text = ''
   constructor() {
@@ -49,7 +49,7 @@ class Collected extends Writable {
   }
 }
 
-/** A stream for output that looks like a terminal. */
+/** A stream for output that has the properties of a terminal. */
 class Terminal extends Collected {
   columns = 80
   rows = 24

@@ -1,4 +1,7 @@
-/** Tests of clients that leave, wait, read nothing or send too much while they talk to a process: sessions end and memory is bounded. */
+/**
+ * Tests of clients that disconnect, wait, read nothing or send too much during a session. The session must end, and its memory must stay
+ * bounded.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -15,7 +18,7 @@ const second = 1000
 const hour = 3600 * second
 const interactive = 'p/exec?stdin=1&stdout=1&command=cat'
 
-/** A session whose process reads no input and writes output without end. */
+/** A session whose process reads no input and never stops writing output. */
 function stubbornSession() {
   const state = { written: 0, isClosed: false, taken: 0 }
   const chunk = Buffer.alloc(64 * 1024, 'x')

@@ -1,4 +1,4 @@
-/** Tests of the sessions of clients that are attached to the same process. */
+/** Tests of sessions in which several clients are attached to the same process. */
 import { PassThrough } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -24,7 +24,7 @@ t.test('a client that has left leaves nothing with the process', async (t) => {
     return left.every((one) => one.deref() === undefined)
   })
 
-  /** Resolves with the signal and the input of a client when its session has ended. */
+  /** Attaches a client, and ends its session. Resolves with a weak reference to the client's input. */
   async function attachAndLeave(): Promise<WeakRef<object>> {
     const client = new AbortController()
     const streams = { stdin: new PassThrough(), stdout: new PassThrough(), finish: () => Promise.resolve() }

@@ -1,4 +1,4 @@
-/** The real kubectl talks to containers: logs, exec, attach, cp and port-forward, over WebSocket and over SPDY. */
+/** Tests of the real kubectl with containers: logs, exec, attach, cp and port-forward, over WebSocket and over SPDY. */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -24,7 +24,7 @@ interface KubectlWithContainers {
   start(args: string): Running
 }
 
-/** Starts a cluster with the Pod `p`, whose container `main` consists of processes of this machine. */
+/** Starts a cluster with the Pod `p`. The commands of its container `main` are processes of this machine. */
 async function startCluster(t: Test, webSockets: boolean): Promise<KubectlWithContainers> {
   const containers = new ProcessContainers()
   const cluster = await startTestCluster(t, { containers })

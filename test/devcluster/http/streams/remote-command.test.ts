@@ -215,7 +215,7 @@ t.test('output that the client does not want is dropped, and input that the proc
   await until('stdin is closed', () => client.received.get(2) === 'closed\n')
   for (let index = 0; index < 40; index += 1) client.send(0, 'x'.repeat(50_000))
   client.socket.ping()
-  // The server answers after it has read the messages before.
+  // The server sends the pong after it has read the earlier messages.
   await once(client.socket, 'pong')
   t.equal(client.received.get(1), undefined)
   client.socket.terminate()

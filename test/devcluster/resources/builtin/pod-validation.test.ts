@@ -33,7 +33,7 @@ t.test('of several sources of a volume, the first in the order of kube-apiserver
     hostPath: 'path',
     persistentVolumeClaim: 'claimName',
   }
-  // kube-apiserver misspells one name.
+  // A message of kube-apiserver contains a misspelled name.
   const nameOf = (source: string): string => (source === 'downwardAPI' ? 'downwarAPI' : source)
   const container = { name: 'a', image: 'x', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
   const textsOf = (volume: object): string[] => {

@@ -38,9 +38,9 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
 }
 
 /**
- * Replaces generated names and uids, which differ between runs, by placeholders. If a field of a string type contains a number, the error
- * of kube-apiserver contains the name of the field's Go type, such as `v1.DNSPolicy`. The embedded API server does not know these names and
- * writes `string`, so they are replaced by `string`.
+ * Replaces generated names and uids, which differ between runs, by placeholders.
+ * If a field of a string type contains a number, the error of kube-apiserver contains the name of the field's Go type, such as
+ * `v1.DNSPolicy`. The embedded API server does not know these names and writes `string`. Therefore the names are replaced by `string`.
  */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
@@ -52,10 +52,10 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the part of a response that differs from `usual`. `usual` is the response to a create request with a valid object. The request
- * of the compared response contains the same object with one change. Both responses list only the fields that the API server has changed.
- * The value `as sent` marks a field that the API server has changed in `usual`, but not in the compared response. If one of the two
- * requests failed, the whole compared response is returned.
+ * Returns the part of a response that differs from `usual`, the response to a create request with a valid object. The compared request
+ * contains the same object with one change. Both responses list only the fields that the API server has changed. If the API server has
+ * changed a field in `usual` only, the field has the value `as sent`. If one of the two requests failed, the whole compared response is
+ * returned.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))
@@ -65,7 +65,7 @@ export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answe
   return [code, Object.fromEntries([...own, ...missing.map((path) => [path, 'as sent'] as const)]), ...rest]
 }
 
-/** Returns the status code, and the cells of a table's only row keyed by column. */
+/** Returns the status code, and the cells of the only row of a table, keyed by column. */
 export function rowOf({ code, body }: Reply): Answer {
   const columns = (body.columnDefinitions ?? []) as readonly JsonObject[]
   const [row] = (body.rows ?? []) as readonly JsonObject[]
@@ -79,7 +79,10 @@ export function rowOf({ code, body }: Reply): Answer {
 
 const changing = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp']
 
-/** Returns the leaf values of the stored object that differ from the sent object, keyed by their paths. Null stands for a removed value. */
+/**
+ * Returns the leaf values of the stored object that differ from the sent object, keyed by their paths. The value null means that the API
+ * server has removed the field.
+ */
 function difference(sent: JsonObject, stored: JsonObject): JsonObject {
   const uid = isObject(stored.metadata) ? stored.metadata.uid : undefined
   const [before, after] = [leavesOf(steady(sent)), leavesOf(steady(stored))]

@@ -65,7 +65,10 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
   return Object.entries(table).flatMap(([path, values]) => values.map((value) => ({ [path]: value })))
 }
 
-/** Returns a change that sets each leaf of a value. Unlike the name of a change with one long value, its name is unambiguous. */
+/**
+ * Returns a change with a path for each leaf of a value. The name of this change is unambiguous. The name of a change with one long value
+ * may not be.
+ */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)
     ? (value as readonly JsonValue[]).map((item, index) => [`${path}[${index}]`, item] as const)

@@ -1,15 +1,16 @@
 /**
- * Plays the life of a workload on the real and on the embedded control plane, step by step. No kubelet runs: the steps write the status of
- * Pods, the same on both. Before the next step, both control planes are at rest: nothing changes any more. After each step, these are
- * compared:
+ * Executes the steps in the life of a workload on the real and on the embedded control plane. No kubelet runs. Instead, the steps write the
+ * same status of Pods on both control planes. A step ends when nothing changes any more on either control plane. After each step, these
+ * results are compared:
  *
- * - `effect`: the step has had the effect that its `until` describes
+ * - `effect`: true if the step has had the effect that its `until` describes
  * - `objects`: the objects of the namespace, after the replacement of names (see `names.ts`)
- * - `created` and `deleted`: the number of objects that the step has created and removed, also of those that are gone again
- * - `moments`: values that the workloads had between the two resting states only (see `states.ts`)
+ * - `created` and `deleted`: the number of objects that were created and deleted in the step, including those that existed only for a
+ *   moment
+ * - `moments`: values that the workloads had only during the step, neither before nor after it (see `states.ts`)
  * - `events`: the Events of the step, as a set of object, type, reason and source
  *
- * If these are not equal at rest, the control planes get some more seconds, because controllers also act on timers.
+ * If the results differ, the control planes get some more seconds, because controllers also act on timers.
  */
 import type { ResourceType } from '../../../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'
@@ -24,7 +25,7 @@ import { Stage } from './stage.ts'
 export interface Step {
   readonly id: string
   readonly act: (stage: Stage) => Promise<unknown>
-  /** Returns true when the step has had its effect, if that can begin after a time without changes. */
+  /** Returns true when the step has had its effect. It is needed for an effect that can begin after a time without changes. */
   readonly until: (stage: Stage) => boolean
 }
 
@@ -37,30 +38,33 @@ export function step(id: string, act: Step['act'], until: Step['until'] = () => 
   return { id, act, until }
 }
 
-/** Returns a condition for `until`: the object exists, and has the values at the paths; `null` stands for an absent value. */
+/**
+ * Returns a condition for `until`. It is true when the object exists and has the values at the paths. `null` means that the path has no
+ * value.
+ */
 export function has(type: ResourceType, name: string, values: JsonObject): Step['until'] {
   return (stage) =>
     stage.see(type, name, 'metadata') !== undefined &&
     Object.entries(values).every(([path, value]) => jsonEqual(stage.see(type, name, path) ?? null, value))
 }
 
-/** Returns a condition for `until`: there are this many objects of the kind. */
+/** Returns a condition for `until`. It is true when there are `number` objects of the type. */
 export function count({ kind }: ResourceType, number: number): Step['until'] {
   return (stage) => stage.all(kind).length === number
 }
 
 const pollMs = 50
-/** The time for the effect of a step. A CronJob runs at the next full minute. */
+/** The time limit in milliseconds for the effect of a step. A CronJob runs at the next full minute. */
 const effectMs = 80_000
-/** The time in which differences may go away, from the effect on. */
+/** The time in milliseconds after the effect in which differences may disappear. */
 const patienceMs = 6_000
 
-/** The number of times that a life with differences is played. */
+/** The number of times that a life with differences is repeated. */
 const performances = 3
 
 /**
- * Plays a life. What only timing decides, such as a race between two controllers of kube-controller-manager, does not come out the same every
- * time: a life with differences is played again, and a difference is returned only if it is accepted or shows every time.
+ * Executes a life. Some results depend on timing only, such as those of a race between two controllers of kube-controller-manager.
+ * Therefore a life with differences is repeated. A difference is returned only if it is accepted, or occurs every time.
  */
 export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: readonly AcceptedDifference[]): Promise<Comparison[]> {
   let comparisons = await perform(life, theatres, 1)
@@ -72,7 +76,7 @@ export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: r
   return comparisons
 }
 
-/** Removes the differences of `failed` that do not show again. */
+/** Removes the differences of `failed` that do not occur in `again`. */
 function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
   return first.map((comparison) => {
     const suspects = failed.find((one) => one.comparison === comparison)?.differences ?? []
@@ -81,7 +85,7 @@ function withoutChance(first: readonly Comparison[], failed: Review['failed'], a
   })
 }
 
-/** Plays a life once, in a new namespace. Its objects are not deleted afterwards. */
+/** Executes a life once, in a new namespace. Its objects are not deleted afterwards. */
 async function perform({ name, steps }: Life, theatres: Sides<Theatre>, performance: number): Promise<Comparison[]> {
   const namespace = `life-${name}-${performance}`
   const stages = { real: new Stage(theatres.real, namespace), embedded: new Stage(theatres.embedded, namespace) }
@@ -99,7 +103,7 @@ async function perform({ name, steps }: Life, theatres: Sides<Theatre>, performa
   return comparisons
 }
 
-/** Resolves with the outcomes when both control planes are at rest. */
+/** Resolves with the outcomes when nothing changes any more on both control planes. */
 async function playStep({ act, until }: Step, { real, embedded }: Sides<Stage>): Promise<Sides<JsonObject>> {
   await Promise.all([act(real), act(embedded)])
   const started = Date.now()

@@ -1,11 +1,12 @@
 /**
- * Replaces what differs between two lives of the same workload by placeholders, without changes of anything else:
+ * Replaces values that differ between two lives of the same workload by placeholders. All other values are unchanged. These values are
+ * replaced:
  *
  * - uids, by the kind and name of their object; times; resourceVersions, which are removed
- * - the random suffix of a generated name, and the hash of a Pod template or revision, of which the first one is `<hash 1>`
+ * - the random suffix of a generated name, and the hash of a Pod template or revision: the first hash becomes `<hash 1>`
  * - the minutes in the name of a CronJob's Job; the name of the token volume of a Pod
  * - IP addresses of Pods and Services, and node ports
- * - the namespace; the nodes for DaemonSets, because kube-controller-manager goes through them in random order
+ * - the namespace; the nodes for DaemonSets, because kube-controller-manager processes these nodes in random order
  *
  * `managedFields` are reduced to the managers with their operations.
  */
@@ -27,7 +28,7 @@ export class GivenNames {
     this.#namespace = namespace
   }
 
-  /** Adds the names in an object. The objects of a life are learned in the order of their creation. */
+  /** Adds the names in an object. `learn` must be called with the objects of a life in the order of their creation. */
   learn(object: JsonObject): void {
     const { kind, metadata } = object
     if (!isObject(metadata)) return
@@ -45,7 +46,7 @@ export class GivenNames {
     if (!this.#hashes.has(hash)) this.#hashes.set(hash, `<hash ${this.#hashes.size + 1}>`)
   }
 
-  /** Returns the name of the object after its kind, with placeholders. */
+  /** Returns the kind of the object, followed by its name with placeholders. */
   keyOf({ kind, metadata }: JsonObject): string {
     return `${String(kind)} ${this.text(isObject(metadata) ? String(metadata.name) : '')}`
   }

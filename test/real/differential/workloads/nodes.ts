@@ -26,7 +26,7 @@ export async function startNodes(client: Client): Promise<() => void> {
   }
   await schedulesPods(client)
   const timer = setInterval(() => {
-    // A heartbeat that fails is followed by the next one.
+    // If a heartbeat fails, the next one follows on time.
     for (const name of names) client.patchStatus(nodeType, { name }, { status: status() } as never).catch(() => undefined)
   }, heartbeatMs)
   return () => clearInterval(timer)
@@ -44,7 +44,9 @@ function status(): object {
   }
 }
 
-/** Resolves when each node has received a Pod. kube-controller-manager taints a new node until it has seen its status. */
+/**
+ * Resolves when each node has received a Pod. kube-controller-manager removes its taint from a new node when it has seen the node's status.
+ */
 async function schedulesPods(client: Client): Promise<void> {
   for (const name of names) {
     const key = { namespace: 'default', name: `probe-${name}` }

@@ -1,4 +1,4 @@
-/** Describes what a step has done to the objects of a life, without what differs between two lives. */
+/** Describes the changes that a step has made to the objects of a life, without the values that differ between two lives. */
 import { canonicalJson, isObject, setOwn } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { valueAt } from '../path.ts'
@@ -6,7 +6,7 @@ import { GivenNames } from './names.ts'
 import type { ObjectHistory } from './recorder.ts'
 import { momentaryValues } from './states.ts'
 
-/** The kinds whose states between two resting states are compared. The hand writes the states of Pods. */
+/** The kinds whose states during a step are compared. Pods are not among them, because the test itself writes their status. */
 const watchedKinds: ReadonlySet<string> = new Set([
   'Deployment',
   'ReplicaSet',
@@ -22,12 +22,12 @@ const watchedKinds: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The kinds whose counters kube-controller-manager reads from its cache after the writes of the same reconcile. It is a matter of timing
- * whether the cache contains these writes, so the moments of these counters are not compared.
+ * After a write, kube-controller-manager reads the counters of these kinds from its cache in the same reconcile. Whether the cache already
+ * contains the write depends on timing. Therefore the values of these counters during a step are not compared.
  */
 const countersByTiming: ReadonlySet<unknown> = new Set(['Deployment', 'DaemonSet'])
 
-/** kube-controller-manager repeats these Events on a timer, so they count in the step with the first one only. */
+/** kube-controller-manager repeats these Events on a timer. Only the first one counts, in its step. */
 const repeatedReasons: ReadonlySet<unknown> = new Set(['FailedBinding', 'ProvisioningFailed'])
 
 export class Outcomes {
@@ -39,7 +39,7 @@ export class Outcomes {
     this.#names = new GivenNames(namespace)
   }
 
-  /** Returns what the current step has done so far. */
+  /** Returns the changes of the current step so far. */
   of(histories: readonly ObjectHistory[]): JsonObject {
     for (const { states } of histories) this.#names.learn(states[0]!)
     const objects = histories.filter(({ kind }) => kind !== 'Event')
@@ -70,7 +70,10 @@ export class Outcomes {
     return this.#names.keyOf(states[0]!)
   }
 
-  /** Returns the objects by kind and name. Objects whose names differ in their random suffix only are a sorted list. */
+  /**
+   * Returns the objects by kind and name. If the names of several objects differ only in their random suffix, the objects are a sorted
+   * list.
+   */
   #objects(histories: readonly ObjectHistory[]): JsonObject {
     const result: JsonObject = {}
     for (const [key, group] of Map.groupBy(histories, (history) => this.#keyOf(history))) {
@@ -97,7 +100,7 @@ export class Outcomes {
     return result
   }
 
-  /** Returns what controllers decide about an object: its size, and its status. */
+  /** Returns the fields of an object that controllers write: its size, and its status. */
   #stateOf(object: JsonObject): JsonObject {
     const { status = {} } = object
     const conditions = valueAt(status, 'conditions') ?? []

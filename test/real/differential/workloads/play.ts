@@ -1,5 +1,5 @@
 /**
- * Plays the named lives, by default all. Prints their differences as Markdown.
+ * Executes the named lives on both control planes; by default, all lives. Prints their differences as Markdown.
  *
  *     node test/real/differential/workloads/play.ts [--all] [life…]
  *

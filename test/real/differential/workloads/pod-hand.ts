@@ -1,6 +1,6 @@
 /**
- * The hand that acts for the kubelets, which run in neither control plane: it writes the same status to Pods on both. Where Pods are equal,
- * the order is that of their creation.
+ * `PodHand`: replaces the kubelets, which run in neither control plane. It writes the same status to the Pods of both. If several Pods can
+ * be chosen, it chooses them in the order of their creation.
  */
 import { core } from '../../../../src/api/kubernetes/core.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'
@@ -10,16 +10,16 @@ import type { Client } from '../../../../src/client/client.ts'
 import { until } from '../../../../src/testing/until.ts'
 
 export interface PodSelection {
-  /** The number of Pods to act on. Default: all. */
+  /** The number of Pods whose status is written. Default: all. */
   readonly count?: number
-  /** Returns true for the Pods to act on. Default: all. */
+  /** Returns true for the Pods whose status is written. Default: all. */
   readonly where?: (pod: Pod) => boolean
 }
 
 /** The exit code of a program that SIGTERM has ended. */
 const killed = 143
 
-/** Addresses are unique in a run. */
+/** The number of the next Pod address. Addresses are unique in a run. */
 let nextAddress = 0
 
 export class PodHand {
@@ -31,12 +31,12 @@ export class PodHand {
     this.#namespace = namespace
   }
 
-  /** Starts scheduled Pods, which become ready. */
+  /** Starts scheduled Pods, and makes them ready. */
   run(selection: PodSelection = {}): Promise<void> {
     return this.#onEach('is scheduled', isPendingOnNode, selection, (pod) => this.#setReady(pod, true))
   }
 
-  /** Starts scheduled Pods, which do not become ready. */
+  /** Starts scheduled Pods without making them ready. */
   start(selection: PodSelection = {}): Promise<void> {
     return this.#onEach('is scheduled', isPendingOnNode, selection, (pod) => this.#setReady(pod, false))
   }
@@ -46,7 +46,7 @@ export class PodHand {
     return this.#onEach('runs', isRunning, selection, (pod) => this.#setReady(pod, isReady))
   }
 
-  /** Ends running Pods, whose container exits with the code. */
+  /** Ends running Pods. Their containers exit with the code. */
   exit(exitCode: number, selection: PodSelection = {}): Promise<void> {
     return this.#onEach('runs', isRunning, selection, (pod) => this.#setEnded(pod, exitCode))
   }
@@ -137,7 +137,7 @@ function isDeleted({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined
 }
 
-/** Returns true when the scheduler has nothing left to do for the Pod: it has a node, or no node fits. */
+/** Returns true when the scheduler has no more work for the Pod: the Pod has a node, or no node fits. */
 function isScheduled({ spec, status }: Pod): boolean {
   return (spec?.nodeName ?? '') !== '' || (status?.conditions ?? []).some(({ type }) => type === 'PodScheduled')
 }

@@ -1,4 +1,4 @@
-/** Records all states of the objects in a control plane, by watches. */
+/** Watches the objects in a control plane, and records all their states. */
 import { isObject } from '../../../../src/api/json.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'

@@ -1,4 +1,4 @@
-/** The namespace of a life in one of the two control planes: what a step can do and see there. */
+/** `Stage`: the namespace of a life in one of the two control planes. Steps change and read the objects in it. */
 import { isObject } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import type { ResourceType } from '../../../../src/api/group-version-kind.ts'
@@ -11,13 +11,13 @@ import { Outcomes } from './outcome.ts'
 import { PodHand } from './pod-hand.ts'
 import type { ObjectHistory, Recorder } from './recorder.ts'
 
-/** A control plane with the record of its objects. */
+/** A control plane, and the recorder of its objects. */
 export interface Theatre {
   readonly client: Client
   readonly recorder: Recorder
 }
 
-/** The time without changes after which a control plane is at rest. */
+/** The time in milliseconds without changes after which the step of a life is complete. */
 const quietMs = 500
 
 export class Stage {
@@ -59,7 +59,7 @@ export class Stage {
     return namespaced ? { namespace: this.namespace, name } : { name }
   }
 
-  /** Returns the value at the path in an object; undefined when the object does not exist. */
+  /** Returns the value at the path in an object; undefined when the path or the object does not exist. */
   see({ kind }: ResourceType, name: string, path: string): JsonValue | undefined {
     return valueAt(
       this.all(kind).find((object) => valueAt(object, 'metadata.name') === name),
@@ -74,13 +74,13 @@ export class Stage {
       .map(({ states }) => states.at(-1)!)
   }
 
-  /** Returns true when nothing has changed for some time, and controllers and scheduler have seen all objects. */
+  /** Returns true when nothing has changed for some time, and the controllers and the scheduler have processed all objects. */
   isAtRest(): boolean {
     if (Date.now() - this.#recorder.lastChangeOf(this.namespace) < quietMs) return false
     return this.#histories().every(({ isDeleted, states }) => isDeleted || isObserved(states.at(-1)!))
   }
 
-  /** Returns what the current step has done so far. */
+  /** Returns the changes of the current step so far. */
   outcome(): JsonObject {
     return this.#outcomes.of(this.#histories())
   }
@@ -95,7 +95,7 @@ export class Stage {
   }
 }
 
-/** The kinds whose controllers report the generation that they have seen. */
+/** The kinds whose controllers write `status.observedGeneration`. */
 const observed: ReadonlySet<unknown> = new Set([
   'Deployment',
   'ReplicaSet',

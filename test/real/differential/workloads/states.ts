@@ -1,9 +1,10 @@
 /**
- * The states of an object on its way from one resting state to the next one, without what only timing decides.
+ * Determines the values that an object had only during a step, without those that depend only on timing.
  *
- * A control plane may write a change in one step or in several, and may count Pods one by one or all together. A value of a state on the way
- * is therefore ignored if it is that of the resting state before or after, or a number between the two. All other values are compared, in
- * their order: a number that overshoots, a condition that comes and goes, a reason that stands for a moment only.
+ * A control plane may write a change in one step or in several, and may count Pods one by one or all together. Therefore, a value during
+ * the step is ignored in two cases: it is the value before or after the step, or it is a number between those two values. All other values
+ * are compared in their order. Examples are a number that is too high for a moment, a condition that is true for a moment, and a reason
+ * that is replaced by another.
  */
 import { isObject, jsonEqual } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
@@ -11,8 +12,8 @@ import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 type Leaves = ReadonlyMap<string, JsonValue>
 
 /**
- * Returns the part of each state on the way that is found neither in the resting state before nor in the one after, without repetitions. A
- * part maps paths to values.
+ * Returns the values of each state during the step that occur neither before nor after the step, without repetitions. The values of a state
+ * are keyed by path.
  *
  * @example
  * momentaryValues({ replicas: 1 }, [{ replicas: 2 }, { replicas: 4 }], { replicas: 3 }) // [{ replicas: 4 }]
@@ -31,13 +32,13 @@ export function momentaryValues(before: JsonObject, onTheWay: readonly JsonObjec
 
 function isBetween(value: JsonValue | undefined, from: JsonValue | undefined, to: JsonValue | undefined): boolean {
   if (jsonEqual(value, from) || jsonEqual(value, to)) return true
-  // An absent counter is zero.
+  // A counter that is absent is zero.
   const [low, high] = [from ?? 0, to ?? 0]
   if (typeof value !== 'number' || typeof low !== 'number' || typeof high !== 'number') return false
   return Math.min(low, high) <= value && value <= Math.max(low, high)
 }
 
-/** Returns the values by their paths. Conditions are identified by their type; other lists are values as a whole. */
+/** Returns the values by their paths. A condition is identified by its type. Every other list is a single value. */
 function leavesOf(value: JsonObject, path = ''): Leaves {
   const leaves = new Map<string, JsonValue>()
   for (const [key, item] of Object.entries(value)) {

@@ -24,7 +24,7 @@ export async function startTheatres(): Promise<Theatres> {
 }
 
 async function start(backend: ControlPlaneBackend): Promise<Theatre & { stop(): Promise<void> }> {
-  // Without nodes in the options, kwok does not run. The nodes that follow have no kubelets.
+  // Without nodes in the options, kwok does not run. The nodes that the test creates below have no kubelets.
   const controlPlane = await startControlPlane({ backend, nodes: [], simulation: { nodeGraceMs: 3_600_000 } })
   const { client } = controlPlane
   const recorder = await Recorder.start(client)

@@ -20,7 +20,7 @@ import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule.ts'
 
 export function cronJobController(): ControllerDefinition {
-  /** The schedules with which the CronJobs were last reconciled, keyed by namespace and name. */
+  /** The schedule of each CronJob at its last reconcile, keyed by namespace and name. */
   const schedules = new Map<string, string>()
   return defineController(batch.cronJob, {
     name: 'cronjob',
@@ -35,8 +35,8 @@ export function cronJobController(): ControllerDefinition {
 
 async function reconcileCronJob(cronJob: CronJob, schedules: Map<string, string>, context: ReconcileContext): Promise<Result> {
   if (hasNewSchedule(cronJob, schedules)) {
-    // A reconcile that sees a changed schedule starts no Job. It only waits for the next time of the new schedule
-    // (…/cronjob: updateCronJob). If there is no such time, the rest of the reconcile reports it.
+    // If the schedule has changed, the reconcile starts no Job. The reconcile only waits for the next time of the new schedule (…/cronjob:
+    // updateCronJob). If the new schedule has no next time, the code below reports this problem.
     const schedule = scheduleOf(cronJob.spec.schedule, cronJob.spec.timeZone)
     if (typeof schedule === 'string') {
       context.events.event(cronJob, 'Warning', 'UnParseableCronJobSchedule', `unparseable schedule for cronjob: ${cronJob.spec.schedule}`)
@@ -100,8 +100,8 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
 
 /**
  * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob). The Event
- * `MissSchedule` is not implemented, because Kubernetes never records this Event: the Event is about a time that exceeds
- * `startingDeadlineSeconds`, and an earlier step of Kubernetes has already filtered out such times.
+ * `MissSchedule` is not implemented. Kubernetes would record this Event for a time that exceeds `startingDeadlineSeconds`, but an earlier
+ * step of Kubernetes removes all such times.
  */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
@@ -144,9 +144,9 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 }
 
 /**
- * Creates the Job of a scheduled time, and resolves with the Job. If a Job with this name already exists, an earlier reconcile may have
- * created the Job, but could not write the status. The existing Job is then controlled by the CronJob and missing in `progress.active`, and
- * the function resolves with this Job. For any other existing Job, the function resolves with undefined.
+ * Creates the Job of a scheduled time, and resolves with the Job. A Job with this name may already exist, because an earlier reconcile
+ * created the Job but could not write the status. In this case, the CronJob controls the existing Job, `progress.active` does not contain
+ * the Job, and the function resolves with the existing Job. For any other existing Job, the function resolves with undefined.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

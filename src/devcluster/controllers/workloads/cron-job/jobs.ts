@@ -1,4 +1,4 @@
-/** The Jobs of a CronJob: how they are named, created and deleted (k8s.io/kubernetes/pkg/controller/cronjob). */
+/** Names, builds and deletes the Jobs of a CronJob (k8s.io/kubernetes/pkg/controller/cronjob). */
 import { findCondition, formatTime } from '../../../../api/conditions.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
@@ -16,7 +16,7 @@ const scheduledTimestamp = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 
 export const jobsByController = controllerIndex(batch.job)
 
-/** Returns the condition with which a Job has finished; undefined when the Job has not finished. */
+/** Returns the type of the condition that reports the end of a Job. Returns undefined if the Job has not finished. */
 export function finishedAs({ status }: Job): 'Complete' | 'Failed' | undefined {
   return (['Complete', 'Failed'] as const).find((type) => findCondition(status?.conditions, type)?.status === 'True')
 }
@@ -53,7 +53,11 @@ function formatLocalTime(time: number, timeZone: string): string {
   return formatTime(time + minutes * 60_000).replace('Z', `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`)
 }
 
-/** Deletes a Job. The garbage collector then deletes its Pods. An Event reports the success or the failure; a failure is also thrown. */
+/**
+ * Deletes a Job. The garbage collector then deletes the Pods of the Job. An Event reports the success or the failure of the request.
+ *
+ * @throws the API server's error when the request fails.
+ */
 export async function deleteJob(job: Job, cronJob: CronJob, { client, events }: ReconcileContext): Promise<void> {
   const { name, uid } = job.metadata
   try {

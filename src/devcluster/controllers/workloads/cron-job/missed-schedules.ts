@@ -5,27 +5,33 @@ import type { Schedule } from './schedule.ts'
 
 type CronJob = DeepReadonly<batch.CronJob>
 
-/** If more than `fewMissed` scheduled times were missed, a Warning Event is recorded. */
+/** Maximum number of missed scheduled times without a Warning Event. */
 const fewMissed = 100
 
-/** The reconcile begins this long after the next scheduled time, because the clocks of machines differ (…/cronjob: nextScheduleDelta). */
+/**
+ * Time in milliseconds between a scheduled time and the reconcile for this time. The delay allows for differences between the clocks of
+ * machines (…/cronjob: nextScheduleDelta).
+ */
 const paddingMs = 100
 
 interface Missed {
-  /** Only scheduled times after this time count. */
+  /** The search for scheduled times begins after this time. */
   readonly earliest: number
-  /** The last scheduled time that has passed; undefined when no scheduled time was found between `earliest` and now. */
+  /** The last scheduled time that has passed; undefined if the search found no scheduled time between `earliest` and now. */
   readonly latest?: number
-  /** The approximate number of scheduled times that have passed; 0 if only one time has passed, because this time is due, not missed. */
+  /**
+   * The approximate number of scheduled times that have passed. If only one time has passed, the number is 0, because a Job is due for this
+   * time and no time was missed.
+   */
   readonly count: number
 }
 
 /**
  * Returns the last scheduled time that has passed, and the number of missed times. The number is estimated from the interval between the
- * first two times. Returns undefined if the schedule selects no time. Also returns undefined if the first time has passed and there is no
- * second time (…/cronjob: mostRecentScheduleTime).
+ * first two scheduled times after `earliest`. Returns undefined if the schedule selects no time. Also returns undefined if the first time
+ * has passed and there is no second time (…/cronjob: mostRecentScheduleTime).
  *
- * @param hasDeadline if true, times that are more than `startingDeadlineSeconds` ago do not count.
+ * @param hasDeadline if true, times that are more than `startingDeadlineSeconds` ago are ignored.
  */
 function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule: Schedule, hasDeadline: boolean): Missed | undefined {
   const since = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp)
@@ -55,8 +61,8 @@ export interface DueTime {
 }
 
 /**
- * Returns the scheduled time for which a Job is due. It is later than `status.lastScheduleTime`, so a deleted Job is not started again.
- * Returns undefined when `missedTimes` returns undefined.
+ * Returns the scheduled time for which a Job is due. The time is later than `status.lastScheduleTime`, so a deleted Job is not started
+ * again. Returns undefined when `missedTimes` returns undefined.
  */
 export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueTime | undefined {
   const missed = missedTimes(cronJob, now, schedule, true)

@@ -9,7 +9,10 @@ import { deleteJob, finishedAs } from './jobs.ts'
 /** A reference to a Job in `status.active`. */
 type ActiveJob = NonNullable<NonNullable<CronJob['status']>['active']>[number]
 
-/** The status of a CronJob. One reconcile changes the fields, and finally writes them with `writeProgress`. */
+/**
+ * The status of a CronJob. A reconcile changes the fields of this object, and then writes the fields to the API server with
+ * `writeProgress`.
+ */
 export interface Progress {
   active: readonly ActiveJob[]
   lastScheduleTime: string | undefined

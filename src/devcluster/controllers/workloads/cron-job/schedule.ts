@@ -27,12 +27,13 @@ export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
 /**
  * Returns the schedule with these fields. The library croner searches for the next time with a fixed offset from UTC. If the offset of the
  * time zone changes before the found time, the search starts again at the change, with the new offset. The result is the same as in
- * Kubernetes: a local time that a clock change skips is not selected, and a local time that occurs twice is selected twice. If croner
- * received the time zone instead of an offset, it would move the skipped time, and would select the repeated time only once.
+ * Kubernetes: a local time that a clock change skips is not selected, and a local time that occurs twice is selected twice. With a time
+ * zone instead of an offset, croner would move a skipped time, and would select a repeated time only once.
  */
 function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule {
   if (fields.some(({ values }) => values.length === 0)) return { next: () => undefined }
-  // If the day of the month or the day of the week is `*`, a time must match both fields. Otherwise, a time must match one of them.
+  // If the day of the month or the day of the week is `*`, a time must match both fields. Otherwise, a time must match at least one of the
+  // two fields.
   const domAndDow = fields[2]!.isStar || fields[4]!.isStar
   const cron = new Cron(fields.map(({ values }) => values.join(',')).join(' '), { mode: '5-part', utcOffset: 0, domAndDow })
   const offsetAt = offsetsOf(timeZone)
@@ -53,8 +54,9 @@ function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule 
 }
 
 /**
- * Returns the first time after `from`, up to and including `to`, at which the offset is different from the offset at `from`; undefined when
- * the offset does not change. Each offset lasts at least a week, so the search first compares only one time per week.
+ * Returns the first time at which the offset differs from the offset at `from`. The search covers the times after `from`, up to and
+ * including `to`. Returns undefined if the offset does not change. Each offset lasts at least a week, so the search first compares only one
+ * time per week.
  */
 function firstChange(offsetAt: (time: number) => number, from: number, to: number): number | undefined {
   const offset = offsetAt(from)

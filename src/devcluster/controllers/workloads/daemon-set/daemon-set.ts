@@ -1,4 +1,4 @@
-/** The DaemonSet controller: one Pod on each node that fits (k8s.io/kubernetes/pkg/controller/daemon). */
+/** The DaemonSet controller: runs one Pod on each suitable node (k8s.io/kubernetes/pkg/controller/daemon). */
 import { node as nodeType, pod as podType } from '../../../../api/builtin.ts'
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import { formatKey } from '../../../../api/object.ts'
@@ -23,10 +23,13 @@ import { findRevisions, surplusOf } from './revisions.ts'
 import { statusOf } from './status.ts'
 import { updateLimits, updateStep } from './rolling-update.ts'
 
-/** One call of `carryOut` creates at most this many Pods, and deletes at most this many (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas). */
+/**
+ * Maximum number of Pods that one call of `carryOut` creates. The same maximum applies to the deleted Pods
+ * (k8s.io/kubernetes/pkg/controller/daemon: BurstReplicas).
+ */
 const burst = 250
 
-/** The fields of the status that are written even if they are 0: in Go, they do not have `omitempty`. */
+/** The fields of the status that are written even if the value is 0, because the Go struct has no `omitempty` for these fields. */
 const alwaysWritten = ['desiredNumberScheduled', 'currentNumberScheduled', 'numberMisscheduled', 'numberReady']
 
 export function daemonSetController(): ControllerDefinition {
@@ -65,7 +68,7 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   let [isUnfinished, failure]: [boolean, Error | undefined] = [false, undefined]
   try {
     isUnfinished = await carryOut(set, changes, hash, context)
-    // The rolling update takes a step only if there was no Pod to create or delete.
+    // The rolling update waits until there is no missing Pod to create and no surplus Pod to delete.
     if (!isUnfinished && set.spec?.updateStrategy?.type === 'RollingUpdate')
       isUnfinished = await carryOut(set, updateStep(state), hash, context)
     await deleteRevisions(surplusOf(set, old, pods), context)
@@ -77,15 +80,16 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
   const status = { ...statusOf(set, { ...state, pods: podsByNode(current) }), ...(collisionCount !== undefined && { collisionCount }) }
   await writeStatus(apps.daemonSet, set, status, context, alwaysWritten)
   if (failure !== undefined) throw failure
-  // Own writes cause no reconcile here, so the next step needs a requeue. In Kubernetes, the watch events of own writes cause the next step.
+  // The watch events of this controller's own writes trigger no reconcile, so the next step needs a requeue. In Kubernetes, such events
+  // trigger the next step.
   if (isUnfinished) return { requeue: true }
   const { minReadySeconds = 0 } = set.spec ?? {}
   return requeueAfterFirst([...waitsMs, ...current.map((pod) => availableInMs(pod, minReadySeconds, now))])
 }
 
 /**
- * Returns the changes that result in one Pod on each node that should have one. `waitsMs` has the times until failed Pods may be
- * replaced.
+ * Returns the Pods to create and to delete, so that each node that should have a Pod has one Pod. `waitsMs` contains a time in milliseconds
+ * for each failed Pod that must not be replaced yet. After this time, the Pod may be replaced.
  */
 function planAll(
   { set, pods, fits, hash, now }: { set: DaemonSet; pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },
@@ -125,7 +129,7 @@ function planAll(
   return { changes: { create, delete: deleted }, waitsMs }
 }
 
-/** Creates and deletes Pods. Resolves with true when there was a Pod to create or delete. */
+/** Creates and deletes Pods, at most `burst` of each. Resolves with true if there was a Pod to create or delete. */
 async function carryOut(set: DaemonSet, { create, delete: deleted }: Changes, hash: string, context: ReconcileContext): Promise<boolean> {
   await slowStart(Math.min(create.length, burst), (index) => createPod(podFor(set, create[index]!, hash), set, context))
   await deletePods(deleted.slice(0, burst), set, context)

@@ -1,8 +1,8 @@
-/** `FailedPodDelays`: computes how long a failed Pod of a DaemonSet is kept before it is replaced. */
+/** `FailedPodDelays`: computes how long the controller waits before it replaces a failed Pod of a DaemonSet. */
 
 /**
- * The first failed Pod on a node is replaced immediately. The second replacement follows at least 1 s after the first. The delay doubles
- * with each replacement, up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController).
+ * The first failed Pod on a node is replaced immediately. The second failed Pod is replaced at least 1 s after the first replacement. The
+ * delay doubles with each replacement, up to 15 minutes (k8s.io/kubernetes/cmd/kube-controller-manager/app: newDaemonSetController).
  */
 const firstDelayMs = 1000
 const maxDelayMs = 900_000
@@ -19,10 +19,12 @@ export class FailedPodDelays {
 
   /**
    * Returns 0 if a failed Pod may be replaced at the time `now`, and records the replacement. Otherwise, returns the time in milliseconds
-   * until the Pod may be replaced. After 30 minutes without a replacement, the delay starts again at 1 s.
+   * until the Pod may be replaced. If the last replacement was more than 30 minutes ago, the Pod is replaced immediately and the next delay
+   * is 1 s.
    *
    * @param key identifies the DaemonSet and the node.
-   * @param scope the UID and the observed generation of the DaemonSet. If the scope has changed, the delay also starts again.
+   * @param scope the UID and the observed generation of the DaemonSet. If the scope has changed, the Pod is also replaced immediately and
+   *   the next delay is also 1 s.
    */
   replace(key: string, scope: string, now: number): number {
     const before = this.#delays.get(key)

@@ -9,8 +9,8 @@ export interface NodePlan {
   readonly needsPod: boolean
   readonly delete: readonly ReadonlyPod[]
   /**
-   * The Pods that have ended. The caller must delete these Pods, so that a later reconcile creates a new Pod. A failed Pod is deleted after
-   * a delay.
+   * The Pods that have ended. The caller must delete these Pods, so that a later reconcile creates a new Pod. The caller may have to wait
+   * before the deletion of a failed Pod.
    */
   readonly ended: readonly ReadonlyPod[]
 }
@@ -20,8 +20,8 @@ const nothing: NodePlan = { needsPod: false, delete: [], ended: [] }
 /**
  * Returns the plan for a node.
  *
- * @param pods the Pods on the node, in the order of `compareDaemonPods`; undefined when there are none.
- * @param surges true when a node may have an old and a new Pod during an update.
+ * @param pods the Pods on the node, in the order of `compareDaemonPods`; undefined if the node has no Pods of the DaemonSet.
+ * @param surges true if a node may have an old and a new Pod at the same time during an update.
  */
 export function planNode(
   set: DaemonSet,
@@ -40,8 +40,8 @@ export function planNode(
 }
 
 /**
- * Returns the Pods to delete if the node may have an old Pod and a new Pod at the same time. One old Pod and one new Pod are kept. If both
- * exist, the old Pod is also deleted as soon as the new Pod is available or the old Pod is not ready.
+ * Returns the surplus Pods of a node that may have an old Pod and a new Pod at the same time. One old Pod and one new Pod are kept. If both
+ * Pods exist, the old Pod is also returned when the new Pod is available or the old Pod is not ready.
  */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)

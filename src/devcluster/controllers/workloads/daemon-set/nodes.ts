@@ -1,4 +1,4 @@
-/** Decides on which nodes a DaemonSet has a Pod (k8s.io/kubernetes/pkg/controller/daemon: NodeShouldRunDaemonPod). */
+/** Decides which nodes should have a Pod of a DaemonSet (k8s.io/kubernetes/pkg/controller/daemon: NodeShouldRunDaemonPod). */
 import type { ReadonlyNode, ReadonlyPod } from '../../api-types.ts'
 import { matchesNodeSelector } from '../../scheduler/node-affinity.ts'
 import { tolerates } from '../../scheduler/taints.ts'

@@ -30,8 +30,8 @@ const hostNetworkTaint = ['network-unavailable', 'NoSchedule'] as const
 
 /**
  * Returns the tolerations of the Pods: the tolerations of the template, and the tolerations that Kubernetes adds to the Pods of every
- * DaemonSet. If the template contains an added toleration with `tolerationSeconds`, the Pods tolerate the taint without this time limit
- * (…/util: AddOrUpdateDaemonPodTolerations).
+ * DaemonSet. If the template contains such an added toleration with `tolerationSeconds`, the field `tolerationSeconds` is removed (…/util:
+ * AddOrUpdateDaemonPodTolerations).
  */
 export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   const { tolerations = [], hostNetwork } = spec?.template.spec ?? {}
@@ -51,7 +51,9 @@ function templateGeneration({ metadata }: DaemonSet): string | undefined {
   return /^[+-]?\d+$/.test(text) ? String(Number(text)) : undefined
 }
 
-/** Returns the Pod for a node. Its node affinity selects the node by name, so the scheduler can bind the Pod only to this node. */
+/**
+ * Returns the Pod for a node. The node affinity of the Pod selects the node by name, so the scheduler can bind the Pod only to this node.
+ */
 export function podFor(set: DaemonSet, node: string, hash: string): ObjectInput<Pod> {
   const { metadata, spec } = podFromTemplate(set.spec?.template, set)
   const generation = templateGeneration(set)

@@ -15,13 +15,16 @@ export interface DaemonRevisions {
   readonly hash: string
   /** The revisions of other templates, lowest number first. */
   readonly old: readonly Revision[]
-  /** The new `status.collisionCount`: how often the name of a revision has collided. Undefined when no name has collided. */
+  /**
+   * The new value of `status.collisionCount`: the number of times that another revision already had the name of a new revision. Undefined
+   * if this has never happened.
+   */
   readonly collisionCount: number | undefined
 }
 
 /**
- * Resolves with the revisions. If no revision has the current template, creates a revision. If an earlier revision has the current
- * template, this revision gets the highest number.
+ * Resolves with the revisions of a DaemonSet. If no revision has the current template, creates a revision. If an earlier revision has the
+ * current template, sets the number of this revision to the highest number.
  */
 export async function findRevisions(set: DaemonSet, pods: readonly ReadonlyPod[], context: ReconcileContext): Promise<DaemonRevisions> {
   const data = revisionData(set.spec?.template)
@@ -49,7 +52,7 @@ export async function findRevisions(set: DaemonSet, pods: readonly ReadonlyPod[]
   return { hash, old, collisionCount }
 }
 
-/** If a revision lacks the label `controller-revision-hash`, adds the label. The value is the name of the revision. */
+/** Adds the label `controller-revision-hash` to a revision without this label. The value of the label is the name of the revision. */
 async function withHash(revision: Revision, { client }: ReconcileContext): Promise<Revision> {
   if (podRevision(revision) !== '') return revision
   const { metadata } = revision
@@ -57,8 +60,8 @@ async function withHash(revision: Revision, { client }: ReconcileContext): Promi
 }
 
 /**
- * Deletes the duplicates of the current revision. First, the label `controller-revision-hash` of all Pods is set to the hash of the current
- * revision (…/daemon: dedupCurHistories).
+ * Deletes the duplicates of the current revision. Before the deletion, sets the label `controller-revision-hash` of all Pods to the hash of
+ * the current revision (…/daemon: dedupCurHistories).
  */
 async function removeDuplicates(
   duplicates: readonly Revision[],
@@ -71,7 +74,10 @@ async function removeDuplicates(
   await deleteRevisions(duplicates, context)
 }
 
-/** Returns the old revisions that exceed the history limit, oldest first. A revision that still has Pods is kept (…/daemon: cleanupHistory). */
+/**
+ * Returns the old revisions that exceed the history limit, oldest first. A revision is not returned while Pods of this revision exist
+ * (…/daemon: cleanupHistory).
+ */
 export function surplusOf({ spec }: DaemonSet, old: readonly Revision[], pods: readonly ReadonlyPod[]): readonly Revision[] {
   const surplus = Math.max(0, old.length - (spec?.revisionHistoryLimit ?? old.length))
   const live = new Set(pods.map(podRevision))

@@ -7,7 +7,7 @@ import type { DaemonSet, PodsByNode } from './pods.ts'
 import { isUpdated } from './pods.ts'
 
 export interface UpdateStep {
-  /** The names of the nodes that get a new Pod beside the old Pod. */
+  /** The names of the nodes that get a new Pod in addition to the old Pod. */
   readonly create: readonly string[]
   readonly delete: readonly ReadonlyPod[]
 }
@@ -21,7 +21,9 @@ export interface UpdateState {
   readonly now: number
 }
 
-/** The Pods of a node that are not being deleted: at most one Pod with the current template, and at most one with another template. */
+/**
+ * The Pods of a node that are not being deleted. `updated` is the Pod with the current template. `old` is the Pod with another template.
+ */
 interface NodePods {
   readonly node: string
   readonly updated: ReadonlyPod | undefined
@@ -51,8 +53,8 @@ export function updateStep(state: UpdateState): UpdateStep {
 }
 
 /**
- * Returns the Pods of a node. Returns undefined if several Pods have the current template, or if several Pods have another template: the
- * surplus Pods must be deleted first.
+ * Returns the Pods of a node. Returns undefined if several Pods have the current template, or if several Pods have another template. In
+ * these cases, the surplus Pods must be deleted before the update continues on the node.
  */
 function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | undefined {
   const kept = (pods.get(node) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -61,7 +63,10 @@ function nodePods({ set, pods, hash }: UpdateState, node: string): NodePods | un
   return others.length + more.length > 0 ? undefined : { node, updated, old }
 }
 
-/** Returns the old Pods to delete: all unavailable Pods, and available Pods until `maxUnavailable` nodes have no available Pod. */
+/**
+ * Returns the old Pods to delete. All unavailable old Pods are deleted. Available old Pods are deleted until `maxUnavailable` nodes have no
+ * available Pod.
+ */
 function replaceStep({ set, now }: UpdateState, nodes: readonly (NodePods | undefined)[], maxUnavailable: number): UpdateStep {
   const minReady = set.spec?.minReadySeconds ?? 0
   const old = nodes.flatMap((one) => (one?.updated === undefined && one?.old !== undefined ? [one.old] : []))
@@ -73,8 +78,8 @@ function replaceStep({ set, now }: UpdateState, nodes: readonly (NodePods | unde
 }
 
 /**
- * Returns the nodes that get a new Pod beside the old Pod. Also returns the old Pods to delete. An old Pod is deleted when the new Pod is
- * available, or when the node should have no Pod.
+ * Returns the nodes that get a new Pod in addition to the old Pod. Also returns the old Pods to delete. An old Pod is deleted when the new
+ * Pod is available, or when the node should have no Pod.
  */
 function surgeStep(
   { set, fits, now }: UpdateState,
@@ -90,7 +95,7 @@ function surgeStep(
   const onlyOld = found.filter(({ old, updated }) => old !== undefined && updated === undefined)
   const [staying, leaving] = [true, false].map((stays) => onlyOld.filter(({ node }) => (fits.get(node)?.shouldRun ?? false) === stays))
   const candidates = staying!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, surge - surging))
-  // If the node of an available old Pod should have no Pod, the old Pod is deleted only while more Pods are available than desired.
+  // If a node should have no Pod, an available old Pod on the node is deleted only if more Pods are available than desired.
   const superfluous = leaving!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, available - desired))
   return {
     create: [...staying!.filter(({ old }) => !isUsable(old)), ...candidates].map(({ node }) => node),

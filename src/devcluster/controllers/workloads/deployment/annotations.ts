@@ -1,4 +1,4 @@
-/** The annotations of a Deployment and its ReplicaSets, which `kubectl rollout history` and `undo` read. */
+/** The annotations of a Deployment and its ReplicaSets. `kubectl rollout history` and `kubectl rollout undo` read these annotations. */
 import type { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 
@@ -8,7 +8,10 @@ type Annotations = Readonly<Record<string, string>>
 export const annotations = {
   /** The number of the revision. The new ReplicaSet has the highest number. */
   revision: 'deployment.kubernetes.io/revision',
-  /** The earlier revisions of a ReplicaSet that has become the new ReplicaSet again, separated by commas. */
+  /**
+   * The earlier revisions of a ReplicaSet, separated by commas. A ReplicaSet has earlier revisions if it has become the new ReplicaSet more
+   * than once.
+   */
   revisionHistory: 'deployment.kubernetes.io/revision-history',
   /** `spec.replicas` of the Deployment when the ReplicaSet was last scaled. */
   desiredReplicas: 'deployment.kubernetes.io/desired-replicas',
@@ -33,8 +36,8 @@ export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number 
 }
 
 /**
- * Returns the annotations of the new ReplicaSet: its current annotations, the annotations of the Deployment, and the revision. The revision
- * is set only if it is higher than the current revision. A replaced revision is added to the history
+ * Returns the annotations of the new ReplicaSet: the current annotations of the ReplicaSet, the annotations of the Deployment, and the
+ * revision. The revision is set only if `revision` is higher than the current revision. The previous revision is then added to the history
  * (k8s.io/kubernetes/pkg/controller/deployment/util: SetNewReplicaSetAnnotations).
  */
 export function newReplicaSetAnnotations(deployment: Deployment, current: Annotations, revision: number): Annotations {

@@ -14,7 +14,7 @@ export interface Progress {
   readonly message: string
 }
 
-/** A deadline of this number of seconds means that there is no deadline. */
+/** If `progressDeadlineSeconds` has this value, the Deployment has no progress deadline. */
 const maxInt32 = 2_147_483_647
 
 /** Returns the progress deadline in milliseconds; undefined when a rollout has no deadline. */

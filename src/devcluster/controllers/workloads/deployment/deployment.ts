@@ -36,7 +36,7 @@ import { deadlineInMs, isComplete, rolloutStatusOf, statusOf } from './status.ts
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** The value of `revisionHistoryLimit` with which all old ReplicaSets are kept. */
+/** If `revisionHistoryLimit` has this value, all old ReplicaSets are kept. */
 const maxInt32 = 2_147_483_647
 
 export function deploymentController(): ControllerDefinition {
@@ -111,8 +111,8 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
 }
 
 /**
- * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. A created ReplicaSet is then not reported in the
- *   conditions. In kube-controller-manager, the write of this report fails with a conflict, and the next reconcile finds the ReplicaSet.
+ * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. The conditions then do not report the creation of a
+ *   ReplicaSet. In kube-controller-manager, the write of such a report fails with a conflict, and the next reconcile finds the ReplicaSet.
  */
 async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
   if (isScaled(before, context)) await scale(before, context)
@@ -137,7 +137,7 @@ async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: 
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
 }
 
-/** Scales the old ReplicaSets to 0. Resolves with true while the rollout must wait, because old Pods have not ended. */
+/** Scales the old ReplicaSets to 0. Resolves with true if the rollout must wait until all Pods of the old ReplicaSets have ended. */
 async function stopOld(deployment: Deployment, context: ReconcileContext): Promise<boolean> {
   const { old } = replicaSetsOf(deployment, context)
   const running = old.filter((one) => sizeOf(one) > 0)
@@ -148,8 +148,8 @@ async function stopOld(deployment: Deployment, context: ReconcileContext): Promi
 }
 
 /**
- * The result of `findOrCreateNewest`. `progress` is the new condition `Progressing`. If the name of the new ReplicaSet is already taken,
- * `collisionCount` is set. If the creation fails for another reason, `error` is set.
+ * The result of `findOrCreateNewest`. `progress` is the new condition `Progressing`. If another ReplicaSet already has the name of the new
+ * ReplicaSet, `collisionCount` is set. If the creation fails for another reason, `error` is set.
  */
 interface Creation {
   readonly progress?: Progress
@@ -177,8 +177,8 @@ async function findOrCreateNewest(deployment: Deployment, context: ReconcileCont
 }
 
 /**
- * Takes one step of a rollout. If the size of the new ReplicaSet must change, for example because the surge permits more Pods, changes only
- * this size. Otherwise, scales down the old ReplicaSets.
+ * Resizes ReplicaSets for one step of a rollout. If the size of the new ReplicaSet must change, only this size is changed. Otherwise, the
+ * old ReplicaSets are scaled down.
  */
 async function resize(deployment: Deployment, context: ReconcileContext): Promise<void> {
   const { newest, old } = replicaSetsOf(deployment, context)
@@ -188,7 +188,7 @@ async function resize(deployment: Deployment, context: ReconcileContext): Promis
   for (const size of oldReplicaSetSizes(deployment, newest, old)) await resizeOne(deployment, size, context)
 }
 
-/** Returns true when `spec.replicas` of the Deployment has changed since its ReplicaSets were scaled. */
+/** Returns true when `spec.replicas` of the Deployment has changed since the ReplicaSets of the Deployment were last scaled. */
 function isScaled(deployment: Deployment, context: ReconcileContext): boolean {
   const { newest, old } = replicaSetsOf(deployment, context)
   const active = [...old, ...(newest === undefined ? [] : [newest])].filter((one) => sizeOf(one) > 0)
@@ -268,8 +268,8 @@ async function deleteHistory(deployment: Deployment, context: ReconcileContext):
 }
 
 /**
- * Writes the status, and the revision as an annotation. One request to the subresource `status` writes both. A request to the Deployment
- * itself would increment the generation.
+ * Writes the status of a Deployment, and the annotation with the revision. One request to the subresource `status` writes both, because a
+ * request to the Deployment itself would increment `metadata.generation`.
  */
 async function write(
   deployment: Deployment,

@@ -17,7 +17,6 @@ type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
 /** The label that distinguishes the Pods of a Deployment's ReplicaSets. */
 const hashLabel = 'pod-template-hash'
-/** Maximum length of the name of a ReplicaSet. */
 const maxNameLength = 253
 
 /** Returns true when the ReplicaSet has the Pod template of the Deployment. The label `pod-template-hash` is ignored. */

@@ -55,8 +55,8 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
 }
 
 /**
- * Returns the size of the new ReplicaSet. In a rolling update, the size is as many Pods as the surge permits, but at most `spec.replicas`
- * of the Deployment. With the strategy `Recreate`, the size is `spec.replicas`
+ * Returns the size of the new ReplicaSet. In a rolling update, the size is increased as far as the surge permits, but at most to
+ * `spec.replicas` of the Deployment. With the strategy `Recreate`, the size is `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/deployment/util: NewRSNewReplicas).
  *
  * @param all the ReplicaSets of the Deployment.
@@ -70,9 +70,9 @@ export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaS
 }
 
 /**
- * Returns the reduced sizes of the old ReplicaSets in a rolling update. The oldest ReplicaSets are reduced first. In a first step, only
- * Pods that are not available are removed, because their removal does not make the Deployment less available
- * (k8s.io/kubernetes/pkg/controller/deployment: reconcileOldReplicaSets).
+ * Returns the reduced sizes of the old ReplicaSets in a rolling update. The first step removes only Pods that are not available, because
+ * this does not reduce the number of available Pods. The second step removes other Pods as far as `maxUnavailable` permits. In both steps,
+ * the oldest ReplicaSets are reduced first (k8s.io/kubernetes/pkg/controller/deployment: reconcileOldReplicaSets).
  */
 export function oldReplicaSetSizes(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly NewSize[] {
   const minAvailable = (deployment.spec?.replicas ?? 0) - rollingLimits(deployment).unavailable
@@ -115,9 +115,9 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
 }
 
 /**
- * Returns the number of Pods by which the size of a ReplicaSet changes. If the number is negative, the ReplicaSet loses Pods. `left` is the
- * change that is not yet distributed. The change of the ReplicaSet does not exceed `left`
- * (k8s.io/kubernetes/pkg/controller/deployment/util: GetReplicaSetProportion).
+ * Returns the number of Pods by which the size of a ReplicaSet changes. If the number is negative, the size is reduced. `left` is the part
+ * of the total change that no ReplicaSet has received yet. If `left` is positive, the result is at most `left`. Otherwise, the result is at
+ * least `left` (k8s.io/kubernetes/pkg/controller/deployment/util: GetReplicaSetProportion).
  */
 function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): number {
   const size = sizeOf(replicaSet)

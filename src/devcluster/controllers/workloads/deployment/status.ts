@@ -95,7 +95,7 @@ function withProgress(deployment: Deployment, status: DeploymentStatus, newest: 
 }
 
 /**
- * Returns true when there are fewer old Pods than before, or more new, ready or available Pods
+ * Returns true if the number of old Pods has decreased, or if the number of updated, ready or available Pods has increased
  * (k8s.io/kubernetes/pkg/controller/deployment/util: DeploymentProgressing).
  */
 function hasProgressed(before: Partial<DeploymentStatus>, after: DeploymentStatus): boolean {

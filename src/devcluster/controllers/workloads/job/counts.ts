@@ -22,7 +22,7 @@ export interface Counts {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   /** The indexes that have succeeded; undefined for a Job that is not Indexed. */
   readonly indexes: IndexSet | undefined
-  /** The indexes that have finally failed and get no further Pod; undefined for a Job without `backoffLimitPerIndex`. */
+  /** The indexes that have failed. A failed index gets no further Pod. Undefined for a Job without `backoffLimitPerIndex`. */
   readonly failedIndexes: IndexSet | undefined
 }
 
@@ -40,8 +40,8 @@ export function countsOf(job: Job): Counts {
 }
 
 /**
- * Returns the updated counters. If a Pod in `uncounted` no longer has the finalizer, its UID is removed from `uncounted`, and the number
- * `succeeded` or `failed` is incremented.
+ * Returns the updated counters. If a Pod in `uncounted` no longer exists or no longer has the finalizer, the UID of the Pod is removed from
+ * `uncounted`, and `succeeded` or `failed` is incremented. In an Indexed Job, `succeeded` is the number of succeeded indexes.
  */
 export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid))
@@ -65,7 +65,7 @@ function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
 /** The Pods of a Job at the beginning of a reconcile, and the counters that result from these Pods. */
 export interface Tally {
   readonly pods: readonly ReadonlyPod[]
-  /** The counters of the status after `settled`, with the indexes that have succeeded or finally failed with these Pods. */
+  /** The result of `settled`, plus the indexes that have succeeded or failed because of these Pods. */
   readonly counts: Counts
   /** The Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */
   readonly ended: { readonly succeeded: readonly ReadonlyPod[]; readonly failed: readonly ReadonlyPod[] }
@@ -82,7 +82,10 @@ export function tallyOf(job: Job, pods: readonly ReadonlyPod[]): Tally {
   }
 }
 
-/** Returns the updated counters of an Indexed Job. The indexes that have succeeded or finally failed with these Pods are added. */
+/**
+ * Returns the counters of an Indexed Job, with the newly succeeded and the newly failed indexes. For any other Job, returns the counters
+ * unchanged.
+ */
 function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts, succeeded: readonly ReadonlyPod[]): Counts {
   const { indexes, failedIndexes } = counts
   if (indexes === undefined) return counts
@@ -91,7 +94,7 @@ function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts
   return { ...counts, succeeded: all.size, indexes: all, failedIndexes: failed }
 }
 
-/** Returns the indexes that have succeeded or finally failed. */
+/** Returns the indexes that have succeeded or failed. These indexes get no further Pod. */
 export function endedIndexes({ indexes, failedIndexes }: Counts): IndexSet {
   return new IndexSet([...(indexes ?? []), ...(failedIndexes ?? [])])
 }
@@ -105,10 +108,10 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Returns the updated counters: the UIDs of the Pods that have ended are added to `uncounted`. In an Indexed Job, the index of a succeeded
- * Pod is added to `indexes` instead of the UID.
+ * Returns the counters after the UIDs of the ended Pods have been added to `uncounted`. In an Indexed Job, the UIDs of succeeded Pods are
+ * not added.
  *
- * @param countsAll true when the Job has failed. Pods that have not ended then count as failed, too.
+ * @param countsAll true when the Job has failed. Pods that have not ended are then also counted as failed.
  * @param isHeld returns true for a failed Pod that must not be counted yet.
  */
 export function counted(
@@ -123,7 +126,7 @@ export function counted(
   return {
     ...counts,
     uncounted: {
-      // An Indexed Job needs no UIDs of succeeded Pods: adding an index to `indexes` twice does not count it twice.
+      // An Indexed Job needs no UIDs of succeeded Pods. Its counter `succeeded` is the number of indexes in `indexes`.
       succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(ended.succeeded)] : uncounted.succeeded,
       failed: [...uncounted.failed, ...uids(failures(job, rest).filter((pod) => !isHeld(pod)))],
     },

@@ -15,8 +15,8 @@ import { endOf, remainingDelayMs } from './replacement-delays.ts'
 type Job = DeepReadonly<batch.Job>
 
 /**
- * Annotations of a Pod that count the earlier failed Pods with the same index. The first annotation counts the Pods that count towards the
- * limit. The second annotation counts the Pods that the failure policy ignores.
+ * Annotations of a Pod with the number of earlier failed Pods with the same index. The first annotation contains the number of Pods that
+ * count towards the limit. The second annotation contains the number of Pods that the failure policy ignores.
  */
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'
@@ -32,7 +32,7 @@ function failuresUntil(pod: ReadonlyPod): number {
   return countIn(pod, failureCount) + countIn(pod, ignoredFailureCount)
 }
 
-/** Returns the indexes that get no further Pod because one of these Pods has failed (…/job: isIndexFailed). */
+/** Returns the indexes that fail because one of these Pods has failed. A failed index gets no further Pod (…/job: isIndexFailed). */
 export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): readonly number[] {
   const limit = job.spec?.backoffLimitPerIndex ?? Infinity
   return pods.filter(isTracked).flatMap((pod) => {
@@ -43,10 +43,10 @@ export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): read
 }
 
 /**
- * Returns the failed Pods that need a new Pod, keyed by index. If several Pods of an index have failed, returns only the last one
- * (…/job: getPodsWithDelayedDeletionPerIndex).
+ * Returns the failed Pods that a new Pod must replace, keyed by index. If several Pods of an index have failed, returns only the last
+ * failed Pod (…/job: getPodsWithDelayedDeletionPerIndex).
  *
- * @param ended the indexes that have succeeded or finally failed. These indexes need no new Pod.
+ * @param ended the indexes that have succeeded or failed. These indexes need no new Pod.
  * @param current all Pods of the Job. An index with an active Pod needs no new Pod.
  */
 export function podsToReplace(
@@ -85,8 +85,8 @@ export function failureCounts(job: Job, replaced: ReadonlyPod | undefined): Read
 }
 
 /**
- * Returns the time in milliseconds until the failed Pod `replaced` may be replaced. Returns 0 when the time has passed, or when `replaced`
- * is undefined (…/job: getRemainingTimePerIndex).
+ * Returns the time in milliseconds until the failed Pod `replaced` may be replaced. Returns 0 if the Pod may be replaced now, or if
+ * `replaced` is undefined (…/job: getRemainingTimePerIndex).
  */
 export function replacementDelayMs(replaced: ReadonlyPod | undefined, now: number): number {
   return replaced === undefined ? 0 : remainingDelayMs(failuresUntil(replaced) + 1, endOf(replaced), now)

@@ -1,14 +1,14 @@
 /**
- * A set of completion indexes, kept as intervals. Its size in memory depends on the number of the intervals only, because a Job may have two
- * thousand million indexes (k8s.io/kubernetes/pkg/controller/job: orderedIntervals).
+ * A set of completion indexes. A Job may have up to 2147483647 indexes, so the set stores intervals instead of single indexes
+ * (k8s.io/kubernetes/pkg/controller/job: orderedIntervals).
  */
 export class IndexSet {
-  /** The first and the last index of each interval. The intervals are in order, and there is a gap between any two of them. */
+  /** The first and the last index of each interval. The intervals are sorted, and at least one index is missing between two intervals. */
   readonly #intervals: readonly Interval[]
   /** The number of indexes. */
   readonly size: number
 
-  /** @param intervals in any order; they may overlap. */
+  /** @param intervals The intervals may have any order, and may overlap. */
   constructor(intervals: Iterable<Interval> = []) {
     const merged: [number, number][] = []
     for (const [first, end] of [...intervals].sort(([a], [b]) => a - b)) {

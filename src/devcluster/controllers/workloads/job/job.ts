@@ -45,7 +45,6 @@ export function jobController(): ControllerDefinition {
   })
 }
 
-/** Returns true when another controller manages the Job. */
 function isManagedByOther(job: Job): boolean {
   return (job.spec?.managedBy ?? ownName) !== ownName
 }
@@ -97,8 +96,8 @@ interface Progress {
 }
 
 /**
- * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). If the replacement of failed Pods must
- * wait, resolves with the time in milliseconds until the next replacement is allowed; otherwise with 0.
+ * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). If a failed Pod must not be replaced
+ * yet, resolves with the time in milliseconds until the next replacement is allowed. Otherwise, resolves with 0.
  */
 async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
   const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}
@@ -109,7 +108,7 @@ async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, c
   if (suspend === true) wanted = 0
   const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), now).slice(0, maxPods)
   if (surplus.length > 0) {
-    // Without the finalizer, these Pods do not count as failed.
+    // The finalizer is removed before the deletion, so that these Pods are not counted as failed.
     await Promise.all(surplus.map((pod) => removeFinalizer(pod, context)))
     await deletePods(surplus, job, context)
     return 0

@@ -1,6 +1,7 @@
 /**
- * Removes the finalizer of Pods without a Job, and of Pods whose Job has finished. No Job counts these Pods, so the Job controller does not
- * remove the finalizer. A Pod with the finalizer can never be deleted (k8s.io/kubernetes/pkg/controller/job: handleSingleOrphanPod).
+ * Removes the finalizer of Pods without a Job, and of Pods whose Job has finished. The Job controller does not remove the finalizer of such
+ * Pods. The API server removes a deleted Pod only after the finalizer has been removed (k8s.io/kubernetes/pkg/controller/job:
+ * handleSingleOrphanPod).
  */
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'

@@ -11,8 +11,8 @@ import { satisfiedRule } from './success-policy.ts'
 type Job = DeepReadonly<batch.Job>
 
 /**
- * The decision that a Job ends. The Job first gets the condition `target`. When none of its Pods runs any more, the Job also gets the
- * condition `Failed` or `Complete`, with the same reason and message.
+ * The decision that a Job has failed or succeeded. The Job first gets the condition `target`. When no Pod of the Job is active or
+ * terminating, the Job also gets the condition `Failed` or `Complete`, with the same reason and message.
  */
 export interface Outcome {
   readonly target: 'FailureTarget' | 'SuccessCriteriaMet'
@@ -35,8 +35,12 @@ export function earlierOutcome({ status }: Job): Outcome | undefined {
 }
 
 /**
- * Returns the outcome of a Job that has failed; undefined if the Job has not failed. A Job fails if a failed Pod matches a rule with the action
- * `FailJob`, if there are too many failed Pods, restarts or failed indexes, or if its deadline has passed.
+ * Returns the outcome of a Job that has failed. Returns undefined if the Job has not failed. A Job fails in each of these cases:
+ *
+ * - A failed Pod matches a rule with the action `FailJob`.
+ * - There are too many failed Pods, restarts or failed indexes.
+ * - All indexes have succeeded or failed, and at least one index has failed.
+ * - The deadline of the Job has passed.
  *
  * @param failed the number of failed Pods that count towards `backoffLimit`.
  */

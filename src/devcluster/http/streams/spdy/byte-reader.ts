@@ -8,7 +8,7 @@ export class ByteReader {
     this.#chunks = source[Symbol.asyncIterator]()
   }
 
-  /** Returns the next `length` bytes; undefined when the stream ends before. */
+  /** Returns the next `length` bytes. Returns undefined if fewer bytes remain before the end of the stream. */
   async exactly(length: number): Promise<Buffer | undefined> {
     const parts: Buffer[] = []
     for (let left = length; left > 0;) {

@@ -1,6 +1,6 @@
 /**
- * `SpdyConnection`: the server's side of a SPDY/3.1 connection, over which the clients of Kubernetes open several streams. The server opens
- * none.
+ * `SpdyConnection`: the server's side of a SPDY/3.1 connection. Kubernetes clients open several streams over one connection. The server
+ * opens no streams.
  */
 import type { Duplex } from 'node:stream'
 import { ReceivedBytes, SendWindows, connectionId } from './flow-control.ts'
@@ -23,13 +23,13 @@ import { ProtocolError } from './protocol-error.ts'
 import type { FrameSender } from './stream.ts'
 import { SpdyStream } from './stream.ts'
 
-/** Maximum number of bytes in a DATA frame, so that several streams share a connection evenly. */
+/** Maximum number of bytes in a DATA frame. With this limit, one stream cannot block the other streams of the connection for long. */
 const maxDataBytes = 64 * 1024
 const initialWindowSetting = 7
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
 export interface SpdyOptions {
-  /** Maximum number of open streams. The server refuses further ones. */
+  /** Maximum number of open streams. The server refuses further streams. */
   readonly maxStreams: number
   /** Called for each stream that the client opens. Returns false to refuse the stream. */
   onStream(stream: SpdyStream): boolean
@@ -48,7 +48,7 @@ export class SpdyConnection implements FrameSender {
   constructor(socket: Duplex, options: SpdyOptions) {
     this.#socket = socket
     this.#options = options
-    // When the connection closes, `run` may be waiting for the reader of a stream. The end of the streams ends this wait.
+    // When the connection closes, `run` may be waiting until a stream is read. `#endStreams` ends this wait.
     socket.once('close', () => this.#endStreams())
   }
 
@@ -70,7 +70,7 @@ export class SpdyConnection implements FrameSender {
         this.#write(numbersFrame(frameType.goAway, this.#lastStreamId, goAwayStatus.protocolError))
         throw error
       }
-      // A socket that has been destroyed is the usual end of a connection.
+      // Connections usually end with a destroyed socket, so the error of a destroyed socket is ignored.
       if (!this.#socket.destroyed) throw error
     } finally {
       this.#headerReader.close()
@@ -80,7 +80,7 @@ export class SpdyConnection implements FrameSender {
 
   /** Sends a PING frame. Calls `onFlushed` when the operating system has the frame. */
   ping(onFlushed: () => void): void {
-    // The server's numbers are even. The client answers with the same number, which is ignored.
+    // In SPDY, the pings of a server have even ids. The client replies with the same id, and the server ignores the reply.
     this.#write(numbersFrame(frameType.ping, 2), onFlushed)
   }
 
@@ -151,7 +151,7 @@ export class SpdyConnection implements FrameSender {
       case frameType.synStream:
         return this.#onSynStream(flags, payload)
       case frameType.headers:
-        // The block is decompressed only because the next block depends on it.
+        // The headers are not used. The block is decompressed because the decompression of the next block depends on this block.
         await this.#headerReader.read(payload.subarray(4))
         if ((flags & finFlag) !== 0) this.#streams.get(idAt(payload, 0))?.receiveEnd()
         return

@@ -18,7 +18,7 @@ interface Case {
   readonly container: object
   readonly annotations?: Record<string, string>
   readonly spec?: object
-  /** The seconds, and the summary of the Pod at each. */
+  /** For each of these seconds, the summary of the Pod. */
   readonly expected: Readonly<Record<number, string>>
 }
 
@@ -210,7 +210,7 @@ t.test('the output of a failed probe depends on its type', async (t) => {
 
 t.test('restarts because of a liveness probe are delayed when the runs are shorter than the back-off', async (t) => {
   const world = pod({ livenessProbe: { ...probe, periodSeconds: 5 } }, { 'liveness-fails-after': '0s' })
-  // Each run lasts 10.1 s. The back-off is 10 s after the second run and 20 s after the third.
+  // Each run lasts 10.1 s. The back-off is 10 s after the second run and 20 s after the third run.
   t.strictSame(summaries(world, 10, 11, 21, 31, 40, 50, 51, 61, 90), [
     '10 Running main=running+',
     '11 Running main=running+/1',

@@ -8,7 +8,7 @@ import { fc } from '../../../../support/property.ts'
 
 interface Case {
   readonly schedule: string
-  /** The times of day are on 2026-01-05, a Monday; other times have a date. */
+  /** A time without a date is on 2026-01-05, a Monday. */
   readonly created?: string
   readonly last?: string
   readonly now: string
@@ -38,11 +38,11 @@ t.test('the last time that has passed is due, unless it is before the deadline',
     [{ schedule: '0 * * * *', last: '05:00:00', now: '05:10:00' }, undefined],
     [{ schedule: '0 * * * *', last: '04:00:00', now: '05:10:00', deadline: 599 }, undefined],
     [{ schedule: '0 * * * *', last: '04:00:00', now: '05:10:00', deadline: 601 }, '05:00:00'],
-    // The search begins two intervals before now. For an irregular schedule, this may be too late, as in Kubernetes.
+    // The search begins two intervals before now. If the schedule is irregular, this may be too late. Kubernetes has the same limitation.
     [{ schedule: '0 6,7 * * *', created: '2026-01-01T00:00:00Z', now: '07:30:00' }, '07:00:00'],
     [{ schedule: '0 6,7 * * *', created: '2026-01-01T00:00:00Z', now: '12:00:00' }, undefined],
     [{ schedule: '30 6-16/4 * * 1-5', created: '2026-01-02T15:00:00Z', now: '06:31:00' }, '06:30:00'],
-    // Intervals count from the last time.
+    // The intervals are counted from the last time.
     [{ schedule: '@every 1h', created: '00:10:00', now: '03:20:00' }, '03:10:00'],
     [{ schedule: '@every 1h', last: '01:40:00', now: '03:20:00' }, '02:40:00'],
   ]

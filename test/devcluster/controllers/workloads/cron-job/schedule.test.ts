@@ -2,7 +2,9 @@ import t from 'tap'
 import type { Schedule } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
 import { scheduleOf } from '../../../../../src/devcluster/controllers/workloads/cron-job/schedule.ts'
 
-/** Schedule, time zone, a time, and the selected times after it. They are those of github.com/robfig/cron v3.0.1. */
+/**
+ * A schedule, a time zone, a time, and the selected times after that time. The selected times are those of github.com/robfig/cron v3.0.1.
+ */
 const cases: readonly (readonly [string, string, string, ...string[]])[] = [
   ['*/15 * * * *', 'UTC', '2026-01-01T00:00:00Z', '2026-01-01T00:15:00Z', '2026-01-01T00:30:00Z', '2026-01-01T00:45:00Z'],
   ['*/15 * * * *', 'UTC', '2026-01-01T00:14:59.500Z', '2026-01-01T00:15:00Z', '2026-01-01T00:30:00Z', '2026-01-01T00:45:00Z'],

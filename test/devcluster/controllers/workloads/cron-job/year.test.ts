@@ -1,4 +1,4 @@
-/** A year of CronJobs, their Jobs and Pods, on a fake clock. */
+/** Tests of CronJobs, their Jobs and their Pods over a year, on a fake clock. */
 import t from 'tap'
 import { pod as podType } from '../../../../../src/api/builtin.ts'
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'
@@ -34,7 +34,7 @@ const cronJobs: readonly { readonly name: string; readonly spec: batch.CronJobSp
     left: 1,
   },
   { name: 'failing', spec: { schedule: '0 9 * * 1', jobTemplate: { spec: { ...endless, activeDeadlineSeconds: 60 } } }, runs: 52, left: 1 },
-  // Each Job runs for 36 hours, so that of Tuesday starts twelve hours late, and that of Wednesday a day.
+  // Each Job runs for 36 hours. The Job of Tuesday therefore starts twelve hours late, and the Job of Wednesday a day late.
   {
     name: 'forbidden',
     spec: {
@@ -49,7 +49,7 @@ const cronJobs: readonly { readonly name: string; readonly spec: batch.CronJobSp
   { name: 'suspended', spec: { schedule: '* * * * *', suspend: true, jobTemplate: { spec: quick } }, runs: 0, left: 0 },
 ]
 
-// On a loaded machine, the year takes more than the two minutes that a file has by default.
+// On a busy machine, the test takes longer than the two minutes that a file has by default.
 t.setTimeout(300_000)
 
 t.test('in a year, every run happens once, and no objects accumulate', async (t) => {

@@ -11,8 +11,8 @@ function setWith(rollingUpdate: object) {
 }
 
 /**
- * Returns the Pods of nodes. `o` is an old and `n` a new Pod; in upper case, it is available. The nodes are named n1, n2, …; one with `!` shall
- * have no Pod.
+ * Returns the Pods of the nodes n1, n2, …. For each node, `o` is an old Pod, and `n` a new Pod. In upper case, the Pod is available. A node
+ * with `!` should have no Pod.
  */
 function stateOf(rollingUpdate: object, ...nodes: readonly string[]) {
   const pods: Pod[] = []

@@ -9,7 +9,7 @@ const selector = { matchLabels: labels }
 const templateOf = (image: string): object => ({ metadata: { labels }, spec: { containers: [{ name: 'main', image }] } })
 const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-web', controller: true }]
 
-/** Returns a ReplicaSet of the Deployment, with one Pod fewer available than `replicas` if it is not complete. */
+/** Returns a ReplicaSet of the Deployment. If `isComplete` is false, one of its Pods is not available. */
 function replicaSetOf(name: string, image: string, replicas: number, isComplete = true): KubernetesObject {
   const availableReplicas = isComplete ? replicas : replicas - 1
   const metadata = { generation: 1, labels, ownerReferences, annotations: { 'deployment.kubernetes.io/revision': name.slice(-1) } }

@@ -18,7 +18,7 @@ function deploymentOf(replicas: number, maxSurge: number | string, maxUnavailabl
   return { metadata: { name: 'web' }, spec: { replicas, strategy }, status: {} } as unknown as apps.Deployment
 }
 
-/** Returns ReplicaSets `0`, `1` and so on, each created a second after the one before. */
+/** Returns ReplicaSets with the names `0`, `1` and so on. Each is created one second after the previous one. */
 function replicaSetsOf(...numbers: readonly Numbers[]): apps.ReplicaSet[] {
   return numbers.map(
     ({ size, available = size, most }, index) =>

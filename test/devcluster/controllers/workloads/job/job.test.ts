@@ -20,7 +20,7 @@ t.test('the Pods that a succeeded Job deletes have not failed, also when another
   const clock = new FakeClock()
   const client = inProcessClient(await fixture({ clock }))
   const touched = new Set<string>()
-  // Before the controller patches a Pod for the first time, another client writes it, so that the patch is a conflict.
+  // Another client writes a Pod immediately before the controller patches the Pod for the first time. The patch is therefore a conflict.
   const conflicting = {
     ...client,
     async patch(type, pod, patch, options) {

@@ -16,7 +16,7 @@ import { jobWith, podWith } from '../../../../support/workloads/objects.ts'
 interface FailedTraits {
   readonly name?: string
   readonly index?: number
-  /** The exit codes of the containers `main`, `other`, … in the order of this list; undefined for one that runs. */
+  /** The exit codes of the containers `main`, `other`, … in this order. Undefined means that the container is running. */
   readonly exitCodes?: readonly (number | undefined)[]
   readonly initExitCode?: number
   readonly conditions?: readonly object[]

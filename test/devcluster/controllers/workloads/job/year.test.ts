@@ -1,4 +1,7 @@
-/** A year of Jobs on a fake clock: each week some that succeed, fail, exceed their deadline, are suspended and resumed, and expire. */
+/**
+ * Tests of Jobs over a year, on a fake clock. In each week, Jobs succeed, fail, exceed their deadline, are suspended and resumed, and
+ * expire.
+ */
 import t from 'tap'
 import { pod as podType } from '../../../../../src/api/builtin.ts'
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'
@@ -29,11 +32,11 @@ interface JobOfTheWeek {
   readonly spec: batch.JobSpec
   /** The days of the week at which `spec.suspend` changes. */
   readonly suspended?: readonly (readonly [day: number, suspend: boolean])[]
-  /** The condition at the end, with the reason of a failure. */
+  /** The condition at the end. If the Job fails, this is the reason of the failure. */
   readonly end: 'Complete' | 'BackoffLimitExceeded' | 'DeadlineExceeded' | 'FailedIndexes'
   /** The seconds from the creation of the Job until its end. */
   readonly seconds: number
-  /** The number of its Pods in its whole life. */
+  /** The number of Pods that are created for the Job in total. */
   readonly pods: number
   readonly status: Partial<JobStatus>
 }
@@ -47,7 +50,7 @@ const jobs: readonly JobOfTheWeek[] = [
     pods: 3,
     status: { succeeded: 3 },
   },
-  // Each of the Pods fails after a second; they are replaced after 10, 20 and 40 seconds.
+  // Each Pod fails after a second. The Pods are replaced after 10, 20 and 40 seconds.
   {
     name: 'failing',
     spec: { backoffLimit: 3, ttlSecondsAfterFinished: daySeconds, template: behaving({ 'exit-code': '1' }) },
@@ -64,7 +67,8 @@ const jobs: readonly JobOfTheWeek[] = [
     pods: 1,
     status: { failed: 1 },
   },
-  // It runs for a day, and for three days after the last resumption, when its deadline of four days begins again.
+  // The Job runs for a day, and for three days after it is resumed for the last time. The deadline of four days begins again when the Job
+  // is resumed.
   {
     name: 'paused',
     spec: { suspend: true, activeDeadlineSeconds: 4 * daySeconds, ttlSecondsAfterFinished: 60, template: behaving({ 'run-for': '72h' }) },
@@ -104,7 +108,7 @@ const jobs: readonly JobOfTheWeek[] = [
   },
 ]
 
-// On a loaded machine, the year takes more than the time that a file has by default.
+// On a busy machine, the test takes longer than the time that a file has by default.
 t.setTimeout(300_000)
 
 t.test('in a year of Jobs, all end as specified, at the second, expire, and leave nothing behind', async (t) => {
@@ -152,7 +156,7 @@ interface JobRecord {
   status?: JobStatus
 }
 
-/** Records the ends of all Jobs from now on, by name. */
+/** Records the end of each Job from now on, keyed by the name of the Job. */
 function record(client: Client): ReadonlyMap<string, JobRecord> {
   const records = new Map<string, JobRecord>()
   const of = (name: string): JobRecord => {

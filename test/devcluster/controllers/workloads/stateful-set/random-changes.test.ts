@@ -1,4 +1,4 @@
-/** StatefulSets under random deletions of their Pods, scalings and rollouts, on a fake clock. */
+/** Tests of StatefulSets on a fake clock. Random Pods are deleted, and the StatefulSets are scaled and updated at random times. */
 import t from 'tap'
 import type { Pod } from '../../../../../src/api/builtin.ts'
 import { pod as podType } from '../../../../../src/api/builtin.ts'
@@ -86,7 +86,7 @@ async function play(cluster: SimulatedCluster, podManagementPolicy: string, chan
   equal(observer.problems, [], 'the Pods meanwhile')
 }
 
-/** A Pod takes two seconds to be ready, and three seconds to stop. */
+/** Returns the template of a Pod that takes two seconds to be ready, and three seconds to stop. */
 function templateOf(image: number): apps.StatefulSetSpec['template'] {
   return {
     metadata: { labels: { app: 'db' }, annotations: { 'simulate.proreus.dev/ready-delay': '2s', 'simulate.proreus.dev/stop-delay': '3s' } },
@@ -104,11 +104,11 @@ async function deletePod({ client }: SimulatedCluster, ordinal: number, isForced
 
 interface Observer {
   readonly problems: readonly string[]
-  /** True while a change of the test may be unknown to the controller. */
+  /** True while the controller may not have seen a change of the test yet. */
   isDisturbed: boolean
 }
 
-/** Checks each Pod at its creation and during its life. */
+/** Checks each Pod when it is created and whenever it changes. */
 function observe({ client }: SimulatedCluster, isOrdered: boolean): Observer {
   const problems: string[] = []
   const observer: Observer = { problems, isDisturbed: false }

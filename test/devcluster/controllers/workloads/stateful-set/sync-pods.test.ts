@@ -14,12 +14,12 @@ const ready = { readySince: 0 }
 /** A context without claims. */
 const context = { cache: { get: () => undefined } } as unknown as ReconcileContext
 
-/** The Pods of a StatefulSet without an API server. A deleted Pod ends at once if it is not `graceful`. */
+/** The Pods of a StatefulSet without an API server. If `graceful` is false, a deleted Pod ends at once. */
 class World {
   set: apps.StatefulSet
   revision = 'r1'
   readonly pods = new Map<number, Pod>()
-  /** What the last step has done, e.g. `create 1`. */
+  /** The changes that the last step has made, e.g. `create 1`. */
   steps: string[] = []
 
   constructor(spec: object) {
@@ -39,7 +39,7 @@ class World {
     this.put(ordinal, { phase: 'Running', ...ready, isDeleted: true })
   }
 
-  /** Every Pod that is being deleted is gone, and every other one runs and is ready. */
+  /** Removes every Pod that is being deleted. All other Pods become running and ready. */
   settle(): void {
     for (const [ordinal, { metadata }] of this.pods) {
       if (metadata.deletionTimestamp !== undefined) this.pods.delete(ordinal)
@@ -98,7 +98,7 @@ function happen(world: World, { type, ordinal }: { readonly type: string; readon
 const isUsable = (pod: Pod | undefined): boolean =>
   pod?.metadata.deletionTimestamp === undefined && (pod?.status?.conditions?.length ?? 0) > 0 && pod?.status?.phase === 'Running'
 
-/** Fails unless a step of OrderedReady keeps the order. `before` are the Pods before the step. */
+/** Throws if a step violates the order that OrderedReady requires. `before` are the Pods before the step. */
 function checkOrder({ set, steps }: World, before: ReadonlyMap<number, Pod>): void {
   if (steps.length > 1) throw new Error(`two steps at once: ${steps.join()}`)
   const [verb, text] = (steps[0] ?? '').split(' ')

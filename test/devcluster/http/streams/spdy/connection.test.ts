@@ -18,7 +18,7 @@ interface Pair {
   readonly socket: Duplex
   readonly connection: SpdyConnection
   readonly streams: SpdyStream[]
-  /** Resolves with the error of the connection at its end. */
+  /** Resolves with the error of the connection when the connection ends. */
   readonly ended: Promise<unknown>
 }
 

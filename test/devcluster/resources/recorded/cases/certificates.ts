@@ -7,7 +7,7 @@ import { each } from '../group.ts'
 const { jane, masters, node, rsa, ed, alt } = certificateRequests
 const client = 'kubernetes.io/kube-apiserver-client'
 const base: JsonObject = { spec: { request: requestField(jane), signerName: client, usages: ['client auth'] } }
-/** The request of Jane with another subject, which the signature does not match. */
+/** The request of Jane with another subject. The signature is not valid for this subject. */
 const forged = requestField(jane).replace(requestField('MB4x'), requestField('MB4y'))
 
 const approved: JsonObject = { type: 'Approved', status: 'True', reason: 'Because', message: 'm' }

@@ -220,7 +220,7 @@ const always: Group = {
   create: ofBaseline,
 }
 
-/** Groups that create a privileged Pod. The labels of the namespace select the modes, levels and versions of Pod Security. */
+/** Groups that create a privileged Pod. The labels of their namespaces select different modes, levels and versions of Pod Security. */
 const labelled: readonly Group[] = (
   [
     { warn: 'restricted' },

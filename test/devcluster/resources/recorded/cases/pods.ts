@@ -1,4 +1,4 @@
-/** Requests for Pods, also with LimitRanges and PriorityClasses. */
+/** Requests for Pods, some of them with LimitRanges or PriorityClasses. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { fullPodSpecs } from '../../../../support/builtin-types/pods.ts'
 import type { Change, Group, RecordedType, State } from '../group.ts'
@@ -331,7 +331,7 @@ const full = Object.entries(fullPodSpecs).map(([name, { schedulingGates: _gates,
   }
 })
 
-/** Returns a PUT with these ephemeral containers. */
+/** Returns a PUT request with these ephemeral containers. */
 const putEphemeral = (...ephemeralContainers: JsonObject[]): NonNullable<State['subresources']>[number] => ({
   method: 'PUT',
   subresource: 'ephemeralcontainers',

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../../src/api/json.ts'
 export const labels = { app: 'web' }
 export const selector = { matchLabels: labels }
 
-/** Returns a Pod template with an image and further fields of its spec. */
+/** Returns a Pod template with an image. `spec` contains further fields of the Pod's spec. */
 export function template(image: string, spec: JsonObject = {}): JsonObject {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }], ...spec } }
 }

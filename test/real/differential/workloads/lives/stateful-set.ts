@@ -23,7 +23,7 @@ const claim = {
   metadata: { name: 'data' },
   spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
 }
-/** Pods with claims that nothing binds are never scheduled, so these claims belong to Pods that have their node already. */
+/** The Pods in these lives have claims to which no volume is bound. The scheduler would not schedule such Pods, so `nodeName` is set. */
 const placed = (image: string): JsonObject => template(image, { nodeName: 'main' })
 
 export const statefulSetLives: readonly Life[] = [
