@@ -1,8 +1,8 @@
-/** Divides work that could block the event loop into slices of some milliseconds. Between two slices, timers and sockets are served. */
+/** Divides work that could block the event loop into slices of some milliseconds. Timers and sockets can run between two slices. */
 
 /**
- * Limits one kind of work to one time slice in each iteration of the event loop, however many tasks share the slice. A task calls `next`
- * between two steps of its work.
+ * Limits one kind of work to one time slice in each iteration of the event loop. All tasks of this kind share the slice. A task calls
+ * `next` between two steps of its work.
  */
 export class TimeSlices {
   readonly #sliceMs: number
@@ -15,8 +15,8 @@ export class TimeSlices {
   }
 
   /**
-   * Returns undefined until the time slice of this iteration of the event loop is used up. After that, returns a promise that resolves in a
-   * later iteration. Waiting tasks resume in the order of their calls, one in each iteration.
+   * Returns undefined while the time slice of this iteration of the event loop is not used up. After that, returns a promise that resolves
+   * in a later iteration. Waiting tasks resume in the order of their calls, one in each iteration.
    *
    * @param now - Returns elapsed milliseconds, as `monotonicNow` of a clock does.
    */
@@ -52,21 +52,21 @@ export class LoopTurns {
 }
 
 /**
- * The time slices of one task. The first slice starts immediately, even if other tasks are waiting. For each further slice, the task waits
- * for its turn. A short task needs only the first slice, so it never waits for long tasks.
+ * The time slices of one task. The first slice starts immediately, even if other tasks are waiting. Before each further slice, the task
+ * waits for its turn. A short task needs only the first slice. Therefore it never waits for long tasks.
  */
 export class TaskSlices {
   readonly #turns: LoopTurns
   readonly #sliceMs: number
   #startedAt = elapsed()
 
-  /** `turns` is shared by all tasks of the event loop that should take turns. */
+  /** `turns` must be the same object for all tasks that take turns in the event loop. */
   constructor(turns: LoopTurns, sliceMs: number) {
     this.#turns = turns
     this.#sliceMs = sliceMs
   }
 
-  /** Returns undefined until the slice is used up. After that, returns a promise that resolves when the next slice starts. */
+  /** Returns undefined while the slice is not used up. After that, returns a promise that resolves when the next slice starts. */
   next(): Promise<void> | undefined {
     return elapsed() - this.#startedAt < this.#sliceMs ? undefined : this.renew()
   }

@@ -2,8 +2,8 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts first. A pending sleep keeps the process
- * alive. An aborted sleep leaves no timer or listener in memory.
+ * Resolves after `ms` milliseconds. If the signal aborts first, rejects with the signal's reason. A pending sleep keeps the process alive.
+ * An aborted sleep leaves no timer or listener in memory.
  *
  * @example
  * while (!signal.aborted) {
@@ -39,9 +39,11 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. A result of `promise` that arrives after the
- * abort is passed to `discard`. The function is for promises that ignore the signal: undici, for example, does not check the signal of a
- * request while the request waits for a connection.
+ * Returns a promise with the result or error of `promise`. If the signal aborts first, the returned promise rejects with the signal's
+ * reason. A result of `promise` that arrives after the abort is passed to `discard`.
+ *
+ * The function is for promises that ignore the signal. For example, undici does not check the signal of a request while the request waits
+ * for a connection.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -57,8 +59,8 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discar
 export const timedOut = Symbol('timed out')
 
 /**
- * Settles like `work`, or resolves to `timedOut` after `ms` milliseconds. A later result or error of `work` is then ignored. With
- * `keepAlive`, the timer keeps the process alive.
+ * Returns a promise with the result or error of `work`. If `work` has not settled after `ms` milliseconds, the returned promise resolves to
+ * `timedOut`, and a later result or error of `work` is ignored. With `keepAlive`, the timer keeps the process alive.
  */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, { keepAlive = false } = {}): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {

@@ -9,8 +9,9 @@ import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /**
- * Returns the errors that `explain` finds in a value that ajv has rejected. If `explain` finds no error, ajv's own error is returned, with
- * two exceptions: if ajv has rejected only unchanged values, or if the value contains a bigint, the value is valid.
+ * Returns the errors that `explain` finds in a value that ajv has rejected. If `explain` finds no error, ajv's own error is returned. There
+ * are two exceptions, in which the value is valid: ajv has rejected only values that the update leaves unchanged, or the value contains a
+ * bigint.
  */
 export function explainRefusal(
   root: SchemaNode,
@@ -23,12 +24,12 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old value, so ajv also rejects invalid values that are unchanged. If `explain` finds errors only without the
-    // old value, all errors are in unchanged values, and the update is valid.
+    // ajv does not know the old value, so it also rejects invalid values that are unchanged. `explain` has found no error in comparison
+    // with the old value. If it finds errors without the old value, all of them are in unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints and has found no error, so the value is valid.
     if (holdsBigint(value)) return []
-    // ajv rejects the value and `explain` accepts it. One of them has a bug, so the value is rejected to be safe.
+    // ajv rejects the value, but `explain` accepts it. One of them has a bug. To be safe, the value is rejected.
     const path = pathOf(refusal?.instancePath ?? '')
     return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }
@@ -37,8 +38,8 @@ export function explainRefusal(
 }
 
 /**
- * Prepends `field`, the path of the value in the object, to the path of a schema error. The path in the message of the error remains
- * relative to the value, as in kube-apiserver.
+ * Prepends `field`, the path of the value in the object, to the path of a schema error. The path in the error message remains relative to
+ * the value, as in kube-apiserver.
  */
 function within(field: string, error: FieldError): FieldError {
   if (field === '') return error
@@ -48,7 +49,7 @@ function within(field: string, error: FieldError): FieldError {
 /** The fields of ajv's `ErrorObject` that `explainRefusal` reads. */
 export type RefusalReason = Pick<ErrorObject, 'instancePath' | 'message'>
 
-/** Removes duplicates: several schemas of allOf, anyOf and oneOf often report the same error. */
+/** Removes duplicates. Several schemas of allOf, anyOf and oneOf often report the same error. */
 function unique(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }

@@ -1,4 +1,4 @@
-/** Schema nodes of Kubernetes' built-in types. Each node is built on first use, and all schemas of the process share it. */
+/** Schema nodes of Kubernetes' built-in types. Each node is built on first use. All schemas of the process share the nodes. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -45,7 +45,7 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // A null item of a built-in type is rejected. Go decodes the null as an empty object, and an empty object of most built-in types
+        // A null item of a built-in type is rejected. Go decodes null as an empty object, and for most built-in types, an empty object
         // lacks required fields.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
@@ -73,8 +73,8 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
 }
 
 /**
- * The pattern of a quantity. `source` is the pattern that kube-apiserver's error message contains. `test` is stricter, as
- * `resource.ParseQuantity` is.
+ * The pattern of a quantity. `source` is the pattern in kube-apiserver's error message. `test` accepts the same strings as
+ * `resource.ParseQuantity`, which is stricter.
  */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',

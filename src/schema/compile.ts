@@ -21,7 +21,7 @@ export interface CompiledSchema {
   /**
    * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Decodes the metadata of embedded resources.
    * Returns the same object if nothing changed. `unknown` has the sorted paths of the removed fields, such as `spec.foo` and
-   * `spec.list[0].bar`. The paths of unknown fields in the metadata of embedded resources come last. `malformed` is set if kube-apiserver
+   * `spec.list[0].bar`, followed by the paths of unknown fields in the metadata of embedded resources. `malformed` is set if kube-apiserver
    * fails to decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
@@ -42,8 +42,8 @@ export interface CompiledSchema {
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
    * Returns the errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
-   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. Errors of values that the update leaves unchanged are
-   * not returned; `Explanation` describes the exceptions.
+   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. If the update leaves a value unchanged, its errors
+   * are not returned. `Explanation` describes the exceptions.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure of the object. Rules are not evaluated. */
@@ -56,7 +56,7 @@ export interface CompiledSchema {
   /**
    * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If an error in `found` has a reason in
    * `blocking`, no rule is evaluated, and the only returned error states that rules were not checked. `warn` receives the errors of values
-   * that the update leaves unchanged, except errors of rules that use `oldSelf`.
+   * that the update leaves unchanged. Errors of rules that use `oldSelf` are never passed to `warn`.
    */
   validateRules(
     object: JsonObject,

@@ -13,7 +13,7 @@ import { childPath, fieldChildPath, indexPath, keyPath } from '../api/field-path
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
 
 export interface Coerced<Value extends JsonValue> {
-  /** The decoded value; the same JavaScript value if decoding changed nothing. */
+  /** The decoded value. If decoding changed nothing, this is the same JavaScript value. */
   readonly value: Value
   /** Sorted paths of unknown fields in the metadata of embedded resources. */
   readonly unknown: readonly string[]
@@ -24,7 +24,7 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls true for objects: a null that defaulting will drop counts as absent. False for defaults: their nulls are kept.
+ * @param dropsNulls true for objects, in which a null that defaulting will drop counts as absent. False for defaults, whose nulls are kept.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)
@@ -32,7 +32,7 @@ export function coerceResources<Value extends JsonValue>(node: Node, value: Valu
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
 }
 
-/** Returns whether a value of the schema can contain an embedded resource. */
+/** Returns true if a value of the schema can contain an embedded resource. */
 export function holdsResources(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.embeddedResource || children.some((child) => typeof child === 'object' && holdsResources(child))

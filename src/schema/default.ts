@@ -10,11 +10,11 @@ type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'
 
 /**
  * Drops nulls in a value, and applies defaults. kube-apiserver first drops all nulls in the object, and then applies all defaults. This
- * function does both in one pass, because a dropped null never affects the default of another field. The result shares unchanged objects
- * and lists with `value`.
+ * function does both in one pass, because a dropped null never affects the default of another field. Unchanged objects and lists of `value`
+ * are not copied.
  *
- * @param dropsNulls false if the value is itself a default. The nulls in a default are kept. When an object with this default is decoded
- * again, the nulls are dropped.
+ * @param dropsNulls false if the value is itself a default. The nulls in a default are kept. They are dropped later, when an object with
+ *   this default is decoded again.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value

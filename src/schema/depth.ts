@@ -1,4 +1,4 @@
-/** Limits the nesting of objects: a deeply nested object must not exhaust the stack of a recursive function. */
+/** Limits the nesting of objects. Otherwise, a deeply nested object could exhaust the stack in a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { fieldOf } from '../api/field-path.ts'
@@ -9,7 +9,7 @@ import { fieldOf } from '../api/field-path.ts'
  */
 export const maxNesting = 1000
 
-/** Returns whether objects and arrays are nested deeper than `limit` levels. */
+/** Returns true if objects and arrays are nested deeper than `limit` levels. */
 export function isDeeperThan(value: unknown, limit = maxNesting): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true

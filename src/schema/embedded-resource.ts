@@ -13,7 +13,7 @@ import { childPath } from '../api/field-path.ts'
 /** Fields that every Kubernetes object has, even if its schema does not specify them. */
 export const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** Validates an embedded resource: apiVersion and kind are required; metadata and metadata.name are optional. */
+/** Validates an embedded resource. apiVersion and kind are required. metadata and metadata.name are optional. */
 export function embeddedResourceErrors(object: JsonObject, path: string): FieldError[] {
   const metadata = getOwn(object, 'metadata')
   return [

@@ -24,15 +24,15 @@ import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } fro
 export interface Explanation {
   /** Errors of the schema. An update tolerates them if the value is unchanged. */
   readonly errors: FieldError[]
-  /** Errors of lists of type set or map. An update tolerates them if the old object has such errors, too. */
+  /** Errors of lists of type set or map. An update tolerates these errors if the old object also has errors of this kind. */
   readonly lists: FieldError[]
   /** Errors of embedded resources. An update never tolerates them. */
   readonly resources: FieldError[]
 }
 
 /**
- * After this many errors, no further items and fields are validated, because a hostile object could cause millions of errors.
- * (kube-apiserver reports all errors.)
+ * When this number of errors has been found, no further items and fields are validated, because a hostile object could cause millions of
+ * errors. (kube-apiserver reports all errors.)
  */
 const maxErrors = 1000
 
@@ -46,8 +46,8 @@ interface Place {
 }
 
 /**
- * Returns all errors in `value`, without the schema errors of values that are unchanged since `old`. `field` is the path of `value` in the
- * object. Paths of list and embedded resource errors start with `field`; paths of schema errors are relative to `value`.
+ * Returns all errors in `value`, except schema errors of values that are unchanged since `old`. `field` is the path of `value` in the
+ * object. The paths in errors of lists and embedded resources start with `field`. The paths in schema errors are relative to `value`.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -68,8 +68,8 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 }
 
 /**
- * Like `explainValue`, but reports errors of the value itself even if the value is unchanged. `old` is used only for the value's fields and
- * items, and for the errors of a built-in type.
+ * Does the same as `explainValue`, but reports errors of the value itself even if the value is unchanged. `old` is used only for the
+ * value's fields and items, and for the errors of a built-in type.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
@@ -80,8 +80,8 @@ function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place,
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
   // kube-openapi (`SchemaValidator.Validate`) counts three matches for each value: one for the value, one for the validator of `enum`, and
-  // one for `schemaPropsValidator`, which validates `allOf`, `anyOf`, `oneOf` and `not`. `explainJunctors` returns the further matches that
-  // `schemaPropsValidator` itself counts.
+  // one for `schemaPropsValidator`, which validates `allOf`, `anyOf`, `oneOf` and `not`. `schemaPropsValidator` counts further matches,
+  // which `explainJunctors` returns.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {
@@ -121,9 +121,9 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
-  // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list
-  // (`validate: typeValidator`). Here, only defaults (`anyFormat`) are validated this way. Objects are validated more strictly, because
-  // operators rely on the types of fields.
+  // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list (`validate:
+  // typeValidator`). Here, this applies to defaults (`anyFormat`) only. Objects are validated more strictly, because operators rely on the
+  // types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // If the schema has a format, and the value is a boolean, an object or a number with another format, kube-openapi reports a wrong format
   // instead of a wrong type.
@@ -147,7 +147,7 @@ function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Ex
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 
-/** Reports the first violation of maxLength, minLength and pattern. A violation of the format is reported in addition. */
+/** Reports the first violation of maxLength, minLength and pattern. Also reports a violation of the format. */
 function explainString(node: SchemaNode, text: string, path: string, found: Explanation): void {
   const { maxLength, minLength } = node.schema
   const wrong = (detail: string): void => void found.errors.push(invalid(path, text, `${path} in body ${detail}`))
@@ -173,8 +173,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`, but nevertheless validates the defaults in the CRD. Only defaults are therefore
-  // validated with `uniqueItems: true`.
+  // kube-apiserver rejects a CRD with `uniqueItems: true`. It nevertheless validates the defaults in this CRD. Therefore, `uniqueItems:
+  // true` applies to defaults only.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
@@ -208,8 +208,9 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // Errors of the root's apiVersion and kind are never tolerated. kube-apiserver converts the old object to the version of the new object
-    // before it compares them. It therefore cannot detect a change of these fields (`ratchetingValueValidator.SubPropertyValidator`).
+    // Errors of apiVersion and kind at the root are never tolerated. kube-apiserver converts the old object to the version of the new
+    // object before it compares the objects. Therefore, it cannot detect a change of these fields
+    // (`ratchetingValueValidator.SubPropertyValidator`).
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

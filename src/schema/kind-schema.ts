@@ -36,7 +36,7 @@ export interface ValidateOptions {
 }
 
 /**
- * Returns all errors of an object: those of its metadata, of its structure and of its rules. The object must already be pruned and
+ * Returns all errors of an object: the errors of its metadata, of its structure and of its rules. The object must already be pruned and
  * defaulted. If the apiVersion or kind is wrong, no other error is reported.
  */
 export function validateObject(kind: Kind, object: JsonObject, options: ValidateOptions = {}): FieldError[] {

@@ -11,7 +11,7 @@ import type { SchemaNode } from './node.ts'
 import { indexPath } from '../api/field-path.ts'
 
 /**
- * Returns whether a list is a valid set or map. In most lists, the items are strings or have one string as their key. A fast path handles
+ * Returns true if a list is a valid set or map. In most lists, the items are strings or have one string as their key. A fast path handles
  * these lists.
  */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
@@ -41,7 +41,7 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
 
 const minSlots = 128
 const maxSlots = 1024
-/** The slots of a hash table. The number in a slot is the index of an item in the current list plus one; 0 marks an empty slot. */
+/** The slots of a hash table. A slot contains 0 if it is empty, otherwise the index of an item in the current list plus one. */
 const slots = new Uint16Array(maxSlots)
 /**
  * A prime number near 2^32 divided by the golden ratio. Multiplication by this number distributes similar hash codes over the table
@@ -55,9 +55,9 @@ const goldenRatio = 0x9e3779b1
 const maxCollisions = 4
 
 /**
- * Returns whether all items are distinct strings, or with `key`, whether the values of this field are distinct strings. Returns undefined
- * after too many collisions. The hash code of a string is computed from its length and four of its characters. This is faster than a `Set`,
- * which hashes all characters.
+ * Returns true if all items are distinct strings. If `key` is given, returns true if the values of this field are distinct strings. Returns
+ * undefined after too many collisions. The hash code of a string is computed from its length and four of its characters. This is faster
+ * than a `Set`, which hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots

@@ -26,7 +26,7 @@ export interface SchemaNode {
   readonly properties: ReadonlyMap<string, SchemaNode>
   /** The names and default values of the properties that have a default. */
   readonly defaulted: readonly { readonly key: string; readonly value: JsonValue }[]
-  /** The schema of a map's values. `any` stands for `additionalProperties: true`, `none` for `additionalProperties: false`. */
+  /** The schema of a map's values. `any` means `additionalProperties: true`, and `none` means `additionalProperties: false`. */
   readonly additional: SchemaNode | 'any' | 'none' | undefined
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
@@ -40,8 +40,8 @@ export interface SchemaNode {
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True if the node also validates formats that CRDs do not support. Nodes that validate defaults do: kube-apiserver removes these formats
-   * only from schemas that validate objects (`StripUnsupportedFormatsPostProcess`).
+   * True if the node also validates formats that CRDs do not support. This is the case for nodes that validate defaults, because
+   * kube-apiserver removes these formats only from schemas that validate objects (`StripUnsupportedFormatsPostProcess`).
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -51,15 +51,15 @@ export interface SchemaNode {
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
   /**
-   * The built-in type of the value; `builtinNode` returns the node of this type. Validation and the search for unknown fields use the
-   * built-in type. Pruning and defaulting ignore it.
+   * The built-in type of the value, whose node `builtinNode` returns. Validation and the search for unknown fields use the built-in type.
+   * Pruning and defaulting ignore it.
    */
   readonly builtin: BuiltinTypeName | undefined
   /** The name of the built-in type if this node describes a built-in type. */
   readonly typeName: string | undefined
   /**
    * True for built-in types and their fields. In Go, null, an empty string and a missing field all result in the zero value, so null and an
-   * empty string count as missing. The keys of list items need not be unique, because kube-apiserver does not require this for most
+   * empty string count as missing. The keys of list items do not have to be unique, because kube-apiserver does not require this for most
    * built-in types.
    */
   readonly decoded: boolean
@@ -83,8 +83,8 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // `open` is false for the metadata of the root: only `validateObjectMeta` validates this metadata, so its depth is not checked with the
-    // schema.
+    // `open` is false for the metadata of the root. Its depth is not checked with the schema, because `validateObjectMeta` alone validates
+    // this metadata.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),

@@ -1,6 +1,6 @@
 /**
- * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`). Go distinguishes integers from floats. When the
- * value is an integer, the bound is truncated before the comparison.
+ * Validates numbers with kube-apiserver's arithmetic (kube-openapi `numberValidator`). Go distinguishes integers from floats. If the value
+ * is an integer, a bound is truncated before the comparison.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -46,14 +46,14 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Returns true for a whole JSON number that fits into an int64, such as `1`, `1.0` and `1e3`. The minimum int64, -2^63, is always a bigint.
- * A `number` with the value -2^63 is therefore a float.
+ * Returns true for a whole JSON number that fits into an int64, such as `1`, `1.0` and `1e3`. The minimum int64, -2^63, is always
+ * represented by a bigint. Therefore, a `number` with the value -2^63 is a float.
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
 }
 
-/** Returns whether a value or a bound is in the range of the type and format in `rules`. */
+/** Returns true if a value or a bound is in the range of the type and format in `rules`. */
 export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
     if (!isInteger(value)) return false
@@ -123,7 +123,7 @@ function isMultiple(value: number | bigint, factor: number, integer: boolean): b
 }
 
 /**
- * Returns whether a float is almost an integer (Go's `swag.IsFloat64AJSONInteger`). A positive float may exceed an integer by a relative
+ * Returns true if a float is almost an integer (Go's `swag.IsFloat64AJSONInteger`). A positive float may exceed an integer by a relative
  * error below 1e-9.
  */
 function isNearlyInteger(value: number): boolean {

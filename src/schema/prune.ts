@@ -33,7 +33,8 @@ function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: 
 }
 
 function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
-  // A list that is nested deeper than the limit is returned unchanged. Pruning it could exhaust the stack, and validation rejects it.
+  // A list that is nested deeper than the limit is returned unchanged, because pruning it could exhaust the stack. The list is rejected
+  // later, by the validation.
   if (walk.segments.length > maxNesting) return list
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
@@ -56,7 +57,7 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
     const additional = node?.additional
     if (child === undefined && additional === undefined) {
       if (keep) continue
-      // JavaScript code may omit a field by setting it to undefined; such a field is not reported as unknown.
+      // JavaScript code may omit a field by setting it to undefined. Such a field is not reported as unknown.
       if (object[key] !== undefined) walk.unknown.push(pathOf(walk.segments, key))
       copy ??= { ...object }
       delete copy[key]

@@ -1,13 +1,13 @@
 /**
- * Ratcheting: errors of values that an update leaves unchanged are tolerated. After a schema has become stricter, other fields of existing
- * objects can therefore still be changed (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
+ * Ratcheting: errors of values that an update leaves unchanged are tolerated. When a schema has become stricter, users can therefore still
+ * change the other fields of existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
  * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
 
-/** The old value that is correlated with a new value; undefined if the new value cannot be correlated. */
+/** The old value that belongs to a new value; undefined if it cannot be determined. */
 export type OldValue = { readonly value: JsonValue } | undefined
 
 /** Returns the old value of a field; undefined if the schema does not specify the field, or the old object does not have the field. */
@@ -17,7 +17,7 @@ export function oldField(node: SchemaNode, old: OldValue, key: string): OldValue
   return value === undefined ? undefined : { value }
 }
 
-/** Returns the old value of a list item. Only items of lists of type map can be correlated. */
+/** Returns the old value of a list item. This is possible only for lists of type map. */
 export function oldItem(node: SchemaNode, old: OldValue, item: JsonValue): OldValue {
   if (old === undefined || node.listType !== 'map' || node.items === undefined || !Array.isArray(old.value)) return undefined
   const key = itemKey(node.listMapKeys, item)
@@ -32,8 +32,8 @@ function itemKey(keys: readonly string[], item: JsonValue): string | undefined {
 }
 
 /**
- * Returns whether a value is unchanged. The order of the items in lists of type map is irrelevant. An object with a field that the schema
- * does not specify always counts as changed, because that field cannot be correlated.
+ * Returns true if a value is unchanged. The order of the items in lists of type map is irrelevant. An object with a field that the schema
+ * does not specify always counts as changed, because the old value of such a field cannot be determined.
  */
 export function isUnchanged(node: SchemaNode, value: JsonValue, old: OldValue): boolean {
   if (old === undefined) return false

@@ -1,6 +1,6 @@
 /**
- * Translates a structural schema to ajv's JSON Schema. ajv only decides whether an object is valid, and stops at the first failure.
- * `explain` produces the error messages.
+ * Translates a structural schema to ajv's JSON Schema. ajv only determines whether an object is valid, and stops at the first failure.
+ * `explain` then produces the error messages.
  */
 import { _, Ajv } from 'ajv'
 import type { AnySchemaObject, Options, ValidateFunction } from 'ajv'
@@ -17,8 +17,8 @@ import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
 /** Compiles the check of a complete value. Compiling takes milliseconds, and a check takes microseconds. */
 export function compileCheck(root: SchemaNode): ValidateFunction {
-  // Inherited properties such as `constructor` must not count as fields. ajv's option `ownProperties` ensures this, but is slow. It is
-  // therefore enabled only if the schema has a field with the name of an inherited property.
+  // Inherited properties such as `constructor` must not count as fields. ajv's option `ownProperties` ensures this, but it is slow.
+  // Therefore the option is enabled only if the schema has a field with the name of an inherited property.
   return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
 }
 
@@ -73,8 +73,8 @@ function builtinCheck(name: string): Check {
 }
 
 function compileBuiltin(name: string, check: BuiltinCheck): Check {
-  // Generating optimized code and messages for built-in types would take more time than it saves. The check of a Pod consists of many
-  // small functions, and each process that validates Pods compiles all of them.
+  // Optimized code and messages would take more time to generate than they save. The check of a Pod consists of many small functions, and
+  // each process that validates Pods compiles all of them.
   builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
   check.compiled = builtinAjv.compile(translateFully(builtinNode(name)))
   return check.compiled
@@ -116,7 +116,7 @@ function translateFully(node: SchemaNode): AnySchemaObject {
 
 /**
  * Rejects bigints (integers beyond 2^53) in a schema without a type. ajv does not support bigints, and rejects them only if the schema has
- * a type. After the rejection, `explain`, which supports bigints, decides whether the value is valid.
+ * a type. After the rejection, `explain` determines whether the value is valid, because `explain` supports bigints.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
@@ -132,11 +132,13 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }
 
-/** Returns the keyword `stringCheck`, whose function performs all checks of a string; an empty schema if there is nothing to check. */
+/**
+ * Returns the keyword `stringCheck`, whose function performs all checks of a string. Returns an empty schema if there is nothing to check.
+ */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
   // The limits are in code points, and `length` is in UTF-16 units. A code point has one or two units, so the number of code points is
-  // between `length / 2` and `length`. Counting code points is slow. They are counted only if `length` does not decide.
+  // between `length / 2` and `length`. Counting code points is slow, so they are counted only if `length` is not sufficient for the result.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)
@@ -153,7 +155,7 @@ function stringCheck({ pattern, format, schema: { minLength, maxLength } }: Sche
 function numberChecks(node: SchemaNode): AnySchemaObject {
   const rules = node.numbers
   const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
-  // `numberErrors` validates numbers where kube-apiserver's arithmetic differs from that of JSON Schema.
+  // Numbers are validated with `numberErrors` if the arithmetic of kube-apiserver differs from that of JSON Schema.
   if (
     rules.multipleOf !== undefined ||
     rules.format === 'float' ||
@@ -253,7 +255,7 @@ function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
   return nodes.length === 0 ? undefined : nodes.map(translate)
 }
 
-/** Returns whether a field of the schema has the name of a property that JavaScript objects inherit, such as `constructor`. */
+/** Returns true if a field of the schema has the name of a property that JavaScript objects inherit, such as `constructor`. */
 function namesInheritedField(node: SchemaNode): boolean {
   const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
   const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]

@@ -7,7 +7,7 @@ import { builtinNode } from './builtin-node.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
-/** Returns whether a value of the schema can contain a built-in type. */
+/** Returns true if a value of the schema can contain a built-in type. */
 export function holdsBuiltins(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.builtin !== undefined || children.some((child) => typeof child === 'object' && holdsBuiltins(child))

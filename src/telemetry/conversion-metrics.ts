@@ -8,11 +8,11 @@ export type ConversionResult = 'success' | 'failure'
 export interface KindConversionMetrics {
   /** Counts the response to a ConversionReview, and observes the duration of the request. */
   answered(result: ConversionResult, seconds: number): void
-  /** Counts one object of a ConversionReview: `success` when it was converted, `failure` when its conversion failed. */
+  /** Counts one object of a ConversionReview. The result is `success` if it was converted, and `failure` if its conversion failed. */
   converted(result: ConversionResult): void
   /**
-   * Counts an object that lost fields, because a version does not have these fields. The annotation `conversion.GROUP/VERSION` should
-   * preserve such fields. `reason` states why the fields were not stored in the annotation, or why they were not restored.
+   * Counts an object that lost fields, because a version does not have these fields. Normally, the annotation `conversion.GROUP/VERSION`
+   * preserves such fields. `reason` states why the fields were not stored in the annotation, or why they were not restored.
    */
   unkept(reason: string): void
 }
@@ -66,7 +66,7 @@ export class ConversionMetrics {
     })
   }
 
-  /** Counts a ConversionReview during which a converter threw an error. */
+  /** Counts a ConversionReview in which a converter threw an error. */
   panicked(): void {
     this.#panics.inc()
   }

@@ -1,5 +1,5 @@
 /**
- * `EventCorrelator`: decides which recorded Events become objects of their own. Repeated Events are counted, similar ones are combined, and
+ * `EventCorrelator`: decides which recorded Events become separate objects. Repeated Events are counted, similar Events are combined, and
  * Events about one object that exceed a limit are dropped. The limits are those of client-go (`k8s.io/client-go/tools/record`:
  * `EventCorrelator`).
  */
@@ -58,8 +58,8 @@ export class EventCorrelator<Own extends Series> {
   }
 
   /**
-   * Counts an Event, and returns its series. Returns undefined when there were too many Events about the object; the caller then does not
-   * write the series. `create` creates the series of an Event that has not occurred before.
+   * Counts an Event, and returns its series. Returns undefined when there were too many Events about the object. In that case, the caller
+   * does not write the Event. `create` creates the series of an Event that has not occurred before.
    */
   observe({ object, type, reason, message }: Occurrence, create: () => Own): Own | undefined {
     const group = [object, type, reason].join('\0')
@@ -81,7 +81,7 @@ export class EventCorrelator<Own extends Series> {
     similar.lastSeen = now
     similar.messages.add(message)
     if (similar.messages.size < maxSimilar) return false
-    // One message is removed, so the set does not grow.
+    // One message is removed so that the set does not grow.
     for (const oldest of similar.messages) {
       similar.messages.delete(oldest)
       break

@@ -20,7 +20,7 @@ export interface EventOptions {
   readonly annotations?: Readonly<Record<string, string>>
   /** A second object that the Event is about, e.g. the object that was created. */
   readonly related?: DeepReadonly<KubernetesObject>
-  /** The action that was taken or has failed: a name in CamelCase that programs can read, e.g. `CreateDatabase`. */
+  /** The action that was taken or has failed. This is a name in CamelCase that programs can read, e.g. `CreateDatabase`. */
   readonly action?: string
   /** The part of the object that the Event is about, e.g. `spec.containers{main}` of a Pod. */
   readonly fieldPath?: string
@@ -34,9 +34,9 @@ const checkOptions = hasOptions({
 } satisfies Record<keyof EventOptions, OptionCheck>)
 
 /**
- * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, it counts repeated Events,
- * combines similar ones, limits the Events about one object, and tries for about two minutes to write an Event. An Event that cannot be
- * written is logged and dropped.
+ * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, the recorder counts repeated
+ * Events, combines similar Events, limits the number of Events about one object, and tries for about two minutes to write an Event. An
+ * Event that cannot be written is logged and dropped.
  */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string, options?: EventOptions): void
@@ -52,11 +52,11 @@ export interface EventRecorderOptions {
   readonly logger: Logger
   readonly clock: Clock
   /**
-   * Returns a different number at each call. The number distinguishes the names of Events that are recorded about one object in the same
-   * millisecond. Recorders for the same objects must therefore share this function. Default: a counter of this recorder.
+   * Returns a different number at each call. If several Events are recorded about one object in the same millisecond, the number makes
+   * their names different. Recorders for the same objects must therefore share this function. Default: a counter of this recorder.
    */
   readonly nextNumber?: () => number
-  /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names; `Math.random` when absent. */
+  /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names. Default: `Math.random`. */
   readonly random?: () => number
 }
 
@@ -69,12 +69,12 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   const correlator = new EventCorrelator<EventSeries>(clock)
   const nextNumber = options.nextNumber ?? counter()
   const nameFor = (name: string): string => {
-    // As in client-go, the name consists of the object's name and the time in nanoseconds. The clock returns milliseconds, so a sequence
-    // number provides the other digits.
+    // As in client-go, the name consists of the object's name and the time in nanoseconds. The clock returns milliseconds. A sequence
+    // number replaces the missing digits.
     const suffix = (BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(nextNumber() % 1_000_000)).toString(16)
     const full = `${name.slice(0, maxName - suffix.length - 1)}.${suffix}`
-    // The name of an RBAC role, such as `system:node`, is not valid in the name of an Event. The Event of such an object is named by a
-    // UUID.
+    // The name of an RBAC role, such as `system:node`, is not valid in the name of an Event. The Event about such an object has a UUID as
+    // its name.
     return dns1123Subdomain(full).length === 0 ? full : newUuid(random)
   }
   const newName = ({ event }: EventSeries): string => nameFor(event.involvedObject.name ?? '')
@@ -89,7 +89,7 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   ): void {
     refuseOptions('event', checkOptions(options, ''))
     const { annotations } = options
-    // The recorder keeps thousands of Events in memory, so their texts are shortened before anything else.
+    // The texts are shortened first, because the recorder keeps thousands of Events in memory.
     const [reason, message] = [shortened(longReason, maxReason), shortened(longMessage, maxMessage)]
     const action = options.action === undefined ? undefined : shortened(options.action, maxReason)
     const fieldPath = options.fieldPath === undefined ? undefined : shortened(options.fieldPath, maxIdentity)

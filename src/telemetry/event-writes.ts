@@ -41,9 +41,12 @@ export interface EventWritesOptions {
 
 /** Maximum number of requests at the same time. The order of different Events does not matter. */
 const maxRequests = 10
-/** Maximum number of Events that wait to be written: about 10 MB, with a message of up to 1 KiB in each. Further Events are dropped. */
+/** Maximum number of Events that wait to be written. They take about 10 MB if each has a message of 1 KiB. Further Events are dropped. */
 const maxWaiting = 10_000
-/** Maximum number of tries for one Event, and the pause between them: those of client-go (`maxTriesPerEvent`, `defaultSleepDuration`). */
+/**
+ * Maximum number of attempts to write one Event, and the delay between two attempts in milliseconds. Both values are those of client-go
+ * (`maxTriesPerEvent`, `defaultSleepDuration`).
+ */
 const maxTries = 12
 const retryMs = 10_000
 
@@ -54,10 +57,10 @@ const advice = '; events need the verbs create and patch on events: apply the RB
 
 export class EventWrites {
   readonly #options: EventWritesOptions
-  /** The series to write, and the number of failed tries of each. */
+  /** The series that must be written, with the number of failed attempts of each series. */
   readonly #waiting = new Map<EventSeries, number>()
   readonly #running = new Set<EventSeries>()
-  /** The series that wait for their next try. */
+  /** The series that wait for their next attempt. */
   readonly #retries = new Map<EventSeries, Timer>()
   /** The message of the last failure in each namespace. When the message repeats, it is logged at level `debug`. */
   readonly #problems = new Map<string, string>()
@@ -69,8 +72,8 @@ export class EventWrites {
   }
 
   /**
-   * Schedules a write of the series. If a write of the series already waits, that write will contain the current state. If too many writes
-   * wait, the new write is dropped.
+   * Schedules a write of the series. If a write of the series is already waiting, this write will contain the current state, and nothing is
+   * scheduled. If too many writes are waiting, the new write is dropped.
    */
   write(series: EventSeries): void {
     if (this.#waiting.has(series) || this.#retries.has(series)) return
@@ -86,8 +89,8 @@ export class EventWrites {
   flush(): Promise<void> {
     for (const [series, timer] of this.#retries) {
       timer.cancel()
-      // Two tries remain, because a write may need both: if the response to an earlier create was lost, the next create fails with 409, and
-      // a patch follows.
+      // Two attempts remain, because a write may need both. If the response to an earlier create request was lost, the next create request
+      // fails with 409. A patch request follows.
       this.#waiting.set(series, maxTries - 2)
     }
     this.#retries.clear()
@@ -104,7 +107,7 @@ export class EventWrites {
   #next(): void {
     for (const [series, failures] of this.#waiting) {
       if (this.#running.size >= maxRequests) return
-      // A running write may not contain the latest state, so the series is written again afterwards.
+      // A running write may not contain the latest state. Therefore, the series is written again afterwards.
       if (this.#running.has(series)) continue
       this.#waiting.delete(series)
       this.#running.add(series)
@@ -131,7 +134,7 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, annotations, message, count, lastSeen } = series
-    // A combined message has a prefix, which may make the message too long.
+    // A combined message has a prefix. With the prefix, the message may be too long.
     const changing = { message: shortened(message, maxMessage), count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else
@@ -142,20 +145,20 @@ export class EventWrites {
   #failed(series: EventSeries, failures: number, error: unknown): void {
     const { clock, random, newName } = this.#options
     const code = error instanceof ProreusError && 'statusCode' in error ? Number(error.statusCode) : undefined
-    // During a flush, there is no time for a pause before another try.
+    // During a flush, there is no time for a delay before another attempt.
     const isLast = failures >= maxTries || this.#idle !== undefined
     if (failures < maxTries && code === 409 && !series.stored) {
       // An earlier request has created the object, but its response was lost.
       series.stored = true
       this.#waiting.set(series, failures)
     } else if (failures < maxTries && code === 404 && series.stored) {
-      // The API server deletes an Event after an hour. The count goes on in a new object.
+      // The API server has deleted the Event, because it keeps an Event for an hour only. A new object continues the count.
       series.stored = false
       series.name = newName(series)
       this.#waiting.set(series, failures)
     } else if (!isLast && isTransient(error, code)) {
       this.#waiting.delete(series)
-      // The first pause is random, because many clients may have failed at the same moment.
+      // The first delay is random, because many clients may have failed at the same moment.
       const pauseMs = failures === 1 ? retryMs * random() : retryMs
       this.#retries.set(
         series,
@@ -183,7 +186,7 @@ export class EventWrites {
   }
 }
 
-/** Returns whether a later try may succeed. `statusCode` is the status code of an `ApiError`; undefined for any other error. */
+/** Returns true if a later attempt may succeed. `statusCode` is the status code of an `ApiError`; undefined for any other error. */
 function isTransient(error: unknown, statusCode: number | undefined): boolean {
   if (statusCode !== undefined) return statusCode === 429 || statusCode >= 500
   return error instanceof ProreusError && ['PRO_API_UNREACHABLE', 'PRO_KUBECONFIG'].includes(error.code)

@@ -1,6 +1,6 @@
 /**
- * The logger of the current reconcile. Shared code, such as the code that logs API warnings, does not receive this logger as an argument,
- * and gets it from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
+ * The logger of the current reconcile. Shared code, such as the code that logs API warnings, does not receive this logger as an argument.
+ * It gets the logger from `logContext()`. In controller-runtime, the `context.Context` contains the logger (`log.FromContext`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from './logger.ts'
@@ -14,7 +14,7 @@ export interface LogContext {
 
 const storage = new AsyncLocalStorage<LogContext>()
 
-/** Calls `work`. In `work` and in all code that it calls, also asynchronously, `logContext` returns `context`. */
+/** Calls `work`. `logContext` returns `context` in `work` and in all code that `work` calls, even asynchronously. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return storage.run(context, work)
 }

@@ -23,7 +23,7 @@ export interface LoggerOptions {
    * While this function returns true, only warnings and errors are logged. Commands mute the logger while they display their own progress.
    */
   readonly muted?: () => boolean
-  /** The stream that log lines are written to. Default: standard error, because a command writes its result to standard output. */
+  /** The stream to which log lines are written. Default: standard error, because a command writes its result to standard output. */
   readonly destination?: DestinationStream
 }
 
@@ -67,7 +67,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 
 /**
  * The arguments of pino's log methods: fields, a message such as `'password=%s'`, and values for its placeholders. The values are inserted
- * before the message is redacted: a value alone, without the word `password` before it, would not be recognized as a secret.
+ * before the message is redacted. The reason is that a value without the word `password` before it would not be recognized as a secret.
  */
 type LogArguments = Parameters<LogFn>
 
@@ -75,7 +75,8 @@ function redactedArguments(given: readonly unknown[]): LogArguments {
   const first = given[0]
   if (typeof first !== 'object' || first === null) return [redactedMessage(given, 0)] as LogArguments
   const fields = redact<unknown>(first instanceof Error ? { err: first } : first)
-  // `redact` returns a string for some objects, such as binary data, or a Date, whose `toJSON` method returns a string.
+  // For some objects, such as binary data, `redact` returns a string. It also returns a string for a Date, whose `toJSON` method returns a
+  // string.
   const object = typeof fields === 'object' && fields !== null ? fields : { value: fields }
   return (given.length === 1 ? [object] : [object, redactedMessage(given, 1)]) as LogArguments
 }
@@ -98,7 +99,7 @@ function redactedMessage(given: readonly unknown[], index: number): unknown {
 
 /**
  * Redacts the bindings and the message prefixes of child loggers. Child loggers do not inherit pino's formatter for bindings, but they
- * inherit overridden methods. Therefore `child` and `setBindings` are overridden.
+ * inherit overridden methods. Therefore, `child` and `setBindings` are overridden here.
  */
 function withRedactedBindings(logger: Logger): Logger {
   const child = logger.child as unknown as (bindings: Bindings, options?: ChildLoggerOptions) => Logger

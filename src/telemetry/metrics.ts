@@ -17,9 +17,9 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after'
 export interface ControllerMetrics {
   /** Counts a finished reconcile by its result, and observes its duration. */
   reconciled(result: ReconcileResult, seconds: number): void
-  /** Counts a reconcile that failed with a `TerminalError`. `reconciled('error', …)` is called in addition. */
+  /** Counts a reconcile that failed with a `TerminalError`. `reconciled('error', …)` is also called. */
   failedTerminally(): void
-  /** Counts a reconcile that threw a programming error, such as a `TypeError`. `reconciled('error', …)` is called in addition. */
+  /** Counts a reconcile that threw a programming error, such as a `TypeError`. `reconciled('error', …)` is also called. */
   panicked(): void
   /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
@@ -53,7 +53,7 @@ export interface QueueMetrics {
 export interface LeaderElectionMetrics {
   /** Sets whether this replica is the leader. */
   leading(leads: boolean): void
-  /** Counts a renewal for which the leader had to read the Lease first. */
+  /** Counts a renewal before which the leader had to read the Lease. */
   slowpath(): void
 }
 
@@ -76,7 +76,7 @@ interface CachedType {
   /** The type as `plural.group`. */
   readonly type: string
   readonly version: string
-  /** Describes which objects and fields a `cacheView` selects. Absent when the cache stores the whole type. */
+  /** Describes the objects and fields that a `cacheView` selects. Absent when the cache stores the whole type. */
   readonly view?: string
   readonly synced: boolean
   readonly lastError?: string
@@ -313,7 +313,8 @@ export class Metrics {
   }
 
   /**
-   * Registers `read`, which each scrape calls for the number of bytes of requests in flight. `limit` is the maximum number of these bytes.
+   * Registers `read`, which each scrape calls. `read` returns the number of bytes of requests in flight, and `limit` is the maximum of this
+   * number.
    * @internal
    */
   observeBytesInFlight(read: () => number, limit: number): void {
@@ -338,7 +339,8 @@ export class Metrics {
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1
     this.#clientTime.with({ verb, host }).observe(seconds)
-    // As in client-go, each attempt after the first one counts as a retry, with the status code of its own response.
+    // As in client-go, each attempt after the first one counts as a retry. The metric contains the status code of the response to this
+    // attempt.
     if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
     if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)
     if (responseBytes !== undefined) this.#clientResponseSize.with({ verb, host }).observe(responseBytes)
@@ -358,7 +360,7 @@ export class Metrics {
 
   /**
    * Adds a gauge with one series for each work queue. At each scrape, `summary` computes the value of a series from `ages`. `ages` contains
-   * one number for each key that a worker is processing: the seconds since the worker started.
+   * one number for each key that a worker is processing: the seconds since the worker started to process it.
    */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running

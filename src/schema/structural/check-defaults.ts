@@ -18,8 +18,8 @@ import { prune } from '../prune.ts'
 import { isSchema } from './subschemas.ts'
 
 /**
- * The context of a default. `root` is the schema of the nearest enclosing object with apiVersion, kind and metadata: the custom resource or
- * an embedded resource. `wrap(value)` returns such an object, with `value` in the field that has the default.
+ * The context of a default. `root` is the schema of the custom resource or of an embedded resource, whichever encloses the default most
+ * closely. `wrap(value)` returns an object of this schema, with `value` in the field that has the default.
  */
 interface DefaultContext {
   readonly root: StructuralSchema
@@ -80,7 +80,7 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** Validates a default inside apiVersion, kind or metadata. An object with this default must be a valid embedded resource. */
+/** Validates a default inside apiVersion, kind or metadata. An object that contains this default must be a valid embedded resource. */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at
   const place = childPath(path, 'default')

@@ -1,6 +1,6 @@
 /**
- * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each schema specifies a type,
- * and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
+ * Checks requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each schema specifies
+ * a type, and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../api/field-error.ts'
@@ -90,7 +90,7 @@ function embeddedErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** Keywords that count as set even when they are empty, because an empty Go slice or struct differs from nil. */
+/** Keywords that count as set even when they are empty, because in Go, an empty slice or struct differs from nil. */
 const countedWhenEmpty = ['additionalProperties', 'required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
 
 /** Returns true when the value of a keyword differs from Go's zero value. */

@@ -1,5 +1,5 @@
 /**
- * Checks the schemas of allOf, anyOf, oneOf and not. This file calls these schemas branches. They may restrict values, but must not specify
+ * Checks the schemas of allOf, anyOf, oneOf and not, which this file calls branches. Branches may restrict values, but must not specify
  * structure.
  */
 import type { FieldError } from '../../api/field-error.ts'
@@ -13,10 +13,7 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/**
- * Keywords that specify structure, with kube-apiserver's message for a branch (a schema of allOf, anyOf, oneOf or not) that has the
- * keyword.
- */
+/** Keywords that specify structure. Each has kube-apiserver's message for a branch that has the keyword. */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -37,8 +34,8 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // A branch must not specify a type. kube-apiserver permits one exception, for values that are an integer or a string: the branches
-    // `type: integer` and `type: string` in anyOf of the schema itself, or in anyOf of the first schema of allOf.
+    // A branch must not specify a type. kube-apiserver permits one exception, for values that are an integer or a string. These values may
+    // have the branches `type: integer` and `type: string` in anyOf of the schema itself, or in anyOf of the first schema of allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })

@@ -15,7 +15,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 
 interface Context {
   readonly root: boolean
-  /** The reason why defaults are forbidden in this schema, for the error message; undefined where they are allowed. */
+  /** The reason why defaults are forbidden in this schema, for the error message. Undefined if defaults are allowed. */
   readonly noDefaults?: string
   readonly insideMeta?: boolean
 }

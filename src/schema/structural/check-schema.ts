@@ -30,8 +30,8 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // Rules are type-checked against the schema. If there is a structural error, no rule is checked. If `openapi` has an error in a schema or
-  // its subschemas, the rules of this schema are not checked.
+  // Rules are type-checked against the schema. If there is a structural error, no rule is checked. If `openapi` contains an error about a
+  // schema or one of its subschemas, the rules of this schema are not checked.
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
