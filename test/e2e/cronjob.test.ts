@@ -1,4 +1,4 @@
-/** Tests of the CronJob operator as a process of its own, and of both samples with kubectl. */
+/** Tests of the CronJob operator as a separate process, and of both samples with kubectl. */
 import { join } from 'node:path'
 import t from 'tap'
 import { batch } from '../../src/api/kubernetes/batch.ts'
@@ -30,7 +30,7 @@ t.test('C17: with ENABLE_WEBHOOKS=false, the operator runs without certificates'
   await until('a CronJob can be created', () =>
     client.create(cronJob, { metadata: key, spec: { schedule: '* * * * *', suspend: true, jobTemplate } }),
   )
-  // The CronJob has then missed the previous minute, so that the operator starts the Job of that minute at once.
+  // With this time, the CronJob has missed the previous minute. Therefore, the operator starts the Job of that minute at once.
   const lastScheduleTime = new Date(Date.now() - 2 * minute).toISOString()
   await client.patchStatus(cronJob, key, { status: { lastScheduleTime } })
   await client.patch(cronJob, key, { spec: { suspend: false } })

@@ -1,4 +1,4 @@
-/** Tests of the example of a short operator: it has at most 60 lines, no type casts, and works. */
+/** Tests of the example of a short operator. It must have at most 60 lines and no type casts, and its test must pass. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -10,11 +10,11 @@ import { until } from '../../src/testing/until.ts'
 
 const perSecond = 200
 /**
- * One request in ten is for the validating webhook. For each call, the handler of this webhook sends a dry-run request to the API server.
- * The process therefore needs connections to the API server until the last call has ended.
+ * One request in ten is for the validating webhook. In each of these calls, the handler sends a dry-run request to the API server. The
+ * process therefore needs connections to the API server until the last call has ended.
  */
 const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
-/** The time until every API server knows that the endpoint is withdrawn. */
+/** The time in milliseconds until every API server has stopped using the withdrawn endpoint. */
 const withdrawalMs = 5_000
 
 const review = (uid: string): string =>

@@ -12,7 +12,7 @@ import { namespacesProblem } from '../support/pods/namespaces-problem.ts'
 import { repository, startProreus } from '../support/process/process.ts'
 
 const example = join(repository, 'docs/examples/greeter')
-// A container has a /tmp of its own, so the program must be elsewhere.
+// Each container has a separate /tmp, so the program must be in another folder.
 const bin = mkdtempSync('/var/tmp/proreus-greeter-')
 t.teardown(() => rmSync(bin, { recursive: true }))
 copyFileSync(join(example, 'program.ts'), join(bin, 'greeter'))

@@ -1,4 +1,4 @@
-/** Tests of the example of a complete operator: it is short, has no type casts, and works. */
+/** Tests of the example of a complete operator. It must be short and have no type casts, and its test must pass. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,6 @@
-/** Tests of users' mistakes: each command prints one sentence with advice instead of a stack trace, and its exit code is not zero. */
+/**
+ * Tests of users' mistakes. Each command must print one sentence with advice instead of a stack trace, and must not exit with code zero.
+ */
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
@@ -14,7 +16,7 @@ const anyPorts = [
   ...['--webhook-host', '127.0.0.1', '--webhook-port', '0'],
   ...['--health-probe-bind-address', '127.0.0.1:0', '--metrics-bind-address', '127.0.0.1:0'],
 ]
-/** An environment in which no variable names an API server. */
+/** An environment without variables that contain the address of an API server or the path of a kubeconfig. */
 const bare: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
 
 const rulesOfReader: readonly PolicyRule[] = [
@@ -59,8 +61,8 @@ t.test('mistakes of users are reported in one sentence', async (t) => {
   type Mistake = readonly [args: readonly string[], sentence: RegExp | string, env?: NodeJS.ProcessEnv, stack?: readonly string[]]
 
   /**
-   * Checks that each command exits with 1. Apart from log lines, stderr must contain only one sentence, followed by the expected stack, if
-   * any.
+   * Checks that each command exits with 1. Apart from log lines, stderr may contain only one sentence. If a stack is expected, it must
+   * follow the sentence.
    */
   async function oneSentence(t: Test, ...mistakes: Mistake[]): Promise<void> {
     const results = await Promise.all(mistakes.map(([args, , env]) => proreus(args, { cwd, env: { ...bare, ...env } })))

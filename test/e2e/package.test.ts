@@ -1,4 +1,7 @@
-/** Tests of the npm package as users get it: packed, installed in another project, and type-checked with the strictest options. */
+/**
+ * Tests of the npm package from the view of a user. The package is packed, installed in another project, and type-checked with the
+ * strictest options.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +61,7 @@ const compilerOptions = {
 interface Compiled {
   readonly output: string
   readonly instantiations: number
-  /** The CPU time of all threads, in seconds. Unlike the elapsed time, it does not depend on other processes of the machine. */
+  /** The CPU time of all threads in seconds. Unlike elapsed time, CPU time does not depend on other processes of the machine. */
   readonly cpuSeconds: number
 }
 
@@ -66,7 +69,7 @@ interface Compiled {
 const printCpu =
   "data:text/javascript,process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write(String(user + system)) })"
 
-/** Compiles the project's folder `src`. `output` contains the errors of the compiler; it is empty when there are none. */
+/** Compiles the project's folder `src`. `output` contains the errors of the compiler. It is empty when there are none. */
 async function compile(options: object = {}): Promise<Compiled> {
   return compileWith(JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['src'] }))
 }
@@ -118,8 +121,8 @@ export const allOf = ({ ...types }: BuiltinTypes) => types
 `
 
 /**
- * A file that exports values whose types come from the API groups of the package. The file derives the values from those of `parts.ts`, and
- * does not import the package. The compiler must nevertheless find names for the types.
+ * A file that exports values whose types come from the API groups of the package. The file derives these values from the values of
+ * `parts.ts`, and does not import the package. The compiler must nevertheless be able to name the types.
  */
 const ofOtherFiles = `
 import { core_pod, onChange, podsOf, specOf } from './parts.js'
@@ -167,8 +170,8 @@ t.test('an operator compiles without errors, its kinds can be exported, and the 
   const instantiations = strict.instantiations - empty.instantiations
   const cpuSeconds = (strict.cpuSeconds - empty.cpuSeconds).toFixed(1)
   t.comment(`${instantiations} instantiations and ${cpuSeconds} s of CPU more than an empty project`)
-  // The measured number of type instantiations is 25,989 with TypeScript 5.9. It would be 1.3 million if the compiler compared kinds by
-  // their structure.
+  // The measured number of type instantiations is 25,989 with TypeScript 5.9. If the compiler compared kinds by their structure, the number
+  // would be 1.3 million.
   t.ok(instantiations < 150_000, `${strict.instantiations} instantiations, ${empty.instantiations} when empty`)
   const declarations = readFileSync(join(project, 'out/memcached/kind.d.ts'), 'utf8')
   t.match(declarations, /size: import\("proreus"\)\.TInteger & import\("proreus"\)\.Defaulted/)

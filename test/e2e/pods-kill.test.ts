@@ -1,6 +1,6 @@
 /**
- * `proreus dev --pods=process` is killed at random moments: nothing is left, and the next start runs the same Pods again.
- * `npm run drill -- pods --only kill` does the same for longer.
+ * Tests that `proreus dev --pods=process` can be killed at random moments. Nothing may be left on the machine, and the next start must run
+ * the same Pods again. `npm run drill -- pods --only kill` runs the same test for longer.
  */
 import t from 'tap'
 import { testPart } from '../support/pods/test-part.ts'

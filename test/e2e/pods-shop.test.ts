@@ -1,6 +1,6 @@
 /**
- * A shop of a Deployment, a StatefulSet and Jobs survives rolls, scaling, deletions, evictions and killed processes, and leaks nothing.
- * `npm run drill -- pods --only shop` does the same for longer.
+ * Tests that a shop of a Deployment, a StatefulSet and Jobs survives rollouts, scaling, deletions, evictions and killed processes, and
+ * leaks nothing. `npm run drill -- pods --only shop` runs the same test for longer.
  */
 import t from 'tap'
 import { testPart } from '../support/pods/test-part.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the PostgreSQL example on `proreus dev --pods=process`. The server is a process of this machine: it starts as root, continues as
- * the user postgres, and keeps its rows on the volume of a PersistentVolumeClaim.
+ * Tests of the PostgreSQL example on `proreus dev --pods=process`. The server is a process of this machine. It starts as root and continues
+ * as the user postgres. Its rows are on the volume of a PersistentVolumeClaim.
  */
 import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -98,7 +98,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   await kubectl.ok('run client --image=postgres:15 --env=PGPASSWORD=sesame --command -- sleep infinity')
   await untilReady(kubectl)
 
-  // The client runs in another Pod. PostgreSQL requires a password for all connections from outside the Pod of the server.
+  // The client runs in another Pod. PostgreSQL requires a password for connections from outside the server's Pod.
   const wrong = await kubectl(`exec client -- env PGPASSWORD=wrong ${psql('select 1')}`)
   t.match(wrong.stderr, /password authentication failed for user "postgres"/)
   await query(kubectl, 'create table rows as select generate_series(1, 1000) as id')
@@ -110,7 +110,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   const volume = join(volumes, (await readdir(volumes))[0]!)
   if (developer.uidOf999 !== undefined) t.equal((await stat(join(volume, 'PG_VERSION'))).uid, developer.uidOf999)
 
-  // The other server has run the scripts of the ConfigMap.
+  // The server whose Pod sets the user has run the scripts of the ConfigMap.
   const own = 'psql --username=app --dbname=shop --no-psqlrc --tuples-only --no-align --host=127.0.0.1 '
   t.equal(await kubectl.until(`exec own-user -- ${own} '--command=select sum(id) from rows'`, (stdout) => stdout !== ''), '3\n')
   t.equal(await kubectl.ok('exec own-user -- stat --format=%u:%g:%a /data'), '0:999:2777\n')
@@ -129,14 +129,14 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   t.equal(await query(again.kubectl, 'select count(*) from rows'), '2000')
   t.equal(await throughPortForward(again.kubectl, place.image, 'select max(id) from rows'), '2000')
 
-  // PID 1 of the client ignores SIGTERM, so the deletion of this Pod lasts for the whole grace period.
+  // PID 1 of the client ignores SIGTERM, so the deletion of this Pod takes the whole grace period.
   await again.kubectl.ok('delete pod client --grace-period=1')
   await again.kubectl.ok('delete statefulset/db pod/own-user pvc/data-db-0')
   const files = async (): Promise<string[]> => [...(await readdir(volumes)), ...(await readdir(join(volumes, '../pods')))]
   await until('the files of all users are removed', async () => (await files()).length === 0)
 }
 
-/** Creates the working directory of a developer, and in it the image of the developer. */
+/** Creates the working directory of a developer. The image of the developer is created in this directory. */
 async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions & { readonly image: string }> {
   t.testdir()
   if (image instanceof Error) throw image
@@ -154,14 +154,14 @@ async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions 
 }
 
 /**
- * Resolves when the client reaches the server by the name of the server. The conditions of the Pods do not suffice: after a restart of the
- * cluster, they are outdated at first.
+ * Resolves when the client can connect to the server by its name. The conditions of the Pods are not sufficient, because they are outdated
+ * for some time after a restart of the cluster.
  */
 async function untilReady(kubectl: Kubectl): Promise<void> {
   await kubectl.ok(`rollout status statefulset/db --timeout=${rolloutMs}ms`)
   await kubectl.ok(`wait pod/client --for=condition=Ready --timeout=${rolloutMs}ms`)
-  // The name ends with a dot, so it is looked up only in the cluster. Other names could reach the name servers of this machine, which can
-  // be slow.
+  // The name ends with a dot, so it is looked up only in the cluster. Without the dot, the resolver could also ask the name servers of this
+  // machine, which can be slow.
   await kubectl.until('exec client -- getent hosts db-0.db.default.svc.cluster.local.', (stdout) => stdout !== '')
   await kubectl.until('exec client -- pg_isready --host=db-0.db', (stdout) => stdout.includes('accepting connections'))
 }

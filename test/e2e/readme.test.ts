@@ -1,4 +1,4 @@
-/** Tests of the transcripts in the README: each command is run, and prints what the README shows. */
+/** Tests of the transcripts in the README. Each command is run, and must print the output that the README shows. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,7 +14,7 @@ const readme = readFileSync(join(repository, 'README.md'), 'utf8')
 const sections = new Map(readme.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section]))
 const firstScreen = sections.get('# Proreus')!
 
-/** Runs the command of a step. A command that only reads is repeated until it prints the documented output. */
+/** Runs the command of a step. If the command only reads, it is repeated until it prints the documented output. */
 async function play(t: Test, { kubectl }: Dev, { command, output }: Step): Promise<void> {
   const [program, ...args] = command.split(' ')
   t.equal(program, 'kubectl', command)

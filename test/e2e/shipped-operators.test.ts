@@ -1,4 +1,7 @@
-/** The shipped operators as a user sees them: `proreus dev` runs all of them, and kubectl applies, lists and describes the samples. */
+/**
+ * Tests of the shipped operators from the view of a user: `proreus dev` runs all of them, and kubectl applies, lists and describes the
+ * samples.
+ */
 import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../../src/testing/until.ts'
@@ -6,10 +9,10 @@ import { startDev } from '../support/process/dev.ts'
 
 interface Sample {
   readonly file: string
-  /** The output of `kubectl apply`, without the word `created`. */
+  /** The object in the output of `kubectl apply`, without the word `created`. */
   readonly object: string
   readonly namespace?: string
-  /** The header line of `kubectl get`; `row` matches the row of the sample when the sample has converged. */
+  /** The header line of `kubectl get`. `row` matches the row of the sample after the sample has converged. */
   readonly columns: string
   readonly row: RegExp
   /** Parts of the output of `kubectl describe`: fields, conditions and Events. */

@@ -54,7 +54,7 @@ interface Script {
   readonly remove?: Error
   /** The error with which all get requests fail. */
   readonly read?: Error
-  /** Gets the requests, also when the reconcile fails. Default: a new list. */
+  /** The list to which the requests are added, even if the reconcile fails. Default: a new list. */
   readonly requests?: string[]
   /** The Job that the API server returns for a get request. */
   readonly live?: batch.Job

@@ -11,7 +11,7 @@ const convert = converting(conversion)
 const group = 'batch.tutorial.kubebuilder.io'
 
 const macros = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-/** Schedules that the webhook refuses. Such schedules can be stored while no webhook is called. */
+/** Schedules that the webhook refuses. They may nevertheless be stored, if they were written while no webhook was called. */
 const refused = ['@every 5m', 'TZ=UTC * * * * *', 'CRON_TZ=x 1 2 3 4', '', ' ', 'never', '1 2 3 4 5 6', '@', 'ä ö ü ß é', '\u00a0 * * * *']
 const part = fc.oneof(
   fc.constantFrom('*', '*', '?', '0', '*/5', '1-5', 'MON-FRI', '1,2,3'),
@@ -55,7 +55,7 @@ function objectOf(version: string, schedule: unknown, { annotations, status: cur
   } as JsonObject
 }
 
-/** Throws unless the object equals `expected` after the conversion to the version `other` and back. */
+/** Converts the object to the version `other` and back. Throws unless the result equals `expected`. */
 async function checkRoundTrip(object: JsonObject, other: string, expected = object): Promise<void> {
   const there = await convert(structuredClone(object), other)
   const back = await convert(structuredClone(there), other === 'v1' ? 'v2' : 'v1')

@@ -1,4 +1,4 @@
-/** Tests of the Jobs of a CronJob: which of them the history limits keep, and what the cache keeps of them. */
+/** Tests of the Jobs of a CronJob: the Jobs that the history limits keep, and the fields of Jobs in the cache. */
 import t from 'tap'
 import { classify, jobsByOwner, jobView, newestTime, scheduledAt, stateOf } from '../../../src/operators/cronjob/jobs.ts'
 import type { Job } from '../../../src/operators/cronjob/jobs.ts'

@@ -1,6 +1,6 @@
 /**
- * Simulates a year of a CronJob whose schedule, policies and limits change at random, with an operator that is stopped and started, and a
- * clock that jumps. The operator must start the same Jobs as a model, and each Job once.
+ * Simulates a year of a CronJob. Its schedule, policies and limits change at random. The operator is stopped and started, and the clock
+ * jumps. The operator must start the same Jobs as a model, and each Job once.
  */
 import t from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
@@ -28,21 +28,21 @@ function randomSpec(dice: Dice): ReferenceSpec {
   }
 }
 
-/** Returns the spec of the CronJob. All fields with defaults are set, as after the API server has applied the defaults. */
+/** Returns the spec of the CronJob. All fields with defaults are set, as if the API server had applied the defaults. */
 function specOf({ schedule, startingDeadlineSeconds, ...spec }: ReferenceSpec): object {
   return { ...spec, schedule: schedule.text, jobTemplate, ...(startingDeadlineSeconds !== undefined && { startingDeadlineSeconds }) }
 }
 
 interface Ending {
-  /** The end of the Job in milliseconds of `clock.monotonicNow()`, like all times of this test except scheduled times. */
+  /** The end of the Job, as the result of `clock.monotonicNow()`. All times of this test except scheduled times have this form. */
   readonly at: number
   readonly time: number
   readonly outcome: 'Complete' | 'Failed'
 }
 
 /**
- * Simulates one year. Each step advances the clock to the next moment at which something happens. Resolves with the scheduled times of all
- * Jobs, and the number of reconciles.
+ * Simulates one year. Each step advances the clock to the time of the next action. Resolves with the scheduled times of all Jobs, and the
+ * number of reconciles.
  */
 async function simulate(dice: Dice): Promise<{ readonly started: readonly number[]; readonly reconciles: number }> {
   const clock = new FakeClock('2026-01-01T00:00:00Z')
@@ -78,7 +78,10 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     if (real.writes !== before) throw new Error(`another reconcile at ${clock.now()} has written`)
   }
 
-  /** At random, the operator stops for a while, the clock jumps, and a user changes the CronJob. All three can happen together. */
+  /**
+   * Chooses at random whether the operator stops for a while, the clock jumps, or a user changes the CronJob. Several of these can happen
+   * at the same time.
+   */
   function act(): void {
     nextAct = clock.monotonicNow() + dice.upTo(60) * dice.upTo(60) * 60_000 + dice.upTo(60_000)
     if (dice.chance(0.3)) upAgain = clock.monotonicNow() + dice.upTo(30) * dice.upTo(12) * 600_000
@@ -93,7 +96,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     const slot = nextTime(spec.schedule, clock.now()) - clock.now() + clock.monotonicNow()
     const next = Math.min(nextAct, ending?.at ?? Infinity, isUp() ? Math.min(timer, slot) : upAgain)
     if (next >= end) break
-    // A call of `set` does not change the monotonic time, so the clock reaches `next` by `advance`.
+    // A call of `set` does not change the monotonic time, so `advance` moves the clock to `next`.
     await clock.advance(next - clock.monotonicNow())
     const wasDown = upAgain === next
     if (ending?.at === next) {

@@ -1,4 +1,4 @@
-/** Tests of the controller of CronJobs as it runs: when it reconciles again by itself, and what makes it reconcile. */
+/** Tests of the running controller of CronJobs: its own retries, and the changes that trigger a reconcile. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { batch } from '../../../src/api/kubernetes/batch.ts'

@@ -1,4 +1,4 @@
-/** Tests of the Jobs and CronJobs of Echos and ScheduledEchos, and of what the cache keeps of Jobs. */
+/** Tests of the Jobs and CronJobs of Echos and ScheduledEchos, and of the fields of Jobs in the cache. */
 import t from 'tap'
 import { isControlledBy } from '../../../src/api/owner-reference.ts'
 import { cronJobFor, jobFor, jobView, messageHash } from '../../../src/operators/echo/children.ts'

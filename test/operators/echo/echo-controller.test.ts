@@ -1,4 +1,4 @@
-/** Tests of the controller of Echos: one Job for each message, also where requests fail and where other clients change the Job. */
+/** Tests of the controller of Echos. It must create one Job for each message, even if requests fail or other clients change the Job. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -20,7 +20,7 @@ const jobIn = (controller: ScriptedController) => controller.get(batch.job, key)
 const conditionsOf = (controller: ScriptedController) =>
   found(controller).status?.conditions?.map(({ type, status, reason, message }) => `${type} ${status} ${reason} ${message}`.trim())
 
-/** Starts a controller whose Echo has a Job already. */
+/** Starts a controller whose Echo already has a Job. */
 async function withJob(t: Test, status: object = {}, object = anEcho()): Promise<ScriptedController> {
   const controller = await start(t)
   await controller.put(batch.job, aJob(object, status))
@@ -33,7 +33,7 @@ async function touch(controller: ScriptedController, team: string): Promise<void
   const object = found(controller)
   await controller.put(echo, { ...object, metadata: { ...object.metadata, labels: { team } } })
 }
-/** Changes the message, as a client does: the API server increments the generation. */
+/** Changes the message like a client, and increments the generation like the API server. */
 async function say(controller: ScriptedController, message: string): Promise<void> {
   const { metadata, ...rest } = found(controller)
   await controller.put(echo, { ...rest, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 }, spec: { message } })

@@ -1,4 +1,7 @@
-/** Tests of the controller of ScheduledEchos: its CronJob, also where the API server refuses it and where other clients change it. */
+/**
+ * Tests of the controller of ScheduledEchos. It must keep the CronJob as desired, even if the API server refuses it or other clients change
+ * it.
+ */
 import t from 'tap'
 import type { Test } from 'tap'
 import { batch } from '../../../src/api/kubernetes/batch.ts'

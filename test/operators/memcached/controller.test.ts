@@ -1,4 +1,4 @@
-/** Tests of the controller of Memcacheds where the API server refuses a request, and where the Deployment is not as the operator left it. */
+/** Tests of the controller of Memcacheds when the API server refuses a request, or another client has changed the Deployment. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { apps } from '../../../src/api/kubernetes/apps.ts'
@@ -23,7 +23,7 @@ const deploymentIn = (controller: ScriptedController) => controller.get(apps.dep
 const conditionsOf = (controller: ScriptedController) =>
   found(controller).status?.conditions?.map(({ type, status, reason, message }) => `${type} ${status} ${reason} ${message}`.trim())
 
-/** Changes a label of the Memcached, which is a reconcile. */
+/** Changes a label of the Memcached, which triggers a reconcile. */
 async function touch(controller: ScriptedController, team: string): Promise<void> {
   const object = found(controller)
   await controller.put(memcached, { ...object, metadata: { ...object.metadata, labels: { team } } })
@@ -62,7 +62,7 @@ t.test('the status names the Pods of the Deployment, and changes with each of it
   const deployment = deploymentIn(controller)
   const replicaSet = aReplicaSet(deployment, 'a-1')
   const other = aReplicaSet({ ...deployment, metadata: { ...deployment.metadata, uid: 'before' } }, 'a-0')
-  // The cache has a Pod before the ReplicaSet to which it belongs.
+  // The cache receives a Pod before its ReplicaSet.
   await controller.put(core.pod, aPod(replicaSet, 'a-1-z'))
   await controller.put(core.pod, aPod(other, 'a-0-x'))
   t.strictSame(found(controller).status?.nodes, [])

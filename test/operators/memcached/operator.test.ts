@@ -1,4 +1,4 @@
-/** Tests of the operator of Memcacheds: its two groups, and the Pods of its Deployments. */
+/** Tests of the operator of Memcacheds: its two API groups, and the Pods of its Deployments. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { apps } from '../../../src/api/kubernetes/apps.ts'
@@ -11,7 +11,7 @@ import { aMemcached } from '../../support/operators/memcached.ts'
 import { scriptedController } from '../../support/operators/scripted-controller.ts'
 
 let copies = 0
-/** Loads the operator as a process does in whose environment MEMCACHED_IMAGE has this value. */
+/** Loads the operator as in a process whose environment variable MEMCACHED_IMAGE has this value. */
 async function operatorWith(t: Test, image: string | undefined): Promise<Operator> {
   const set = (value: string | undefined): void => {
     if (value === undefined) delete process.env['MEMCACHED_IMAGE']

@@ -1,5 +1,5 @@
 /**
- * Tests of the status of a Memcached: its numbers and its conditions, also for containers whose reason or message is not valid in a
+ * Tests of the status of a Memcached: its numbers and its conditions. Some containers have a reason or message that is not valid in a
  * condition.
  */
 import t from 'tap'

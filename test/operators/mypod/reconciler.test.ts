@@ -13,17 +13,17 @@ import { recordingLogger } from '../../support/recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
-  /** The age of the Pod in milliseconds. Default: 50,000, so that the status also reports a Pod that is still starting. */
+  /** The age of the Pod in milliseconds. Default: 50,000. At this age, the status reports a Pod that is still starting. */
   readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod
-  /** The Pod that the API server returns for a get or a patch request, if it is another one than in the cache. */
+  /** The Pod that the API server returns for a get or patch request. Default: the Pod in the cache. */
   readonly live?: Pod
-  /** The error with which a create or a patch of the Pod fails. */
+  /** The error with which a create or patch request for the Pod fails. */
   readonly refuse?: Error
-  /** The error with which a delete of the Pod, or a write of the status, fails. */
+  /** The error with which a delete request for the Pod, or a write of the status, fails. */
   readonly refuseLast?: ApiError
-  /** The error with which only a delete of the Pod fails. */
+  /** The error with which only a delete request for the Pod fails. */
   readonly refuseDelete?: ApiError
 }
 

@@ -6,7 +6,7 @@ import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 const now = Date.parse('2026-01-01T00:01:00Z')
 
-/** Returns the request body that `patchStatusIfChanged` sends; undefined when `patchStatusIfChanged` sends no request. */
+/** Returns the body of the request that `patchStatusIfChanged` would send. Returns undefined when it would send no request. */
 function statusPatch(...[object, ...others]: Parameters<typeof statusOf>): { status: object } | undefined {
   const status = effectiveMergePatch(object.status, statusOf(object, ...others))
   return status && { status }

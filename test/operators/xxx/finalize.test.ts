@@ -1,4 +1,7 @@
-/** Tests of the deletion of Xxxes: the order of its steps, requests that fail, and the annotation that releases an Xxx. */
+/**
+ * Tests of the deletion of Xxxes: the order of the steps, requests that fail, and the annotation after which the operator gives up a failed
+ * clean-up.
+ */
 import t from 'tap'
 import type { Xxx } from '../../../src/operators/xxx/kind.ts'
 import type { XxxOptions } from '../../../src/operators/xxx/options.ts'
@@ -12,7 +15,7 @@ const deletedCleanUp = deleted(cleanUpName, 'clean-up-uid')
 const isBeingDeleted = { deletionTimestamp: '2026-01-01T00:09:00Z' }
 const force = (value: string): object => ({ annotations: { 'test.inspur.com/force-delete': value } })
 
-/** Returns an Xxx that is being deleted and whose files may exist. */
+/** Returns an Xxx that is being deleted. Files with these names may exist. */
 function leaving(names: readonly string[] = ['helloworld'], metadata: object = {}, spec: Partial<Xxx['spec']> = {}): Xxx {
   const object = anXxx(spec)
   return { ...object, metadata: { ...object.metadata, ...isBeingDeleted, ...metadata }, status: statusWith(names) } as Xxx

@@ -1,4 +1,4 @@
-/** Tests of the Pods of builds and clean-ups: their security, their limits, and where they may write. */
+/** Tests of the Pods of builds and clean-ups: their security, their limits, and the paths to which they can write. */
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { batch } from '../../../src/api/kubernetes/batch.ts'

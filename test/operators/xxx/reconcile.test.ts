@@ -1,4 +1,4 @@
-/** Tests of the reconciler of Xxxes where requests fail, and where objects are not as the operator left them. */
+/** Tests of the reconciler of Xxxes when requests fail, or other clients have changed objects. */
 import t from 'tap'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { XxxOptions } from '../../../src/operators/xxx/options.ts'

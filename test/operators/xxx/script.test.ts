@@ -1,7 +1,7 @@
 /**
- * Tests of the build script, one of them with 10,000 generated specs. The real bash runs the script with the arguments that a kubelet would
- * pass. Shell functions replace git, cd, bash and cp, and record their arguments. The script finds no other program, because PATH is an
- * empty folder.
+ * Tests of the build script. One test runs it for 10,000 generated specs. The real bash runs the script with the arguments that a kubelet
+ * would pass. Shell functions replace git, cd, bash and cp, and record their arguments. The script finds no other program, because PATH is
+ * an empty folder.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,9 @@ t.setTimeout(300_000)
 
 const count = 10_000
 
-/** Texts that a shell, git or Kubernetes could interpret. A shell that interprets one of the first nine writes to the file `canary`. */
+/**
+ * Texts that a shell, git or Kubernetes could interpret. If a shell interprets one of the first nine texts, the file `canary` is written.
+ */
 const hostile = [
   ...[
     ';echo>canary',
@@ -67,7 +69,10 @@ const urlText = fc.array(
 const word = (characters: string, minLength = 1) => fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength: 12 })
 const fileCharacters = 'abcXYZ019._-'
 
-/** Generates an invalid value in one of 13 cases. Most values are valid, because only specs in which all values are valid are used. */
+/**
+ * Generates an invalid value in one of 13 cases. Valid values are more frequent, because the test uses only specs in which all values are
+ * valid.
+ */
 const rarely = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 12, arbitrary: valid }, { weight: 1, arbitrary: invalid })
 
@@ -109,7 +114,10 @@ function startOf(spec: Partial<Xxx['spec']>): { readonly argv: readonly string[]
 const schema = schemaOf(xxx)
 const isValid = (spec: Xxx['spec']): boolean => schema.validate(JSON.parse(JSON.stringify(anXxx(spec)))).length === 0
 
-/** A bash script. Each eight words of its stdin are a command that it runs. The bash of this command inherits the exported functions. */
+/**
+ * A bash script. It reads eight words at a time from its stdin, and runs them as a command. The bash of this command inherits the exported
+ * functions.
+ */
 const driver = `
 record() { printf '%s\\0' "$@"; }
 git() { record git "$@"; }
@@ -185,7 +193,7 @@ t.test('git fetches from the network alone', { skip: !hasGit && 'needs git' }, a
   git('add', '.')
   git('commit', '-m', 'hello')
   const canary = join(directory, 'canary')
-  // The schema refuses such URLs. A redirect, or a submodule of the repository, has them all the same.
+  // The schema refuses such URLs. git may still find them in a redirect, or in a submodule of the repository.
   for (const [gitUrl, protocol] of [
     [`file://${join(directory, 'source')}`, 'file'],
     [join(directory, 'source'), 'file'],

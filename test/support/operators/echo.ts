@@ -1,4 +1,4 @@
-/** Echos, ScheduledEchos, and their Jobs and CronJobs, as a cluster has them. */
+/** Echos and ScheduledEchos with their Jobs and CronJobs, as the API server stores them. */
 import type { batch } from '../../../src/api/kubernetes/batch.ts'
 import { cronJobFor, jobFor } from '../../../src/operators/echo/children.ts'
 import type { Echo, ScheduledEcho } from '../../../src/operators/echo/kind.ts'

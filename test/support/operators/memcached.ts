@@ -1,4 +1,4 @@
-/** Memcacheds, and their ReplicaSets and Pods, as a cluster has them. */
+/** Memcacheds with their ReplicaSets and Pods, as the API server stores them. */
 import { controllerReference } from '../../../src/api/owner-reference.ts'
 import type { apps } from '../../../src/api/kubernetes/apps.ts'
 import type { core } from '../../../src/api/kubernetes/core.ts'

@@ -1,4 +1,4 @@
-/** `Replicas`: two replicas of an operator. At a chosen write, the leader loses its connections, and does not get them back. */
+/** `Replicas`: two replicas of an operator. At a chosen write, the leader loses its connections for ever. */
 import { coordination } from '../../../src/api/kubernetes/coordination.ts'
 import type { PolicyRule } from '../../../src/api/policy-rule.ts'
 import type { Operator } from '../../../src/manager/operator.ts'
@@ -18,7 +18,7 @@ export const leaseRules: Readonly<Record<string, readonly PolicyRule[]>> = {
 
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** `before`: the write does not reach the API server. `after`: the API server carries out the write, but its answer does not arrive. */
+/** `before`: the write does not reach the API server. `after`: the API server executes the write, but its response does not arrive. */
 export const moments = ['before', 'after'] as const
 export type Moment = (typeof moments)[number]
 
@@ -30,14 +30,16 @@ export interface Replica {
 export interface ReplicasOptions {
   readonly controlPlane: ControlPlane
   readonly operator: Operator
-  /** The user of the replicas, and the name of their Lease. */
+  /** The user of the replicas, which is also the name of their Lease. */
   readonly user: string
   /** The namespace that the replicas watch. */
   readonly namespace: string
 }
 
 export interface WriteFault {
-  /** Ends the fault. Resolves with the replica whose connections were cut; with undefined if the operator did not send that many writes. */
+  /**
+   * Ends the fault. Resolves with the replica whose connections were cut. If the operator has sent too few writes, resolves with undefined.
+   */
   end(): Promise<Replica | undefined>
 }
 
@@ -69,7 +71,7 @@ export class Replicas {
     }
   }
 
-  /** Counts the writes of all replicas from now on. Cuts the connections of the replica that sends the write number `count`. */
+  /** From now on, counts the writes of all replicas. Cuts the connections of the replica that sends write number `count`. */
   failAt(count: number, moment: Moment): WriteFault {
     const since = Date.now()
     const sent: string[] = []
@@ -91,7 +93,7 @@ export class Replicas {
     }
   }
 
-  /** Stops the running replicas. Resolves when they, and all replicas whose connections were cut, have ended. */
+  /** Stops the running replicas. Resolves when all replicas have ended, including those whose connections were cut. */
   async stop(): Promise<void> {
     await Promise.all([...this.#stopped, ...this.#replicas.map(({ started }) => started.stop())])
   }
@@ -110,8 +112,8 @@ export class Replicas {
   }
 
   /**
-   * Waits until the API server has carried out the write `times` times since `since`. No response arrives at the replica in the meantime.
-   * Then cuts the connections of the replica.
+   * Waits until the API server has executed the write `times` times since `since`. In the meantime, the replica receives no response. Then
+   * cuts the connections of the replica.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

@@ -1,4 +1,7 @@
-/** A control plane for tests. Its API server can be restarted, and then has the same address, objects and credentials as before. */
+/**
+ * A control plane for tests, whose API server can be restarted. After a restart, the API server has the same address, objects and
+ * credentials.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

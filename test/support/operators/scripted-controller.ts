@@ -1,6 +1,6 @@
 /**
- * A controller that runs without an API server, with a fake clock. Its client stores what the controller writes in the cache of the
- * controller, and the test changes the cache as the watch of an API server would.
+ * Runs a controller without an API server, with a fake clock. The client stores the writes of the controller in the cache of the
+ * controller. The test changes the cache as the watch of an API server would.
  */
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -23,7 +23,7 @@ import { controllerWorld, FakeCache } from '../controller/fakes.ts'
 
 type Verb = 'create' | 'apply' | 'delete' | 'patchStatus'
 
-/** The reads honour namespaces, label selectors and views, as those of the real cache do. */
+/** Namespaces, label selectors and views have the same effect on reads as in the real cache. */
 class ReadableCache extends FakeCache {
   override get: CacheReader['get'] = (type, key) => this.#reader.get(type, key)
   override list: CacheReader['list'] = (type, options) => this.#reader.list(type, options)
@@ -36,13 +36,13 @@ class ReadableCache extends FakeCache {
 
 export interface ScriptedController {
   readonly clock: FakeClock
-  /** The errors with which the API server refuses each request of a verb. */
+  /** The errors with which the API server refuses all requests of a verb, keyed by verb. */
   readonly errors: Partial<Record<Verb, Error>>
-  /** Changes an object in the cache, as another client does, and waits until the controller has nothing to do. */
+  /** Changes an object in the cache, as another client would. Waits until the controller has nothing more to do. */
   put<T extends object>(type: ResourceType, object: T): Promise<void>
   remove(type: ResourceType, key: ObjectKey): Promise<void>
   get(type: ResourceType, key: ObjectKey): KubernetesObject | undefined
-  /** Lets time pass. */
+  /** Advances the clock. */
   advance(ms: number): Promise<void>
   /** The requests since the last call of this method: verb, plural and key, and the options of a deletion. */
   requests(): readonly string[]

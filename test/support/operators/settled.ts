@@ -1,4 +1,4 @@
-/** Reads from the metrics of a running operator how often its controllers have reconciled, and whether they have work left. */
+/** Reads the metrics of a running operator: the number of reconciles of its controllers, and whether the controllers have more work. */
 import type { StartedOperator } from '../../../src/testing/started-operator.ts'
 import { until } from '../../../src/testing/until.ts'
 
@@ -8,8 +8,8 @@ export async function reconcilesOf({ endpoints }: StartedOperator): Promise<Read
 }
 
 /**
- * Resolves when each of `controllers` has reconciled at least `count` times more than in `before`, no work queue has a ready key, and no
- * worker is active. A key that waits for a delayed requeue is not ready.
+ * Resolves when each of `controllers` has reconciled at least `count` times more than `before` contains, no work queue has a ready key, and
+ * no worker is active. A key that waits for a delayed requeue is not ready.
  *
  * @param pass called before each read of the metrics, for example to advance a fake clock
  */

@@ -30,7 +30,7 @@ export type ShippedObject = KubernetesObject & {
 }
 
 export interface ShippedKind {
-  /** The name of the controller, which is part of names of tests and namespaces. */
+  /** The name of the controller. It is part of the names of tests and namespaces. */
   readonly name: string
   readonly operator: Operator
   readonly type: ResourceType<ShippedObject>
@@ -38,11 +38,14 @@ export interface ShippedKind {
   readonly specOf: (name: string) => JsonObject
   /** Merge patches of the spec, applied in this order. Each patch causes a different write, for example an update of a child. */
   readonly changes: readonly JsonObject[]
-  /** The conditions of an object that needs no more writes. */
+  /** The conditions of a converged object, to which the operator writes nothing more. */
   readonly converged: Readonly<Record<string, Condition['status']>>
   /** The status that `createShipped` writes into a new object. Default: none. */
   readonly firstStatus?: JsonObject
-  /** Returns true when the status shows the result of the latest change. Needed only if observedGeneration alone does not prove this. */
+  /**
+   * Returns true when the status shows the result of the latest change. Only needed if observedGeneration is not sufficient to determine
+   * this.
+   */
   readonly isNoticed?: (object: ShippedObject) => boolean
   /** The types of the objects that the operator creates. */
   readonly children: readonly ResourceType[]
@@ -93,7 +96,7 @@ export const shippedKinds: readonly ShippedKind[] = [
       jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } } } },
     }),
     // If the latest time of a new schedule is later than lastScheduleTime, the operator has missed this time, and starts a Job immediately.
-    // The next times of the schedules are so rare that none is expected during a test.
+    // The schedules select so few times that probably no scheduled time occurs during a test.
     firstStatus: { lastScheduleTime: '2020-01-01T00:00:00Z' },
     changes: [{ schedule: '0 0 28 2 *' }, { schedule: '0 0 1 10 *', concurrencyPolicy: 'Replace' }],
     isNoticed: ({ spec, status }) => Date.parse(status?.lastScheduleTime ?? '') >= latestTime(spec['schedule'] as string),
@@ -130,14 +133,15 @@ export const shippedKinds: readonly ShippedKind[] = [
       jobName: `build-${name}`,
     }),
     changes: [{ binaryName: 'other' }],
-    // The status also contains the previous name until the operator has removed the file with this name, after the build.
+    // After a change of the name, the status also contains the previous name. The operator removes the file with this name after the build,
+    // and then the name from the status.
     isNoticed: ({ spec, status }) => String(status?.binaryNames) === spec['binaryName'],
     converged: { Ready: 'True', CleanupFailed: 'False' },
     children: [batch.job],
   },
 ]
 
-/** Returns true if the status is about the current spec, and has the conditions of a converged object. */
+/** Returns true if the status belongs to the current spec, and has the conditions of a converged object. */
 export function isConverged({ converged, isNoticed = () => true }: ShippedKind, object: ShippedObject): boolean {
   const { metadata, status } = object
   return (
@@ -152,7 +156,7 @@ export async function createShipped(
   { type, specOf, firstStatus }: ShippedKind,
   metadata: NamespacedKey,
 ): Promise<ShippedObject> {
-  // While the API server starts to serve a changed CustomResourceDefinition, it answers with 503. `until` then sends the request again.
+  // While the API server starts to serve a changed CustomResourceDefinition, it responds with 503. `until` then sends the request again.
   const created = await until(`${metadata.name} is created`, () => client.create(type, { metadata, spec: specOf(metadata.name) }))
   return firstStatus === undefined ? created : client.patchStatus(type, metadata, { status: firstStatus })
 }

@@ -10,7 +10,10 @@ import { until } from '../../../src/testing/until.ts'
 import type { Running } from '../process/process.ts'
 import { proreusCommand, runningOf } from '../process/process.ts'
 
-/** Time limit in milliseconds for the start, and for the end after SIGTERM. A busy machine needs many times the usual two seconds. */
+/**
+ * Time limit in milliseconds for the start, and for the end after SIGTERM. Each usually takes two seconds. On a busy machine, it takes many
+ * times as long.
+ */
 const limitMs = 60_000
 
 export class DevProcess {
@@ -25,7 +28,7 @@ export class DevProcess {
   /**
    * Starts the command with this state folder.
    *
-   * @param before the words before the command: a program that replaces itself with the command, such as `setpriv`, and its arguments
+   * @param before a program that replaces itself with the command, such as `setpriv`, and the arguments of this program
    */
   constructor(stateFolder: string, before: readonly string[] = []) {
     mkdirSync(stateFolder, { recursive: true })
@@ -54,7 +57,7 @@ export class DevProcess {
     return this.output.split('\n').filter((line) => /^\{"level":"(?:warn|error|fatal)"/.test(line))
   }
 
-  /** Resolves when the cluster is ready. Rejects with the output when the process exits before, or when the time limit is over. */
+  /** Resolves when the cluster is ready. Rejects with the output when the process exits before that, or when the time limit has passed. */
   async ready(): Promise<{ readonly client: Client; readonly connection: Connection }> {
     const { child, output } = this.#running
     const hasStarted = await until(
@@ -69,13 +72,15 @@ export class DevProcess {
     return { client: createClient(connection), connection }
   }
 
-  /** Kills the process. Resolves when the process has ended. Its children may still run then. */
+  /** Kills the process. Resolves when the process has ended. Its child processes may still be running then. */
   async kill(): Promise<void> {
     this.#running.child.kill('SIGKILL')
     await this.#ended
   }
 
-  /** Sends SIGTERM to the process. Resolves with its exit code when the process has ended; with null when a signal has killed it. */
+  /**
+   * Sends SIGTERM to the process. Resolves with its exit code when the process has ended. If a signal has killed it, resolves with null.
+   */
   async stop(): Promise<number | null> {
     const { child } = this.#running
     child.kill('SIGTERM')

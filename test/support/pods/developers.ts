@@ -1,4 +1,7 @@
-/** The users who run `proreus dev` in a test: the user of the test, and an unprivileged user who exists only in a private copy of /etc. */
+/**
+ * The users who run `proreus dev` in a test. One is the user of the test. The other is an unprivileged user who exists only in a private
+ * copy of /etc.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -13,11 +16,11 @@ import { finished, proreusCommand, runningOf } from '../process/process.ts'
 
 export interface Developer {
   readonly name: string
-  /** Returns the words that make this user run the command that follows them. `folder` is an empty folder that no other command uses. */
+  /** Returns a command prefix. A command after this prefix is run by this user. `folder` is an empty folder that no other command uses. */
   become(folder: string): readonly string[]
   /** Gives a folder and all files in it to the user. */
   own(folder: string): Promise<void>
-  /** The uid on this machine to which the uid 999 of a container is mapped. Undefined when this uid is not known. */
+  /** The uid on this machine to which the uid 999 of a container is mapped. Undefined when the test does not know this uid. */
   readonly uidOf999: number | undefined
 }
 
@@ -32,7 +35,10 @@ export const testUser: Developer = {
 const uid = 61234
 const firstSubordinateId = 100_000
 
-/** A shell script. Its arguments are an empty folder, and the command that it runs. Only the command sees the mounts. */
+/**
+ * A shell script. Its arguments are an empty folder, and the command that the script runs. The mounts of the script are visible only to
+ * this command.
+ */
 const prepare = `
 set -e
 mount -t tmpfs -o mode=0755 tmpfs "$1"
@@ -51,11 +57,14 @@ export const unprivilegedUser: Developer = {
     const { code, stderr } = await finished('chown', ['-R', `${uid}:${uid}`, '--', folder])
     if (code !== 0) throw new Error(stderr)
   },
-  // The uid 1 of a container is mapped to the first subordinate id, and the uid 999 to the id that is 998 higher.
+  // The uid 1 of a container is mapped to the first subordinate id. Therefore, the uid 999 is mapped to the id that is 998 higher.
   uidOf999: firstSubordinateId + 998,
 }
 
-/** Resolves with the reason why containers of this developer cannot have several users on this machine; with undefined when they can. */
+/**
+ * Resolves with the reason why containers of this developer cannot have several users on this machine. Resolves with undefined when they
+ * can.
+ */
 export async function reasonToSkip(developer: Developer, folder: string): Promise<string | undefined> {
   if (developer !== testUser && process.getuid?.() !== 0) return 'only root can run a command as another user'
   const [program = '', ...words] = [...developer.become(folder), ...proreusCommand(['dev', '--pods=process', '--check'])]

@@ -16,7 +16,8 @@ export class ExecSession {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
-    // The first byte of a message is the channel (k8s.io/apimachinery/pkg/util/remotecommand). 1 is stdout, 2 is stderr.
+    // The first byte of a message is the channel (k8s.io/apimachinery/pkg/util/remotecommand). Channel 1 is stdout, and channel 2 is
+    // stderr.
     socket.on('message', (data: Buffer) => {
       if (data[0] === 1 || data[0] === 2) this.output += data.subarray(1).toString()
     })

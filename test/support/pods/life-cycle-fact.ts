@@ -6,18 +6,18 @@ export interface LifeCycleFact {
   /** The name of the Pod. */
   readonly name: string
   readonly fact: string
-  /** The file and the function of k8s.io/kubernetes, or the page of the documentation, that states the fact. */
+  /** The source of the fact: the file and the function in k8s.io/kubernetes, or the page of the documentation. */
   readonly source: string
   /** The spec of the Pod. */
   readonly spec: object
   /** The owner of the Pod. Default: the Pod has none. */
   readonly owner?: 'Job'
   /**
-   * The annotations that a simulated Pod needs to have the same life, as `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`. Absent
-   * if a simulated Pod cannot have the same life.
+   * The annotations with which a simulated Pod has the same life, as `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`. Absent if
+   * a simulated Pod cannot have the same life.
    */
   readonly simulated?: Readonly<Record<string, string>>
-  /** Does something to the Pod after its creation, for example deletes it. Default: nothing. */
+  /** Acts on the Pod after its creation, for example deletes it. Default: nothing. */
   play?(stage: Stage): Promise<void>
   readonly becomes: Outcome
 }
@@ -29,17 +29,17 @@ export interface Outcome {
   readonly isGone?: boolean
   /**
    * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
-   * restarts is in parentheses. The watch may miss states before the last one, because they can be very short.
+   * restarts is in parentheses. The watch may not show the states before the last one, because they can be very short.
    */
   readonly containers: Readonly<Record<string, string>>
   /**
-   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the latest
-   * end before the last state in `containers`.
+   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the last end
+   * in `containers` before the final state.
    */
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */
   readonly conditions?: Readonly<Record<string, string>>
-  /** The reasons of all Events, in any order, except `Pulling`. This Event does not exist if the image is already on the node. */
+  /** The reasons of all Events, in any order, except `Pulling`, because there is no such Event if the image is already on the node. */
   readonly events: readonly string[]
   /** Texts that the Events must contain. Each Event is written as `REASON: MESSAGE`. */
   readonly messages?: readonly string[]
@@ -51,7 +51,7 @@ export interface Outcome {
 export interface Stage {
   readonly client: Client
   readonly key: { readonly namespace: string; readonly name: string }
-  /** Resolves when the container has, or had earlier, this state. */
+  /** Resolves when the container has this state, or has had it before. */
   until(container: string, state: string): Promise<void>
   delete(options?: { readonly gracePeriodSeconds: number }): Promise<void>
 }

@@ -2,7 +2,7 @@
 import { messageOf } from '../../../src/api/errors.ts'
 import { createNamespacesDriver } from '../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 
-/** Resolves with the reason; with false when Pods can have namespaces. The result can be the option `skip` of a test. */
+/** Resolves with the reason. Resolves with false when Pods can have namespaces. The result can be used as the option `skip` of a test. */
 export async function namespacesProblem(): Promise<string | false> {
   try {
     await (await createNamespacesDriver()).close()

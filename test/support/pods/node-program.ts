@@ -2,14 +2,14 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Containers do not see this folder, because each container has its own /tmp. */
+/** Containers cannot see files in this folder of the machine, because each container has its own /tmp. */
 const hidden = '/tmp/'
 const visible = '/var/tmp'
 
-/** The path of the Node.js that runs the tests. If containers do not see this path, the path of a copy. */
+/** The path of the Node.js program that runs the tests. If containers cannot see this path, it is the path of a copy. */
 export const nodeProgram = process.execPath.startsWith(hidden) ? visibleCopy() : process.execPath
 
-/** Returns the path of the copy, and makes the copy if it does not exist. Several test files may do this at the same time. */
+/** Returns the path of the copy. Creates the copy if it does not exist. Several test files may do this at the same time. */
 function visibleCopy(): string {
   const { size, mtimeMs } = statSync(process.execPath)
   const folder = join(visible, `proreus-test-node-${process.version}-${size}-${Math.floor(mtimeMs)}`)

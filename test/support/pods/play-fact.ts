@@ -16,7 +16,7 @@ export interface PlayOptions {
   readonly isSimulated: boolean
 }
 
-/** Time limit in milliseconds for each wait. All Pods of a table run at the same time, perhaps on a busy machine. */
+/** Time limit in milliseconds for each wait. All Pods of a table run at the same time, possibly on a busy machine. */
 const limitMs = 45_000
 
 export async function playFact(t: Test, fact: LifeCycleFact, options: PlayOptions): Promise<void> {
@@ -52,7 +52,7 @@ async function create({ name, spec, owner, simulated = {} }: LifeCycleFact, { cl
   else await client.create(podType, { metadata, spec } as never)
 }
 
-/** The values that must be equal for the expected Pod and the found Pod: the last states, and the Events. */
+/** The values that are compared between the expected and the actual Pod: the last states, and the Events. */
 interface Comparable {
   readonly phase: string
   readonly isGone: boolean
@@ -106,7 +106,7 @@ function found({ name, becomes }: LifeCycleFact, { records, events }: PodHistory
   }
 }
 
-/** Checks that the watch has shown only expected states, in the expected order. It may have missed states that were very short. */
+/** Checks that the watch has shown only expected states, in the expected order. The watch may not show states that were very short. */
 function checkOrder(t: Test, { becomes }: LifeCycleFact, record: PodRecord | undefined): void {
   for (const [name, text] of Object.entries(becomes.containers)) {
     const seen = record?.states.get(name) ?? []

@@ -74,7 +74,10 @@ export function stateText(pod: Pod, { name, state, restartCount, started, ready 
   return `${state?.waiting?.reason}${restarts}`
 }
 
-/** With these reasons, the message is an error of the container runtime. Its wording is not compared. */
+/**
+ * If a container has ended for one of these reasons, the message is an error of the container runtime. The text of such a message is not
+ * compared.
+ */
 const errors: readonly string[] = ['StartError', 'ContainerStatusUnknown']
 
 export function terminatedText({ reason = '', exitCode, message = '' }: Terminated): string {

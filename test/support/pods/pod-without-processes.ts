@@ -166,7 +166,7 @@ export async function podWithoutProcesses(t: Test, spec: object, options: FakeWo
   }
 }
 
-/** Starts a run of a container, which has had `restarts` runs before. */
+/** Starts a run of a container. `restarts` is the number of earlier runs of the container. */
 export function startRun(pod: ProcessPod, name = 'main', restarts = 0): ContainerRun {
   const { containers = [], initContainers = [] } = pod.pod.spec ?? {}
   const spec = [...containers, ...initContainers].find((one) => one.name === name)!

@@ -1,4 +1,6 @@
-/** `requestByPortForward`: an HTTP request to a port of a Pod through the subresource `portforward`, as with `kubectl port-forward`. */
+/**
+ * `requestByPortForward`: sends an HTTP request to a port of a Pod through the subresource `portforward`, as with `kubectl port-forward`.
+ */
 import { WebSocket } from 'ws'
 import type { ObjectKey } from '../../../src/api/object.ts'
 import type { Connection } from '../../../src/client/connection.ts'

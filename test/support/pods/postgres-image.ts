@@ -1,4 +1,4 @@
-/** `postgresImage`: an image folder with PostgreSQL. The script `make-image.sh` of the example makes it once, in the cache of Proreus. */
+/** `postgresImage`: an image folder with PostgreSQL. The script `make-image.sh` of the example creates it once, in the cache of Proreus. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export async function postgresImage(): Promise<PostgresImage> {
   return { folder, origin: originOf(folder) }
 }
 
-/** Runs the script of the example. The image gets its name in the cache only when it is complete. */
+/** Runs the script of the example. The folder is renamed to its final name in the cache when the image is complete. */
 async function makeImage(folder: string): Promise<void> {
   const cache = dirname(folder)
   await mkdir(cache, { recursive: true })
@@ -32,7 +32,7 @@ async function makeImage(folder: string): Promise<void> {
     const { code, stderr } = await finished('sh', [join(postgresExample, 'make-image.sh'), made])
     if (code !== 0) throw new Error(`make-image.sh ended with ${code}: ${stderr}`)
     await rename(`${made}.json`, `${folder}.json`)
-    // Another process may have made the same image in the meantime.
+    // Another process may have created the same image in the meantime.
     await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })

@@ -1,4 +1,4 @@
-/** `testPart`: a part of the drill `pods` as a test. */
+/** `testPart`: runs a part of the drill `pods` as a test. */
 import type { Test } from 'tap'
 import { seed } from '../seed.ts'
 import type { PartOptions } from './run-part.ts'

@@ -7,7 +7,7 @@ const pollMs = 100
 
 /**
  * Calls `find` until it returns no problems, and resolves with an empty list. After `limitMs` milliseconds, resolves with the problems of
- * the last call. An error of a call is one of its problems.
+ * the last call. If the last call throws an error, the error counts as a problem.
  */
 export async function untilEmpty(find: () => readonly string[] | Promise<readonly string[]>, limitMs: number): Promise<readonly string[]> {
   const deadline = performance.now() + limitMs

@@ -1,4 +1,4 @@
-/** Reconciles an Xxx once with a scripted client, and the Jobs and Pods that the cache may have meanwhile. */
+/** Reconciles an Xxx once with a scripted client. The script also sets the Jobs and Pods in the cache. */
 import { mergePatch } from '../../../src/devcluster/patch/merge-patch.ts'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { JsonValue } from '../../../src/api/json.ts'
@@ -22,7 +22,7 @@ import type { CachedObject } from '../../../src/testing/reconcile-context.ts'
 import { reconcileContext } from '../../../src/testing/reconcile-context.ts'
 
 export interface Script {
-  /** Default: those of an operator without variables in its environment. */
+  /** Default: the options of an operator whose environment has no variables. */
   readonly options?: XxxOptions
   /** The objects in the cache. */
   readonly cached?: readonly CachedObject[]
@@ -39,7 +39,7 @@ export interface Step {
   /** The Events, each as `TYPE REASON: MESSAGE`. */
   readonly events: readonly string[]
   readonly result: Result
-  /** The Xxx with the status that was written. */
+  /** The Xxx with the status that the reconcile has written. */
   readonly after: Xxx
   /** The conditions, each as `STATUS REASON: MESSAGE`. */
   readonly ready: string
@@ -51,7 +51,7 @@ export function reconcileOnce(object: Xxx, script: Script = {}): Promise<Step> {
   return step(reconcileXxx, object, script)
 }
 
-/** Takes one step of the deletion of an Xxx. */
+/** Executes one step of the deletion of an Xxx. */
 export function finalizeOnce(object: Xxx, script: Script = {}): Promise<Step> {
   return step(finalizeXxx, object, script)
 }
@@ -103,7 +103,7 @@ export function apiError(code: number, reason: string, message = 'no', causes?: 
   return new ApiError(failure(code, reason, message, causes && { causes }))
 }
 
-/** Returns the status of an Xxx with a file on a node. */
+/** Returns the status of an Xxx whose files are on a node. */
 export function statusWith(binaryNames: readonly string[], others: Partial<NonNullable<Xxx['status']>> = {}): NonNullable<Xxx['status']> {
   return { phase: 'Succeeded', binaryNames: [...binaryNames], observedGeneration: 1, conditions: [], ...others }
 }

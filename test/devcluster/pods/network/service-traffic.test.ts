@@ -1,4 +1,4 @@
-/** Tests of the traffic through Services: TCP and UDP, session affinity, nodes. */
+/** Tests of the traffic through Services: TCP and UDP, session affinity, and the nodes of the endpoints. */
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { endpoint, service, slice } from './support/objects.ts'
 import { httpServer, startNetwork } from './support/running-network.ts'
 import { needsNamespaces } from './support/test-namespaces.ts'
 
-/** The source of a TCP server that sends what it receives back in upper case after the client has sent everything. */
+/** The source of a TCP server. When the client has sent everything, the server sends the received text back in upper case. */
 const upperCase = `import { createServer } from 'node:net'
   import { text } from 'node:stream/consumers'
   createServer({ allowHalfOpen: true }, (socket) => text(socket).then((received) => socket.end(received.toUpperCase()), () => socket.destroy()))
@@ -58,7 +58,7 @@ t.test('a reset reaches the other side', needsNamespaces, async (t) => {
   const socket = await until('the connection', () => connect('10.96.7.7', 7))
   socket.write('x')
   await t.rejects(once(socket, 'end'), { code: 'ECONNRESET' })
-  // The reset may come before the client knows that it is connected.
+  // The connection may be reset before the client reports that it is connected.
   const dead = connect('10.96.7.7', 8).then((connected) => once(connected.resume(), 'end'))
   await t.rejects(dead, { code: 'ECONNRESET' }, 'an endpoint that refuses the connection')
 })
@@ -81,7 +81,7 @@ t.test('datagrams lead to an endpoint, and its responses to the client', needsNa
   const { network, namespace } = await startNetwork(t)
   for (const address of ['10.244.0.5', '10.244.0.6']) {
     const pod = await namespace.pod(t, address)
-    // A datagram from another port than that of the endpoint arrives first, and must not reach the client.
+    // The first datagram comes from a port other than the port of the endpoint. It must not reach the client.
     const code = `import { createSocket } from 'node:dgram'
       const [socket, stranger] = [createSocket('udp4'), createSocket('udp4')]
       socket.on('message', (message, client) => stranger.send('stranger', client.port, client.address, () =>

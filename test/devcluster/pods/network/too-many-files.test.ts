@@ -1,4 +1,4 @@
-/** Tests of the processes of the network that cannot be started because Proreus has too many open files. */
+/** Tests of network processes that cannot be started, because Proreus has too many open files. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { makeLocal } from '../../../../src/devcluster/pods/network/agent/local-a
 const { status, stderr, error } = spawnSync('prlimit', [`--pid=${process.pid}`, '--nofile=128:'], { encoding: 'utf8' })
 const skip = status !== 0 && `the number of open files cannot be limited: ${error?.message ?? stderr}`
 
-/** Runs `work` while no file can be opened. */
+/** Runs `work` while this process cannot open any further file. */
 async function withoutFiles(work: () => Promise<unknown>): Promise<unknown> {
   const opened: number[] = []
   try {

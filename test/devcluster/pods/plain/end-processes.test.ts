@@ -1,4 +1,4 @@
-/** Tests of how the processes of a container are found and killed. */
+/** Tests of the search for the processes of a container, and of their end. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
@@ -15,12 +15,12 @@ t.test('the members of a container', async (t) => {
   const processes = [
     entry(1, 0, 1),
     entry(100, 1, 100),
-    // Process 102 is a descendant in another process group. Its child 101 comes earlier in the list.
+    // Process 102 is a descendant of process 100 in another process group. Its child 101 is before it in the list.
     entry(101, 102, 102),
     entry(102, 100, 102),
     // The parent of this process has ended, but the process is still in the group of the container.
     entry(103, 1, 100),
-    // Process 104 is a daemon, which only its marker identifies. Process 105 is in the group of the daemon.
+    // Process 104 is a daemon, which only its marker identifies. Process 105 is in the process group of the daemon.
     entry(104, 1, 104, 'a/1'),
     entry(105, 1, 104),
     entry(200, 1, 200, 'a/10'),

@@ -61,7 +61,8 @@ for (const { user, skip, before } of users) {
   t.test(`as ${user}: what outlives the supervisor, too, is ended at the next start`, { skip }, async (t) => {
     const [folder, seconds, bare] = [newStateFolder(t), uniqueSleep(), uniqueSleep()]
     const words = before(folder)
-    // The second container has an empty environment, and thus no marker. Its process can be found only in the file `processes.json`.
+    // The second container has an empty environment, so its process has no marker. This process can be found only in the file
+    // `processes.json`.
     const scripts = [`${scatter(seconds)}\nsleep 1000`, `exec env -i sleep ${bare}`]
     const first = startOwner(t, folder, scripts, words)
     await first.ready()
@@ -133,7 +134,7 @@ t.test('a state folder is used by one driver at a time', async (t) => {
     message: `Pods cannot run as processes: the process ${process.pid} runs Pods with the same state folder`,
   })
   t.equal(sleepers(seconds).length, 1)
-  // The file `processes.json` still names the supervisor of the first driver.
+  // The file `processes.json` still contains the pid of the first driver's supervisor.
   t.not(startTimeOf(supervisorOf(folder)), undefined)
 })
 

@@ -1,4 +1,4 @@
-/** Tests of `proreus dev --pods=process` on a machine that permits no namespaces: the containers of Pods are plain processes. */
+/** Tests of `proreus dev --pods=process` on a machine that permits no namespaces. The containers of Pods are then plain processes. */
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Tests of probes `exec` with real commands. */
+/** Tests of `exec` probes with real commands. */
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { ContainerSpec } from '../../../../src/devcluster/controllers/kubelet/container-runtime.ts'
@@ -22,7 +22,7 @@ const contextOf = (changes: Partial<ProbeContext> = {}): ProbeContext => ({
 })
 const shell = (script: string, ...args: string[]): { command: string[] } => ({ command: ['sh', '-c', script, 'sh', ...args] })
 
-/** Returns a target, the processes that this target has started, and the number of calls of `kill`. */
+/** Returns a target, the processes that the target has started, and a function that returns the number of calls of `kill`. */
 function watched(): { readonly target: ProbeTarget; readonly processes: ExecProcess[]; readonly killed: () => number } {
   const processes: ExecProcess[] = []
   let kills = 0

@@ -1,4 +1,4 @@
-/** Tests of probes `grpc` with real servers. The expected messages are those of Kubernetes' own prober. */
+/** Tests of `grpc` probes with real servers. The expected messages are those of the kubelet's prober. */
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { createServer } from 'node:http2'
 import { createServer as createHttpServer } from 'node:http'
@@ -45,7 +45,7 @@ function grpcServer(answer: (stream: ServerHttp2Stream, call: Call) => void): Ht
 const grpcHeaders = { ':status': 200, 'content-type': 'application/grpc' }
 const framed = (message: readonly number[]): Buffer => Buffer.from([0, 0, 0, 0, message.length, ...message])
 
-/** Answers with a body and trailers. */
+/** Returns a handler that responds with a body and trailers. */
 const answer =
   (body: Buffer, trailers: Readonly<Record<string, string>> = { 'grpc-status': '0' }) =>
   (stream: ServerHttp2Stream): void => {
@@ -53,7 +53,7 @@ const answer =
     stream.on('wantTrailers', () => stream.sendTrailers(trailers))
     stream.end(body)
   }
-/** Answers with headers only. */
+/** Returns a handler that responds with headers only. */
 const refuse =
   (status: string, message: string) =>
   (stream: ServerHttp2Stream): void =>
@@ -190,8 +190,8 @@ for (const [name, respond, output] of failures) {
 }
 
 /**
- * Runs a probe with a timeout of one second, and advances the clock by one second when `isWaiting` returns true. Resolves with the output
- * of the failure.
+ * Runs a probe with a timeout of one second. Advances the clock by one second when `isWaiting` returns true. Resolves with the output of
+ * the failure.
  */
 async function timeOut(t: Test, port: number, isWaiting: (clock: FakeClock) => boolean): Promise<string> {
   const clock = new FakeClock()
@@ -246,7 +246,7 @@ t.test('a server that comes up in time is a success', async (t) => {
   t.equal(clock.pending, 0)
 })
 
-/** Makes the server listen on a port that was free before. */
+/** Makes the server listen on a port on which no process was listening before. */
 async function listenOn(t: Test, server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => server.close(resolve)))

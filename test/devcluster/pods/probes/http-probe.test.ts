@@ -1,4 +1,4 @@
-/** Tests of probes `httpGet` with real servers. The expected messages are those of Kubernetes' own prober. */
+/** Tests of `httpGet` probes with real servers. The expected messages are those of the kubelet's prober. */
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
@@ -26,7 +26,7 @@ const contextOf = (changes: Partial<ProbeContext> = {}): ProbeContext => ({
   ...changes,
 })
 
-/** Runs a probe. In the output, `CLIENT` and `SERVER` replace the addresses and ports of the client and the server. */
+/** Runs a probe. In its output, the addresses of the client and the server are replaced by `CLIENT` and `SERVER`. */
 async function probe(action: HttpGetAction, changes?: Partial<ProbeContext>): Promise<readonly [kind: string, output: string]> {
   const replaced = (text: string): string => text.replace(/127\.0\.0\.1:\d+->/, 'CLIENT->').replaceAll(`127.0.0.1:${action.port}`, 'SERVER')
   try {
@@ -38,14 +38,14 @@ async function probe(action: HttpGetAction, changes?: Partial<ProbeContext>): Pr
   }
 }
 
-/** A server that answers with the request line and the headers of the request, one a line. */
+/** Returns a server that responds with the request line and the headers of the request, one per line. */
 const echo = (): Server =>
   createServer(({ method, url, rawHeaders }, response) => {
     const headers = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : []))
     response.end([`${method} ${url}`, ...headers].join('\n'))
   })
 
-/** A server that calls `answer` for each connection when the first bytes of the connection have arrived. */
+/** Returns a server that calls `answer` for each connection when the first bytes have arrived. */
 const rawServer = (answer: (socket: Socket) => void): Server => createTcpServer((socket) => void socket.once('data', () => answer(socket)))
 
 t.test('a probe sends the headers of the kubelet', async (t) => {
@@ -281,7 +281,7 @@ t.test('ten kilobytes of an endless body are read', async (t) => {
   await eventually(() => listening.connections === 0)
 })
 
-/** Starts a server, runs a probe with a timeout of one second, and advances the clock by one second when the server has called `waits`. */
+/** Starts a server, and runs a probe with a timeout of one second. Advances the clock by one second when the server has called `waits`. */
 async function timeOut(t: Test, start: (waits: () => void) => Server, scheme?: string): ReturnType<typeof probe> {
   const waiting = Promise.withResolvers<void>()
   const listening = await listen(t, start(waiting.resolve))
@@ -304,7 +304,7 @@ t.test('a server that does not answer in time fails', async (t) => {
 })
 
 t.test('a server that sends one byte after the other does not get more time', async (t) => {
-  /** Sends `text` and then digits `0`, one byte in each turn of the event loop. Calls `waits` after `text` and 100 digits. */
+  /** Sends `text`, followed by digits `0`, one byte in each iteration of the event loop. Calls `waits` after `text` and 100 digits. */
   const drip =
     (text: string) =>
     (waits: () => void): Server =>

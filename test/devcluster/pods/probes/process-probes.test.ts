@@ -1,4 +1,7 @@
-/** Tests of the times and thresholds of probes: the runs, the results and the Events of one container at each second of a fake clock. */
+/**
+ * Tests of the times and thresholds of probes. A fake clock advances second by second, and the runs, results and Events of one container
+ * are compared.
+ */
 import { PassThrough } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import t from 'tap'
@@ -6,7 +9,7 @@ import type { ContainerSpec, ProbeKind, ProbesOptions } from '../../../../src/de
 import { ProcessProbes } from '../../../../src/devcluster/pods/probes/process-probes.ts'
 import { FakeClock } from '../../../../src/testing/fake-clock.ts'
 
-/** Each kind of probe has a port of its own. The port of a connection shows which probe connects. */
+/** Each kind of probe has a different port. The port of a connection therefore shows which probe connects. */
 const ports: Readonly<Record<ProbeKind, number>> = { startup: 1, liveness: 2, readiness: 3 }
 const kindOf = (port: number): ProbeKind => (Object.keys(ports) as ProbeKind[]).find((kind) => ports[kind] === port)!
 /** Returns a probe that connects to the port of its kind. */
@@ -15,12 +18,12 @@ const probe = (kind: ProbeKind, fields: object = {}): object => ({ [`${kind}Prob
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 interface WorldOptions {
-  /** Returns true when the probe fails at this second, counted from the start of the container. */
+  /** Returns true when the probe fails at this second. Seconds are counted from the start of the container. */
   readonly fails?: (kind: ProbeKind, second: number) => boolean
   readonly known?: NonNullable<ProbesOptions['known']>
   /** The number of seconds from the start of the container to the creation of its probes. Default: 0. */
   readonly age?: number
-  /** Resolves when a probe is connected. Default: at once. */
+  /** Resolves when a probe is connected. Default: resolves immediately. */
   readonly connect?: (kind: ProbeKind) => Promise<Duplex>
 }
 
@@ -57,7 +60,7 @@ class World {
     this.#show()
   }
 
-  /** Advances the clock to `second`, counted from the start of the container, and returns the log. */
+  /** Advances the clock to `second`, and returns the log. Seconds are counted from the start of the container. */
   async until(second: number): Promise<readonly string[]> {
     await this.clock.advance(this.#startedAt + second * 1000 - this.clock.now())
     return this.log

@@ -13,7 +13,7 @@ import { closedPort, listen, loopbackTarget } from '../../../support/devcluster/
 import { eventually } from '../../../support/eventually.ts'
 import { rejectionOf } from '../../../support/rejection.ts'
 
-/** Runs a hook. Resolves with the message of its error, or undefined if the hook succeeds, followed by the Events. */
+/** Runs a hook. Resolves with a list of the error message and the Events. The error message is undefined if the hook succeeds. */
 async function run(handler: HookHandler, changes: Partial<HookOptions> = {}): Promise<readonly [string | undefined, ...RuntimeEvent[]]> {
   const events: RuntimeEvent[] = []
   const options: HookOptions = {

@@ -1,4 +1,4 @@
-/** Tests of the tries within one run of a probe (k8s.io/kubernetes/pkg/kubelet/prober: runProbeWithRetries). */
+/** Tests of the attempts within one run of a probe (k8s.io/kubernetes/pkg/kubelet/prober: runProbeWithRetries). */
 import t from 'tap'
 import type { ContainerSpec, ProbeSpec } from '../../../../src/devcluster/controllers/kubelet/container-runtime.ts'
 import type { ProbeContext } from '../../../../src/devcluster/pods/probes/probe-context.ts'
@@ -6,7 +6,10 @@ import { runProbe } from '../../../../src/devcluster/pods/probes/run-probe.ts'
 import { systemClock } from '../../../../src/runtime/clock.ts'
 import { loopbackTarget } from '../../../support/devcluster/loopback-target.ts'
 
-/** Returns the context of a container in which the first `failures` commands cannot be started, and the number of commands so far. */
+/**
+ * Returns the context of a container, and a function that returns the number of commands so far. The first `failures` commands cannot be
+ * started.
+ */
 function contextWith(failures: number): { readonly context: ProbeContext; readonly commands: () => number } {
   let commands = 0
   const execute: ProbeContext['target']['execute'] = (command) => {

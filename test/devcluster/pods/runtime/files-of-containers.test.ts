@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { folderRemover, groupSetter, ownershipChanger } from '../../../../src/devcluster/pods/runtime/files-of-containers.ts'
 
-// Like the words that enter a namespace, `env` runs the command that follows.
+// `env` runs the command that follows it, like a command prefix that enters a namespace.
 const prefix = ['env']
 
 t.test('a folder is removed, whatever its name', async (t) => {

@@ -14,7 +14,7 @@ const directory = await mkdtemp(join(tmpdir(), 'proreus-restart-'))
 t.teardown(() => rm(directory, { recursive: true, force: true }))
 const options = { directory, keepObjects: true, pods: { stateFolder: join(directory, 'pods') } }
 
-// A restart of the cluster ends all containers of the node, as a reboot does. The expected results are those of
+// A restart of the cluster ends all containers of the node, like a reboot. The expected results are those of
 // k8s.io/kubernetes/pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, and of
 // github.com/containerd/containerd/internal/cri/server/restart.go: loadContainer.
 t.test(

@@ -34,7 +34,7 @@ t.test('a client that does not read is cut off, and the log is not delayed', asy
 t.test('the process waits while its log cannot be written', async (t) => {
   const source = new PassThrough()
   const output = new Output(source)
-  // This is far more output than all buffers hold.
+  // This output is much larger than all buffers together.
   for (let count = 0; count < 100; count += 1) {
     source.write(Buffer.alloc(16_384))
     await new Promise(setImmediate)

@@ -49,7 +49,7 @@ t.test('a container whose log cannot be written fails, also while its hook runs'
   })
   const logs = join(stateFolder, 'logs', pod.pod.metadata.uid)
   mkdirSync(join(stateFolder, 'logs'))
-  // A file at the path of the log folder prevents the creation of this folder.
+  // Because of this file at the path of the log folder, the folder cannot be created.
   writeFileSync(logs, '')
   const run = startRun(pod)
   await until('the container has failed', () => run.start.error !== undefined)
@@ -60,7 +60,7 @@ t.test('a container whose log cannot be written fails, also while its hook runs'
 
 t.test('a Pod whose folder cannot be made has an Event, and gets its volumes when the folder can be made', async (t) => {
   const clock = new FakeClock()
-  // No folder can be made at the path of a file.
+  // `pods` is a file, so no folder can be created at its path.
   const stateFolder = t.testdir({ pods: '' })
   const { pod } = await podWithoutProcesses(t, {}, { context: { clock, stateFolder } })
   const events: string[] = []
@@ -151,7 +151,7 @@ t.test('a container has ended when its output is complete', async (t) => {
   await until('the process runs', () => Number.isFinite(run.start.endsAt))
   const { exitCode, output, exit } = processes[0]!
   exitCode.resolve(3)
-  // The exit code is known several turns of the event loop before the rest of the output arrives.
+  // The exit code is known several iterations of the event loop before the rest of the output arrives.
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
   output.end('last words')
   exit(3)

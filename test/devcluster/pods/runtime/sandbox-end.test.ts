@@ -1,4 +1,4 @@
-/** Tests of Pods whose sandbox ends without a request of the kubelet, which then replaces the sandbox. */
+/** Tests of Pods whose sandbox ends without a request of the kubelet. The kubelet then replaces the sandbox. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
 import type { Pod } from '../../../../src/api/builtin.ts'
@@ -59,7 +59,7 @@ t.test('a Pod can be deleted while it gets a new sandbox', async () => {
   await untilGone(pods.client, podType, keyOf('deleted'))
 })
 
-/** Kills the first process in the PID namespace of the Pod, and with it all processes of the Pod. */
+/** Kills the first process in the PID namespace of the Pod. The kernel then kills all processes of the Pod. */
 async function killSandbox({ output }: ProcessCluster, pod: Pod): Promise<void> {
   const network = await until('the container has printed its network', async () => {
     const text = await output(pod).catch(() => '')
@@ -67,7 +67,7 @@ async function killSandbox({ output }: ProcessCluster, pod: Pod): Promise<void> 
   })
   const inNetwork = readdirSync('/proc').flatMap((pid) => (networkOf(pid) === network ? [{ pid, ids: idsOf(pid) }] : []))
   const first = inNetwork.filter(({ ids }) => ids.at(-1) === '1')
-  // The first process of a container is in one more PID namespace than the first process of the Pod.
+  // The first process of a container is one PID namespace deeper than the first process of the Pod.
   const depth = Math.min(...first.map(({ ids }) => ids.length))
   for (const { pid, ids } of first) if (ids.length === depth) process.kill(Number(pid), 'SIGKILL')
 }
@@ -80,13 +80,13 @@ function networkOf(pid: string): string | undefined {
   }
 }
 
-/** The ids of a process in all its PID namespaces, the innermost namespace last. */
+/** Returns the ids of a process in all its PID namespaces. The last id is the one in the innermost namespace. */
 function idsOf(pid: string): readonly string[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? []
 }
 
-/** The restart counts of the init containers, followed by those of the containers in the order of their names. */
+/** Returns the restart counts of the init containers, followed by the restart counts of the containers in the order of their names. */
 function restartsOf({ status }: Pod): string {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   return all.map(({ restartCount }) => restartCount).join()

@@ -9,7 +9,7 @@ import { podWith } from '../../../support/pods/fake-sources.ts'
 
 const failed: readonly VolumeError[] = [{ name: 'VolumeError', reason: 'FailedMount', message: 'not found' }]
 
-/** A loop in which each call of `sync` ends when the test calls `made`. */
+/** A loop in which a call of `sync` ends when the test calls `made`. */
 class World {
   readonly clock = new FakeClock()
   refreshAt = Number.POSITIVE_INFINITY
@@ -93,7 +93,7 @@ t.test('a token is renewed soon after the machine has slept beyond the time of i
   const world = new World(t)
   world.refreshAt = world.clock.now() + 3_000_000
   await world.made()
-  // The time passes, but the pending timers do not advance. The same happens while the machine sleeps.
+  // The time of day changes, but the timers do not advance. The same happens while the machine sleeps.
   world.clock.set(world.clock.now() + 7_200_000)
   await world.clock.advance(60_000)
   t.equal(world.syncs.length, 2)

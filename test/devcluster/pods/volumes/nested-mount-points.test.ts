@@ -2,7 +2,10 @@ import t from 'tap'
 import { nestedMountPoints } from '../../../../src/devcluster/pods/volumes/nested-mount-points.ts'
 import { podWith } from '../../../support/pods/fake-sources.ts'
 
-/** Returns the paths of nested mount points, by the name of the outer volume. Each mount is the name of a volume and its mount path. */
+/**
+ * Returns the paths of nested mount points, keyed by the name of the outer volume. Each mount consists of the name of a volume and its
+ * mount path.
+ */
 function nestedIn(...containers: readonly (readonly (readonly [name: string, mountPath: string])[])[]): Readonly<Record<string, string[]>> {
   const withMounts = containers.map((mounts, index) => ({
     name: `c${index}`,
@@ -49,6 +52,6 @@ t.test('hundreds of the longest paths cost little time', async (t) => {
   const mounts = Array.from({ length: 500 }, (_, index) => ['x', `/${'a/'.repeat(2044)}${index}`] as const)
   const before = process.cpuUsage()
   t.strictSame(nestedIn(mounts), {})
-  // The computation needs about 0.1 s of CPU time. If it looked up each folder above each path, it would need about 3 s.
+  // The computation needs about 0.1 s of CPU time. If it searched all folders for the parents of each path, it would need about 3 s.
   t.ok(process.cpuUsage(before).user < 1_000_000)
 })

@@ -33,7 +33,7 @@ interface VolumeLike {
   readonly [type: string]: unknown
 }
 
-/** The volumes of a Pod whose container `main` mounts each volume at /NAME. */
+/** The volumes of a Pod. The container `main` of the Pod mounts each volume at /NAME. */
 class World {
   readonly sources = new Sources()
   readonly clock = new FakeClock()

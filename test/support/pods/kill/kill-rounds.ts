@@ -1,7 +1,7 @@
 /**
- * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM, at a random moment: during the
- * start, while Pods are created and deleted, or while Pods run. After the round, nothing may be left on the machine except the state
- * folder. After the next start, the cluster must become ready and run the same Pods again.
+ * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM. This happens at a random moment:
+ * during the start, while Pods are created and deleted, or while Pods run. After the round, only the state folder may remain on the
+ * machine. After the next start, the cluster must become ready and run the same Pods again.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,18 +38,23 @@ export interface KillOptions {
   onRound(round: number): void
 }
 
-/** The probability of a round in which the process is ended early, and the longest time in milliseconds from its start to this end. */
+/** The probability that the process is ended early in a round, and the longest time in milliseconds from the start to an early end. */
 const earlyEnd = { probability: 0.2, longestMs: 3_000 }
-/** The longest time in milliseconds from the first change of Pods to the end of the process. Half of the times are below 1,000. */
+/**
+ * The longest time in milliseconds from the first change of Pods to the end of the process. In half of the rounds, the time is below 1,000.
+ */
 const longestMs = 4_000
 /** The probability that a round deletes a Pod that exists. */
 const deletion = 0.3
 /** The probability that the process is ended with SIGTERM instead of SIGKILL. */
 const orderlyEnd = 0.15
-/** Time limits in milliseconds: until all Pods run after a start, and until nothing is left after the end of the process. */
+/**
+ * Time limits in milliseconds. The first one is for all Pods to run after a start. The second one is for all remains to disappear after the
+ * end of the process.
+ */
 const [runningMs, goneMs] = [60_000, 15_000]
 
-/** Runs the rounds on this machine, which must run nothing else meanwhile. Stops after a round with failures. */
+/** Runs the rounds on this machine. Nothing else may run on the machine meanwhile. Stops after a round with failures. */
 export async function killRounds(options: KillOptions): Promise<KillResult> {
   return new KillRounds(options).run()
 }
@@ -121,7 +126,7 @@ class KillRounds {
       return this.#untilNothingIsLeft(dev)
     }
     const code = await dev.stop()
-    // The exit code is null when SIGTERM has arrived before the process had a handler for this signal.
+    // The exit code is null if SIGTERM arrived before the process had a handler for this signal.
     const failures = code === 0 || code === null ? [] : [`proreus dev has ended with ${code}: ${dev.output}`]
     return [...failures, ...(await this.#untilNothingIsLeft(dev))]
   }
@@ -132,7 +137,7 @@ class KillRounds {
     return left.length === 0 ? failures : [...failures, dev.output]
   }
 
-  /** Waits until exactly the expected Pods run. Returns the differences that remain when the time limit is over. */
+  /** Waits until the expected Pods, and no others, run. Returns the differences that remain when the time limit has passed. */
   async #untilRunning(dev: DevProcess, client: Client): Promise<readonly string[]> {
     this.#runAgain += this.#expected.length
     const problems = await untilEmpty(() => this.#problemsOf(dev, client), runningMs)
@@ -146,8 +151,8 @@ class KillRounds {
     const states = items.flatMap(({ metadata, status }) => {
       if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
-      // Until the containers run again, the status is that of the previous process, with its start times. Times in the API have no
-      // milliseconds, so a difference of one second is permitted.
+      // Until the containers run again, the status is that of the previous process. The start times show which process has written the
+      // status. Times in the API have no milliseconds, so a difference of one second is permitted.
       const areNew = status?.containerStatuses?.every(
         ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
       )
@@ -163,7 +168,9 @@ class KillRounds {
     return [...states, ...differences(running.filter(isOfPod), wanted), ...this.#networkProblems(machine, items.length), ...unknown]
   }
 
-  /** Each Pod has a network namespace and a veth pair (two links). The network of the cluster is one more namespace with a bridge. */
+  /**
+   * Each Pod has a network namespace and a veth pair (two links). The network of the cluster has one additional namespace with a bridge.
+   */
   #networkProblems({ networks }: MachineState, pods: number): readonly string[] {
     const linksIn = (all: MachineState['networks']): number => [...all.values()].flat().length
     const expected = [this.#before.networks.size + 1 + pods, linksIn(this.#before.networks) + 1 + 2 * pods]
@@ -177,7 +184,10 @@ class KillRounds {
     this.#uncertain = []
   }
 
-  /** Creates the missing Pods and deletes some others, in random order. Stops when a request fails, because the process has ended. */
+  /**
+   * Creates the missing Pods and deletes some existing Pods, in random order. Stops when a request fails, because the process has then
+   * ended.
+   */
   async #change(client: Client): Promise<void> {
     for (const kind of shuffled(kinds, this.#dice)) {
       const existing = this.#expected.find((one) => one.kind === kind)
@@ -196,8 +206,8 @@ class KillRounds {
   }
 
   /**
-   * Opens an exec session with a terminal, if the Pod for it runs. The command calls the Service of the server by name, if a server exists.
-   * Then the command does not end by itself.
+   * If the Pod for sessions runs, opens an exec session with a terminal in it. If a server exists, the command calls the Service of this
+   * server by name, and the command does not end by itself.
    */
   async #openSession(connection: Connection): Promise<ExecSession | undefined> {
     const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))

@@ -1,4 +1,4 @@
-/** The Pods of the kill rounds. The processes of each kind are hard to kill or to clean up for another reason. */
+/** The Pods of the kill rounds. The processes of each kind are hard to kill or to clean up, each kind for a different reason. */
 import { pod as podType, service as serviceType } from '../../../../src/api/builtin.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'
 import type { Client } from '../../../../src/client/client.ts'
@@ -26,7 +26,7 @@ require('http').createServer((request, response) => response.end(text)).listen(8
 
 /** Shell scripts. `$0` is a number of seconds for `sleep`. The test finds the processes of a Pod by this number. */
 const scripts = {
-  /** Starts two processes in sessions of their own. Their parents end immediately. */
+  /** Starts two processes in separate sessions. Their parents end immediately. */
   daemon: 'setsid sh -c "sleep $0 & setsid sleep $0 &"; exec sleep "$0"',
   /** Becomes another user. The kernel then clears the signal that a process gets when its parent ends (PR_SET_PDEATHSIG). */
   switched: 'exec setpriv --reuid 999 --regid 999 --clear-groups sleep "$0"',

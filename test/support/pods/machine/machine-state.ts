@@ -1,6 +1,7 @@
 /**
- * `machineState`: lists the things that Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files. All
- * but the temporary files are found through /proc, so this user must be allowed to read the files of all processes there.
+ * `machineState`: lists the resources that Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files.
+ * All resources except temporary files are found through /proc. Therefore, this user must be allowed to read the files of all processes
+ * there.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,7 @@ import { join } from 'node:path'
 
 export interface MachineProcess {
   readonly pid: number
-  /** Distinguishes the process from an earlier one with the same pid. */
+  /** Distinguishes the process from an earlier process with the same pid. */
   readonly startTime: string
   /** The words of the command, separated by blanks. For a zombie process, the name of the program in brackets. */
   readonly command: string
@@ -29,8 +30,8 @@ export interface MachineState {
 export function machineState(): MachineState {
   const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []))
   const pids = processes.map(({ pid }) => pid)
-  // `mountinfo` has only the mounts below the root of its process. The processes of a namespace can have different roots, so the largest
-  // number counts.
+  // `mountinfo` contains only the mounts below the root of its process. The processes of a namespace can have different roots, so the
+  // largest number is used.
   const mountCounts = byNamespace(pids, 'mnt', (pid) => linesOf(`/proc/${pid}/mountinfo`).length)
   const links = byNamespace(pids, 'net', linksOf)
   return {
@@ -42,7 +43,7 @@ export function machineState(): MachineState {
   }
 }
 
-/** Returns one line for each process, mount, network namespace, link and temporary file that exists now and did not exist before. */
+/** Returns one line for each process, mount, network namespace, link and temporary file that exists in `now`, but not in `before`. */
 export function leftOver(before: MachineState, now: MachineState): readonly string[] {
   const identity = ({ pid, startTime }: MachineProcess): string => `${pid} ${startTime}`
   const known = new Set(before.processes.map(identity))

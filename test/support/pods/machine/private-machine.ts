@@ -1,6 +1,6 @@
 /**
- * Runs a program on a private machine: in new PID, mount and network namespaces, and with its own folder for temporary files. There, the
- * program can count processes, mounts, links and files. When the program ends, all processes that it has started are killed.
+ * Runs a program on a private machine: in new PID, mount and network namespaces, and with a separate folder for temporary files. On this
+ * machine, the program can count processes, mounts, links and files. When the program ends, all processes that it has started are killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Finished } from '../../process/process.ts'
 
 /**
  * The user who runs the program. `machine`: root, or root of a new user namespace if this process does not run as root. `subordinate`: an
- * unprivileged user with subordinate ids; only root can become this user.
+ * unprivileged user with subordinate ids. Only root can become this user.
  */
 export type MachineUser = 'machine' | 'subordinate'
 
@@ -18,9 +18,9 @@ export type MachineUser = 'machine' | 'subordinate'
 const uid = 61234
 
 /**
- * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user
- * `subordinate`, /etc is a copy that names this user. The shell has the pid 1, and reaps orphans while it waits for the command. Without
- * `exit`, the shell could replace itself with the command.
+ * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user `subordinate`,
+ * /etc is a copy that contains this user. The shell has the pid 1, and reaps orphans while it waits for the command. The last command is
+ * `exit`. Without it, the shell could replace itself with the command.
  */
 const prepare = `
 set -e
@@ -53,9 +53,10 @@ export interface MachineFolders {
 export type RunResult = Finished | { readonly skipped: string }
 
 /**
- * Runs a program with Node.js. Resolves with its exit code and its output, or with the reason why this user cannot make a private machine.
+ * Runs a program with Node.js. Resolves with its exit code and its output. If this user cannot create a private machine, resolves with the
+ * reason instead.
  *
- * @param options.onProgress receives what the program writes to stderr.
+ * @param options.onProgress receives the text that the program writes to stderr.
  */
 export async function runOnPrivateMachine(
   user: MachineUser,
@@ -74,7 +75,8 @@ export async function runOnPrivateMachine(
       PATH: `${dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin`,
       TMPDIR: folders.temporary,
       HOME: folders.temporary,
-      // By default, Node.js creates its compile cache in the folder for temporary files, where the program would count the files.
+      // By default, Node.js creates its compile cache in the folder for temporary files, and the program would count the files of the
+      // cache.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'cache'),
     }
     const words = [...isolation, process.execPath, '--conditions=proreus-source', program, ...args]

@@ -1,4 +1,4 @@
-/** Test cases for the driver `plain`. The behaviour is the same for root and for any other user. */
+/** Test cases for the driver `plain`. The expected behaviour is the same for root and for any other user. */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -38,7 +38,7 @@ function checkReport(output: string): void {
   deepEqual(args, hostile)
   match(env['PROREUS_CONTAINER'] ?? '', /^\d+-\d+\/\d+$/)
   delete env['PROREUS_CONTAINER']
-  // The test runner adds variables of its own to the environment of every process, and drops one of the name `__proto__`.
+  // The test runner adds variables to the environment of every process, and removes a variable with the name `__proto__`.
   const isUnderRunner = Object.hasOwn(env, '_TAPJS_PROCESSINFO_ROOT_')
   const expected = Object.entries(awkwardEnvironment).filter(([name]) => !isUnderRunner || name !== '__proto__')
   const found = Object.entries(env).filter(([name]) => !isUnderRunner || !/^_TAPJS_|^NODE_OPTIONS$/.test(name))
@@ -143,7 +143,7 @@ export const cases: readonly Case[] = [
       deepEqual(await lines, ['ready', 'ignored'])
       started.kill()
       equal(await started.exited, 137)
-      // After the end of the container, `signal` and `kill` do nothing.
+      // When the container has ended, `signal` and `kill` have no effect.
       started.signal('SIGTERM')
       started.kill()
     },
@@ -182,7 +182,7 @@ export const cases: readonly Case[] = [
     ...(tty && { needsTerminal: true }),
     async run(pod) {
       const seconds = uniqueSleep()
-      // Without its environment, the process is found only by its group.
+      // A process without environment variables is found only by its process group.
       const started = await pod.start(shell(`trap '' HUP; env -i sleep ${seconds} & read line; exit 3`, { stdin: true, tty }))
       await sleeping(seconds, 1)
       started.stdin?.write('go\n')
@@ -219,7 +219,7 @@ export const cases: readonly Case[] = [
       killed.kill()
       equal(await killed.exited, 137)
       deepEqual(sleepers(left), [])
-      // The driver finds processes by a variable in their environment, which `env -i` removes, and by their process group.
+      // The driver finds a process by a variable in its environment and by its process group. `env -i` removes the variable.
       const ended = await started.execute({ command: ['sh', '-c', `env -i sleep ${left} &`], tty: false, stdin: false })
       equal(await ended.exited, 0)
       await sleeping(left, 1)
@@ -242,7 +242,8 @@ export const cases: readonly Case[] = [
       await firstLines(exec, 1)
       exec.resize({ columns: -1, rows: 70_000 })
       exec.resize({ columns: 101, rows: 33 })
-      // The driver sets the size with stty(1), which sets rows and columns one after the other. So the program may receive two signals.
+      // The driver sets the size with stty(1), which sets rows and columns one after the other. Therefore, the program may receive two
+      // signals.
       deepEqual(await lines, ['terminal', 'resized'])
       equal(await exec.exited, 9)
       exec.resize({ columns: 80, rows: 24 })
@@ -356,12 +357,12 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** Resolves with the reason for which this machine cannot run a case; false when it can. */
+/** Resolves with the reason why this machine cannot run a case. Resolves with false when it can. */
 export async function skipReason({ needsTerminal }: Case): Promise<string | false> {
   return needsTerminal === true ? ((await terminalProblem()) ?? false) : false
 }
 
-/** Runs a case in a Pod of its own. */
+/** Runs a case in a separate Pod. */
 export async function runCase({ run }: Case, driver: PodDriver): Promise<void> {
   const pod = await driver.createSandbox({ hostname: 'a', address: '10.244.0.2', hostNetwork: false })
   equal(pod.address, '127.0.0.1')

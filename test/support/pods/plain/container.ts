@@ -4,7 +4,10 @@ import type { ContainerOptions, ProcessStreams } from '../../../../src/devcluste
 
 export const environment = { PATH: process.env['PATH'] ?? '' }
 
-/** Returns the options of a container whose environment has only the variable PATH. `options` are added, and replace the defaults. */
+/**
+ * Returns the options of a container whose environment has only the variable PATH. `options` contains additional options, and options that
+ * replace the defaults.
+ */
 export function container(command: readonly string[], options: Partial<ContainerOptions> = {}): ContainerOptions {
   return { command, environment, isRootReadOnly: false, mounts: [], tty: false, stdin: false, ...options }
 }
@@ -26,7 +29,7 @@ export async function outputOf({ stdout, stderr, exited }: ProcessStreams): Prom
   return { stdout: out, stderr: errors, exitCode }
 }
 
-/** Resolves with the first `count` lines of stdout. Rejects if the output ends before. Reads and ignores the lines after them. */
+/** Resolves with the first `count` lines of stdout. Rejects if the output ends before that. The lines after them are read and ignored. */
 export function firstLines({ stdout }: ProcessStreams, count: number): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let received = ''

@@ -1,4 +1,4 @@
-/** `KilledOwner`: a process that runs containers (owner.ts), and that a test kills. */
+/** `KilledOwner`: a process that runs containers (owner.ts). A test kills this process. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ export class KilledOwner {
   /**
    * Starts the process.
    *
-   * @param scripts the scripts of the containers; a container whose script begins with `tty ` has a terminal
-   * @param before the words before the command, which start it as another user
+   * @param scripts the scripts of the containers. A container whose script begins with `tty ` has a terminal.
+   * @param before the command prefix that runs the process as another user
    */
   constructor(folder: string, scripts: readonly string[], before: readonly string[] = []) {
     const [words = '', ...args] = [...before, process.execPath, program, folder, JSON.stringify(scripts)]
@@ -26,7 +26,7 @@ export class KilledOwner {
     this.#errors = text(this.#child.stderr!)
   }
 
-  /** Resolves when the containers have started. Rejects with the stderr of the process when the process ends before. */
+  /** Resolves when the containers have started. If the process ends before that, rejects with the stderr of the process. */
   async ready(): Promise<void> {
     const ended = once(this.#child, 'exit').then(() => this.#errors)
     const result = await Promise.race([ended, once(this.#child.stdout!, 'data')])

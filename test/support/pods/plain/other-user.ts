@@ -7,13 +7,13 @@ import { join } from 'node:path'
 const uid = 54321
 const words = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--']
 
-/** Makes the other user the owner of the folder. Returns the words that run the command after them as this user. */
+/** Makes the other user the owner of the folder. Returns a command prefix. A command after this prefix runs as this user. */
 export function asOtherUser(folder: string): readonly string[] {
   chownSync(folder, uid, uid)
   return words
 }
 
-/** Returns the reason for which programs cannot be started as another user; false when they can. */
+/** Returns the reason why programs cannot be started as another user. Returns false when they can. */
 export function otherUserProblem(): string | false {
   if (process.getuid?.() !== 0) return 'the tests run as a user without privileges already'
   const probe = [process.execPath, '-e', `require('node:fs').accessSync(${JSON.stringify(join(import.meta.dirname, 'cases.ts'))})`]

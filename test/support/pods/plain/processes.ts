@@ -1,4 +1,4 @@
-/** Starts and finds processes of sleep(1), with which tests check that the driver `plain` ends all processes of a container. */
+/** Starts and finds processes of sleep(1). With these processes, tests check that the driver `plain` ends all processes of a container. */
 import { spawnSync } from 'node:child_process'
 import { until } from '../../../../src/testing/until.ts'
 
@@ -19,7 +19,7 @@ export function sleepers(seconds: string): readonly number[] {
   })
 }
 
-/** Resolves with the pids of the processes that run sleep(1) with this argument, when there are exactly `number` of them. */
+/** Resolves with the pids of the processes that run sleep(1) with this argument. Waits until there are exactly `number` of them. */
 export function sleeping(seconds: string, number: number): Promise<readonly number[]> {
   return until(`${number} processes sleep`, () => {
     const pids = sleepers(seconds)
@@ -34,13 +34,16 @@ const escapes = (seconds: string): readonly string[] => [
   ...(process.platform === 'linux'
     ? [
         `setsid sleep ${seconds} &`,
-        // A daemon: the parent of `sleep` ends at once.
+        // A daemon. The parent of `sleep` ends at once.
         `setsid sh -c '(sleep ${seconds} &)'`,
       ]
     : []),
 ]
 
-/** Returns a script that starts `sleep` in the background: once in the process group of the script, and one or more times outside it. */
+/**
+ * Returns a script that starts processes of `sleep` in the background: one in the process group of the script, and one or more in other
+ * process groups.
+ */
 export function scatter(seconds: string): string {
   return [`sleep ${seconds} &`, ...escapes(seconds)].join('\n')
 }

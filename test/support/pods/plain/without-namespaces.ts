@@ -6,9 +6,12 @@ const script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bou
 const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script, 'sh']
 
 export interface WithoutNamespaces {
-  /** The words that run the command after them. Empty if programs cannot create namespaces anyway, or if the test must be skipped. */
+  /**
+   * The command prefix with which a command cannot create namespaces. Empty if programs cannot create namespaces even without it, or if the
+   * test must be skipped.
+   */
   readonly words: readonly string[]
-  /** The reason for which a test must be skipped, or false. */
+  /** The reason why a test must be skipped. False if it can run. */
   readonly skip: string | false
 }
 

@@ -1,6 +1,6 @@
 /**
- * `Disturbances`: disturbs the shop at random. Workloads are updated and scaled, Pods are deleted and evicted, and processes are killed,
- * also the processes of Proreus that serve the network of the cluster.
+ * `Disturbances`: disturbs the shop at random. Workloads are updated and scaled, Pods are deleted and evicted, and processes are killed.
+ * The killed processes include those of Proreus that serve the network of the cluster.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -30,7 +30,10 @@ export class Disturbances {
   readonly counts = new Map<string, number>()
   readonly #client: Client
   readonly #dice: Dice
-  /** The names of the Pods in which a process was killed. No second process is killed there, because the restart back-off would be long. */
+  /**
+   * The names of the Pods in which a process was killed. No second process of such a Pod is killed, because the restart back-off would be
+   * long.
+   */
   readonly #killed = new Set<string>()
 
   constructor(client: Client, dice: Dice) {

@@ -1,4 +1,7 @@
-/** Counts the processes, files and other resources of the running shop. Whenever the same Pods run, the numbers must be the same. */
+/**
+ * Counts the processes, files and other resources of the running shop. At any two times at which the same Pods run, the numbers must be the
+ * same.
+ */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,7 +10,10 @@ import { machineState } from '../machine/machine-state.ts'
 
 export type ShopCounts = Readonly<Record<string, number>>
 
-/** The number of additional sockets of `proreus dev` that is not a leak, because connections of clients are kept open for a while. */
+/**
+ * The number of additional sockets of `proreus dev` that is tolerated. They are not a leak, because connections of clients are kept open
+ * for a while.
+ */
 const toleratedSockets = 24
 
 export function shopCounts({ pid, podsFolder }: DevProcess): ShopCounts {
@@ -52,7 +58,10 @@ function kindOfFile(path: string): string {
   }
 }
 
-/** Counts the folders of containers. They are in a tmpfs that only the processes of the cluster see, so the path leads through /proc. */
+/**
+ * Counts the folders of containers. They are in a tmpfs that is visible only to the processes of the cluster. Therefore, they are read
+ * through /proc.
+ */
 function containerFolders(pids: readonly number[]): number {
   const [folder] = readdirSync(tmpdir())
   const counts = pids.map((pid) => {

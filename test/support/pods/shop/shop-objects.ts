@@ -11,7 +11,7 @@ export const namespace = 'default'
 export const webKey = { namespace, name: 'web' }
 export const storeKey = { namespace, name: 'store' }
 
-/** The usual numbers of replicas. Disturbances scale to other numbers. */
+/** The usual numbers of replicas. Disturbances scale the workloads to other numbers. */
 export const replicas = { web: 2, store: 2 } as const
 
 const programs = { name: 'programs', hostPath: { path: join(import.meta.dirname, 'programs') } }
@@ -38,7 +38,7 @@ function running(
   return { terminationGracePeriodSeconds: 2, volumes: [programs], containers: [container as never] }
 }
 
-/** Creates the Services, the StatefulSet and the Deployment, which exist until the end. */
+/** Creates the Services, the StatefulSet and the Deployment. They exist until the end of the run. */
 export async function createShop(client: Client): Promise<void> {
   const readinessProbe = { httpGet: { port }, periodSeconds: 1 }
   const [web, store] = [{ app: 'web' }, { app: 'store' }]

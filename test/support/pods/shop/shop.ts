@@ -1,7 +1,7 @@
 /**
  * `runShop`: runs the shop in `proreus dev --pods=process`, and disturbs it in periods. After each period, the shop must converge: all
- * replicas are ready, the Service answers with the latest version, the files of the PersistentVolumeClaims contain all acknowledged orders,
- * and no process, file or other resource has leaked.
+ * replicas are ready, the Service responds with the latest version, the files of the PersistentVolumeClaims contain all acknowledged
+ * orders, and no process, file or other resource has leaked.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export interface ShopResult {
 }
 
 export interface ShopOptions {
-  /** The time of all disturbances together, in seconds. The times in which the shop converges come in addition. */
+  /** The total time of all disturbances in seconds. The times in which the shop converges are not included. */
   readonly seconds: number
   readonly seed: number
   readonly stateFolder: string
@@ -40,16 +40,16 @@ export interface ShopOptions {
 
 /** The length of a period in seconds. */
 const periodSeconds = 10
-/** Time limit in milliseconds for convergence. The back-off of a container takes up to 10 seconds, the back-off of a Job more. */
+/** Time limit in milliseconds for convergence. The back-off of a container takes up to 10 seconds. The back-off of a Job takes longer. */
 const convergedMs = 90_000
 const goneMs = 15_000
-/** The pause between two buyers in milliseconds, and the number of orders of each one. */
+/** The delay in milliseconds before the next buyer is created, and the number of orders of each buyer. */
 const [buyerMs, ordersOfBuyer] = [1_500, 3]
 
 /** The warning that `proreus dev` logs after the disturbance `killHelper`. */
 const expectedComplaint = /the agent of the network of the cluster has ended and is started again/
 
-/** Runs the shop on this machine, which must run nothing else meanwhile. Stops after a period with failures. */
+/** Runs the shop on this machine. Nothing else may run on the machine meanwhile. Stops after a period with failures. */
 export async function runShop(options: ShopOptions): Promise<ShopResult> {
   const before = machineState()
   const dev = new DevProcess(options.stateFolder)
@@ -163,8 +163,8 @@ class Shop {
   }
 
   /**
-   * Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. Returns a failure if the last buyer has got an answer
-   * from another version than the latest one.
+   * Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. Returns a failure if the last buyer has received a
+   * response from a version that is not the latest.
    */
   async #closeAccounts(): Promise<readonly string[]> {
     const client = this.#client
@@ -188,8 +188,8 @@ class Shop {
   }
 
   /**
-   * Returns the numbers that are wrong. The numbers of folders must fit the Pods and claims. The other numbers must be those before the
-   * disturbances.
+   * Returns the wrong numbers. The numbers of folders must correspond to the numbers of Pods and claims. The other numbers must be the same
+   * as before the disturbances.
    */
   async #leaks(before?: ShopCounts): Promise<readonly string[]> {
     const pods = await this.#client.list(podType, { namespace })

@@ -1,4 +1,4 @@
-/** Tests of the endpoints that a client can reach. */
+/** Tests of the endpoints that a client may use. */
 import t from 'tap'
 import { serviceState } from '../../../../../src/devcluster/pods/network/services/service-state.ts'
 import type { PodLocation } from '../../../../../src/devcluster/pods/network/services/usable-endpoints.ts'

@@ -1,4 +1,6 @@
-/** A process that runs the network of a cluster until it is killed. Its arguments are the command that enters the network namespace. */
+/**
+ * A process that runs the network of a cluster until it is killed. Its arguments are a command prefix that enters the network namespace.
+ */
 import { ClusterNetwork } from '../../../../../src/devcluster/pods/network/cluster-network.ts'
 import { createLogger } from '../../../../../src/telemetry/logger.ts'
 

@@ -1,4 +1,4 @@
-/** A cluster network for tests, in a network namespace of its own. */
+/** A cluster network for tests, in a separate network namespace. */
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { Connector } from '../../../../../src/devcluster/pods/namespaces/connector.ts'
@@ -15,7 +15,7 @@ export interface RunningNetwork {
   connect(address: string, port: number): Promise<Socket>
 }
 
-/** Starts a network. The network ends with the test. */
+/** Starts a network, and stops it at the end of the test. */
 export async function startNetwork(t: Test, options: Partial<ClusterNetworkOptions> = {}): Promise<RunningNetwork> {
   const namespace = await TestNamespace.cluster(t)
   const { logger, lines } = recordingLogger()

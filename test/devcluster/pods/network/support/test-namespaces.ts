@@ -10,7 +10,10 @@ import type { Test } from 'tap'
 import type { Finished } from '../../../../support/process/process.ts'
 import { finished } from '../../../../support/process/process.ts'
 
-/** The options of `unshare` and `nsenter` for a user who may create network namespaces, and for one who needs a user namespace first. */
+/**
+ * The options of `unshare` and `nsenter`. `privileged` is for a user who may create network namespaces. `unprivileged` is for a user who
+ * must create a user namespace first.
+ */
 const privileged = { unshare: [], nsenter: [] }
 const unprivileged = { unshare: ['-U', '-r'], nsenter: ['-U', '--preserve-credentials'] }
 
@@ -32,7 +35,7 @@ const resolvConf = 'nameserver 10.96.0.10\nsearch NAMESPACE.svc.cluster.local sv
 
 export class TestNamespace {
   readonly #holder: ChildProcess
-  /** The command that starts a program in the namespace. */
+  /** The command prefix that starts a program in the namespace. */
   readonly enter: readonly string[]
 
   private constructor(holder: ChildProcess, enter: readonly string[]) {
@@ -40,7 +43,7 @@ export class TestNamespace {
     this.enter = enter
   }
 
-  /** Creates the namespace of a cluster with its bridge. The namespace ends with the test. */
+  /** Creates the namespace of a cluster with its bridge. The namespace is removed at the end of the test. */
   static async cluster(t: Test): Promise<TestNamespace> {
     const { unshare, nsenter } = usable!
     const holder = await hold(t, ['unshare', ...unshare, '-n'], 'true')
@@ -91,15 +94,14 @@ export class TestNamespace {
     if (code !== 0) throw new Error(`ip: ${stderr}`)
   }
 
-  /** Kills the process that holds the namespace open. The namespace ends with its last process. */
+  /** Kills the process that keeps the namespace open. The namespace disappears when its last process has ended. */
   end(): Promise<void> {
     return end(this.#holder)
   }
 }
 
 /**
- * Starts a process that holds its namespaces open until its standard input ends. The input also ends when the process that runs the tests
- * ends.
+ * Starts a process that keeps its namespaces open until its standard input ends. The input also ends when the process of the tests ends.
  */
 async function hold(t: Test, command: readonly string[], setUp: string): Promise<ChildProcess> {
   const [program, ...args] = command

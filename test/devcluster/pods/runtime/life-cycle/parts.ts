@@ -1,4 +1,4 @@
-/** Fields of Pods and containers, and expected conditions and Events, which several facts about the life of Pods share. */
+/** Parts that several facts about the life of Pods share: fields of Pods and containers, expected conditions and Events. */
 
 const image = 'example.com/app:1'
 
@@ -10,20 +10,28 @@ export const sh = (script: string, more: object = {}): object => ({
   ...more,
 })
 
-/** A script that runs until it is killed: the first process in a PID namespace ignores SIGTERM unless the process has a handler. */
+/**
+ * A script that runs until it is killed. It ignores SIGTERM, because the first process in a PID namespace ignores SIGTERM if it has no
+ * handler.
+ */
 export const endless = 'sleep 1000'
 /** A script that runs the command `atEnd` at SIGTERM, and then ends with exit code 143, as most programs do. */
 export const obedient = (atEnd = ':'): string => `trap "${atEnd}; exit 143" TERM; touch /tmp/armed; sleep 1000 & wait`
-/** A probe that waits until the script handles SIGTERM. The probe does not fail before, so that no Event `Unhealthy` is recorded. */
+/**
+ * A probe that waits until the script handles SIGTERM. The probe does not fail before that. Therefore, no Event `Unhealthy` is recorded.
+ */
 const untilArmed = {
   exec: { command: ['sh', '-c', 'until test -e /tmp/armed; do sleep 0.1; done'] },
   timeoutSeconds: 60,
   periodSeconds: 60,
 }
-/** With `armed`, a container becomes ready when its script handles SIGTERM. With `startsArmed`, a sidecar counts as started then. */
+/**
+ * With `armed`, a container becomes ready when its script handles SIGTERM. With `startsArmed`, a sidecar counts as started when its script
+ * handles SIGTERM.
+ */
 export const armed = { readinessProbe: untilArmed }
 export const startsArmed = { startupProbe: untilArmed }
-/** A volume `work` at /work, which outlives the restarts of containers. */
+/** A volume `work` that is mounted at /work. Its files are kept when containers restart. */
 export const work = { volumes: [{ name: 'work', emptyDir: {} }] }
 export const atWork = { volumeMounts: [{ name: 'work', mountPath: '/work' }] }
 export const never = { restartPolicy: 'Never' }
@@ -35,7 +43,7 @@ export const shortGrace = { terminationGracePeriodSeconds: 2 }
 export const started = ['Scheduled', 'Pulled', 'Created', 'Started'] as const
 
 const placed = { PodReadyToStartContainers: 'True', Initialized: 'True', PodScheduled: 'True' }
-/** The expected conditions of a Pod that is ready, or in one of the other states below. */
+/** The expected conditions of a Pod in different states. */
 export const ready = { ...placed, Ready: 'True', ContainersReady: 'True' }
 export const unready = { ...placed, Ready: 'False ContainersNotReady', ContainersReady: 'False ContainersNotReady' }
 export const uninitialized = { ...unready, Initialized: 'False ContainersNotInitialized' }

@@ -6,7 +6,10 @@ import { endless, failed, never, ready, sh, shortGrace, started, succeeded, unre
 
 const startContainer = 'pkg/kubelet/kuberuntime/kuberuntime_container.go: startContainer'
 const message = 'pkg/kubelet/kuberuntime/kuberuntime_container.go: getTerminationMessage'
-/** Returns fields of a container whose program is the value of a variable, so that its path is known only when the container starts. */
+/**
+ * Returns fields of a container whose program is the value of a variable. Therefore, the path of the program is known only when the
+ * container starts.
+ */
 const program = (path: string): object => ({ command: ['$(PROGRAM)'], env: [{ name: 'PROGRAM', value: path }] })
 const fails = (state: string): Pick<LifeCycleFact['becomes'], 'phase' | 'containers' | 'conditions' | 'events'> => ({
   phase: 'Failed',

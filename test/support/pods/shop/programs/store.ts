@@ -1,4 +1,4 @@
-/** The store of the shop. It writes the id of an order (`POST /orders/ID`) to a file, and answers with 201 when the id is on the disk. */
+/** The store of the shop. It writes the id of an order (`POST /orders/ID`) to a file. It responds with 201 when the id is on the disk. */
 import { fsyncSync, openSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 

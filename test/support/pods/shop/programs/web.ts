@@ -1,8 +1,8 @@
-/** The web server of the shop. It forwards orders to the store, and answers with the status code of the store and its own version. */
+/** The web server of the shop. It forwards orders to the store. It responds with the status code of the store and its own version. */
 import { createServer } from 'node:http'
 
 const version = process.env.VERSION
-/** Time limit in milliseconds for the answer of the store. Requests to the address of a deleted Pod get no answer. */
+/** Time limit in milliseconds for the response of the store. A request to the address of a deleted Pod gets no response. */
 const storeMs = 2_000
 
 const server = createServer((request, response) => {
@@ -12,7 +12,7 @@ const server = createServer((request, response) => {
 server.listen(8080)
 process.on('SIGTERM', () => process.exit())
 
-/** Resolves with the status code of the store's answer; with 503 if the store does not answer in time. */
+/** Resolves with the status code of the store's response. Resolves with 503 if the store does not respond in time. */
 async function store(path: string): Promise<number> {
   try {
     return (await fetch(`http://store:8080${path}`, { method: 'POST', signal: AbortSignal.timeout(storeMs) })).status
