@@ -111,7 +111,10 @@ export class LeasingCache implements OperatorCache {
           deleted: (object) => listener({ type: 'deleted', object }),
         })
         listeners.add(remove)
-        return remove
+        return () => {
+          listeners.delete(remove)
+          remove()
+        }
       },
       release: () => {
         if (released) return

@@ -105,6 +105,8 @@ export class OwnRemovals {
 }
 
 function remember<Removal>(removals: Map<string, Removal>, id: string, removal: Removal): void {
+  // A Map keeps the position of an entry that is set again. The entry is deleted first, so that it becomes the newest.
+  removals.delete(id)
   removals.set(id, removal)
   for (const oldest of removals.keys()) {
     if (removals.size <= maxRemembered) break

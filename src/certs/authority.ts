@@ -8,6 +8,7 @@
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
 import type { KeyPair } from './issue.ts'
+import { signingProblem } from './issuer.ts'
 
 export interface AuthorityState {
   readonly current: KeyPair
@@ -38,7 +39,8 @@ export type AuthorityDecision =
 export function decideAuthority(stored: StoredAuthority | undefined, now: number): AuthorityDecision {
   const { cert, key } = stored?.current ?? {}
   if (!cert && !key) return { action: 'create' }
-  const problem = cert && key ? (pairProblem(cert, key, now) ?? authorityProblem(cert)) : `the ${cert ? 'key' : 'certificate'} is missing`
+  const problem =
+    cert && key ? (pairProblem(cert, key, now) ?? signingProblem(cert, key)) : `the ${cert ? 'key' : 'certificate'} is missing`
   if (problem !== undefined) return { action: 'replace', urgent: true, reason: problem }
   const current = { cert: cert!, key: key! }
   const certificate = readCertificate(current.cert)
@@ -91,10 +93,6 @@ export function isRenewalDue(leaf: KeyPair, now: number): boolean {
 
 function lifeLeft({ notBefore, notAfter }: Certificate, now: number): number {
   return (notAfter - now) / (notAfter - notBefore)
-}
-
-function authorityProblem(cert: string): string | undefined {
-  return readCertificate(cert).x509.ca ? undefined : 'the certificate is not that of an authority'
 }
 
 function usablePair(pair: Partial<KeyPair> | undefined, now: number): KeyPair | undefined {

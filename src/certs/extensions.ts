@@ -5,7 +5,8 @@ import { ProreusError } from '../api/errors.ts'
 import type { CertificateRequest } from './certificate-request.ts'
 import { boolean, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
 
-const ids = {
+/** The OIDs of the extensions. */
+export const extensionIds = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -37,7 +38,8 @@ export function authorityExtensions(key: Buffer): asn1.Asn1 {
 
 export interface LeafNames {
   readonly subjectKey: Buffer
-  readonly authorityKey: Buffer
+  /** The key identifier of the CA; undefined when the CA's certificate has none. */
+  readonly authorityKey: Buffer | undefined
   readonly names: readonly string[]
   readonly ips: readonly string[]
 }
@@ -48,7 +50,7 @@ export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNam
     extension('keyUsage', true, namedBits(digitalSignature)),
     extension('extKeyUsage', false, sequence(oid(serverAuth))),
     extension('subjectKeyIdentifier', false, octets(subjectKey)),
-    extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
+    ...authorityKeyIdentifier(authorityKey),
     // This extension is not critical, because the certificate has a subject (RFC 5280 §4.2.1.6).
     extension('subjectAltName', false, altNames(names, ips)),
   )
@@ -59,7 +61,8 @@ export interface SignedOptions {
   readonly usages: readonly number[]
   /** OIDs of the extKeyUsage extension. */
   readonly extendedUsages: readonly string[]
-  readonly authorityKey: Buffer
+  /** The key identifier of the CA; undefined when the CA's certificate has none. */
+  readonly authorityKey: Buffer | undefined
   readonly request: CertificateRequest
   /** True for a certificate with an empty subject. Its subjectAltName must be critical (RFC 5280 §4.2.1.6). */
   readonly isNameless: boolean
@@ -72,7 +75,7 @@ export function signedExtensions({ usages, extendedUsages, authorityKey, request
     ...(usages.length === 0 ? [] : [extension('keyUsage', true, namedBits(...usages))]),
     ...(extendedUsages.length === 0 ? [] : [extension('extKeyUsage', false, sequence(...extendedUsages.map(oid)))]),
     extension('basicConstraints', true, sequence()),
-    extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
+    ...authorityKeyIdentifier(authorityKey),
     ...(altNames.length === 0 ? [] : [extension('subjectAltName', isNameless, sequence(...altNames))]),
   )
 }
@@ -82,8 +85,12 @@ function requestedNames({ dnsNames, emails, ips, uris }: CertificateRequest): as
   return [...named(dnsName, dnsNames), ...named(email, emails), ...ips.map((ip) => implicit(ipAddress, ip)), ...named(uri, uris)]
 }
 
-function extension(id: keyof typeof ids, critical: boolean, value: asn1.Asn1): asn1.Asn1 {
-  return sequence(oid(ids[id]), ...(critical ? [boolean(true)] : []), octets(toBuffer(value)))
+function authorityKeyIdentifier(key: Buffer | undefined): asn1.Asn1[] {
+  return key === undefined ? [] : [extension('authorityKeyIdentifier', false, sequence(implicit(0, key)))]
+}
+
+function extension(id: keyof typeof extensionIds, critical: boolean, value: asn1.Asn1): asn1.Asn1 {
+  return sequence(oid(extensionIds[id]), ...(critical ? [boolean(true)] : []), octets(toBuffer(value)))
 }
 
 function altNames(names: readonly string[], ips: readonly string[]): asn1.Asn1 {

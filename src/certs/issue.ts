@@ -4,7 +4,7 @@
  * node:crypto creates keys and signatures. The certificate is encoded with the ASN.1 functions of node-forge, because node-forge's
  * certificate API supports RSA keys only.
  */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPair, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import type forge from 'node-forge'
@@ -14,6 +14,8 @@ import { authorityExtensions, leafExtensions, signedExtensions } from './extensi
 import { asn1 } from './asn1.ts'
 import { commonName, encodeName } from './distinguished-name.ts'
 import { context, fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from './der.ts'
+import { readIssuer } from './issuer.ts'
+import { signatureAlgorithm, signatureOf } from './signature.ts'
 
 const generate = promisify(generateKeyPair)
 
@@ -30,7 +32,6 @@ const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
 
-const ecdsaWithSha256 = '1.2.840.10045.4.3.2'
 const latestUtcTime = Date.parse('2050-01-01T00:00:00Z')
 
 /** Issues a new self-signed CA certificate, which is valid for a year. */
@@ -66,21 +67,20 @@ export interface LeafOptions {
 /** Issues a serving certificate that the CA `authority` signs. The certificate expires no later than the CA. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
-  const signer = createPrivateKey(authority.key)
   const issuer = readCertificate(authority.cert)
+  const { subject, subjectKey: authorityKey } = readIssuer(authority.cert)
   const spki = publicKeyDer(keys.publicKey)
-  const authoritySpki = publicKeyDer(createPublicKey(signer))
   const cert = signCertificate(
     {
       serial: serialNumber(),
-      issuer: subjectOf(authority.cert),
+      issuer: fromBuffer(subject),
       subject: distinguishedName('proreus-webhook'),
       notBefore: Math.max(now - backdateMs, issuer.notBefore),
       notAfter: Math.min(now + lifeMs, issuer.notAfter),
       spki,
-      extensions: leafExtensions({ subjectKey: keyIdentifier(spki), authorityKey: keyIdentifier(authoritySpki), names, ips }),
+      extensions: leafExtensions({ subjectKey: keyIdentifier(spki), authorityKey, names, ips }),
     },
-    signer,
+    createPrivateKey(authority.key),
   )
   return { cert, key: privateKeyPem(keys.privateKey) }
 }
@@ -97,13 +97,13 @@ export interface RequestSigning {
 
 /** Issues a certificate for `request`, signed by the CA `authority`, as PEM. The certificate expires no later than the CA. */
 export function signRequest(authority: KeyPair, request: CertificateRequest, signing: RequestSigning): string {
-  const signer = createPrivateKey(authority.key)
+  const issuer = readIssuer(authority.cert)
   const { usages, extendedUsages, notBefore, notAfter } = signing
   const subject = encodeName(request.subject)
   const cert = signCertificate(
     {
       serial: serialNumber(),
-      issuer: subjectOf(authority.cert),
+      issuer: fromBuffer(issuer.subject),
       subject,
       notBefore,
       notAfter: Math.min(notAfter, readCertificate(authority.cert).notAfter),
@@ -111,12 +111,12 @@ export function signRequest(authority: KeyPair, request: CertificateRequest, sig
       extensions: signedExtensions({
         usages,
         extendedUsages,
-        authorityKey: keyIdentifier(publicKeyDer(createPublicKey(signer))),
+        authorityKey: issuer.subjectKey,
         request,
         isNameless: subject.value.length === 0,
       }),
     },
-    signer,
+    createPrivateKey(authority.key),
   )
   checkNames(cert, request)
   return cert
@@ -145,20 +145,17 @@ interface Unsigned {
 
 /** Signs a certificate, and returns it as PEM (RFC 5280 §4.1). */
 function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, extensions }: Unsigned, signer: KeyObject): string {
-  const algorithm = (): forge.asn1.Asn1 => sequence(oid(ecdsaWithSha256)) // without parameters, as RFC 5758 §3.2 requires
   const unsigned = sequence(
     context(0, integer(Buffer.from([2]))), // the value 2 means version 3
     integer(serial),
-    algorithm(),
+    signatureAlgorithm(signer),
     issuer,
     sequence(time(notBefore), time(notAfter)),
     subject,
     fromBuffer(spki),
     context(3, extensions),
   )
-  const signature = sign('sha256', toBuffer(unsigned), signer)
-  const bits = asn1.create(asn1.Class.UNIVERSAL, asn1.Type.BITSTRING, false, `\0${signature.toString('binary')}`)
-  return pem('CERTIFICATE', toBuffer(sequence(unsigned, algorithm(), bits)))
+  return pem('CERTIFICATE', toBuffer(sequence(unsigned, signatureAlgorithm(signer), signatureOf(toBuffer(unsigned), signer))))
 }
 
 /** Encodes a time. UTCTime has only two digits for the year, so RFC 5280 §4.1.2.5 requires GeneralizedTime from 2050 on. */
@@ -178,18 +175,6 @@ function serialNumber(): Buffer {
 
 function distinguishedName(name: string): forge.asn1.Asn1 {
   return sequence(set(sequence(oid(commonName), utf8String(name))))
-}
-
-/**
- * Returns the subject of a CA certificate in the encoding of the certificate. Verifiers compare the subject of the CA with the issuer of a
- * leaf byte by byte, so both must have the same encoding.
- */
-function subjectOf(cert: string): forge.asn1.Asn1 {
-  const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
-  const certificate = fromBuffer(der).value as forge.asn1.Asn1[]
-  const fields = certificate[0]!.value as forge.asn1.Asn1[]
-  // The fields are version, serial number, algorithm, issuer, validity and subject.
-  return fields[5]!
 }
 
 function publicKeyDer(key: KeyObject): Buffer {

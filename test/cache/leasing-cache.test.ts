@@ -96,3 +96,20 @@ t.test('listeners get the objects and the changes, until they are removed or the
   t.throws(() => lease.onChange(() => undefined), { code: 'PRO_INPUT', message: /was released: acquire another one/ })
   other.release()
 })
+
+t.test('a removed listener is not kept until the release', (t) => {
+  const { cache } = started(t)
+  let removals = 0
+  const informer = { synced: true, addHandler: () => () => void removals++ }
+  const source = {
+    get: () => undefined,
+    list: () => [],
+    acquire: () => ({ informer, whenSynced: async () => undefined, release: () => undefined }),
+  }
+  const lease = new LeasingCache(new DeclaredCache(cache, [], String), source).acquire(widget)
+  const [first] = [lease.onChange(() => undefined), lease.onChange(() => undefined)]
+  first()
+  lease.release()
+  t.equal(removals, 2, 'each handler is removed once')
+  t.end()
+})

@@ -17,10 +17,11 @@ import type { Outcome } from './status.ts'
 import { statusOf } from './status.ts'
 
 /**
- * Retry interval in milliseconds after the API server rejected the Pod. Frequent retries would be useless, because usually an administrator
- * or a user must resolve the problem. A change of the MyPod triggers a reconcile immediately.
+ * Retry intervals in milliseconds. A retry after the API server refused the Pod is rarely useful, because usually an administrator or a user
+ * must resolve the problem. While another Pod has the name, only a retry notices the deletion of that Pod. A change of the MyPod triggers a
+ * reconcile immediately.
  */
-const refusedRetryMs = 30_000
+const retryMs = { NameConflict: 10_000, PodCreateFailed: 30_000 }
 
 /**
  * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay is over. For these Pods, the
@@ -77,20 +78,18 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     // The cache was stale: a Pod with this name exists. It is read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
-      events.event(object, 'Warning', 'PodCreateFailed', error.message)
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)
-      return {
-        pod: undefined,
-        outcome: { degraded: { reason: 'PodCreateFailed', message: error.message } },
-        result: { requeueAfterMs: refusedRetryMs },
-      }
+      return degrade(object, { reason: 'PodCreateFailed', message: error.message }, context)
     }
     throw error
   }
 }
 
 async function updatePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, context: ReconcileContext): Promise<Step> {
-  if (!isControlledBy(live, object)) return nameConflict(object, live, context)
+  if (!isControlledBy(live, object)) {
+    const message = `The Pod ${live.metadata.name} exists and is not owned by this MyPod; it is not changed.`
+    return degrade(object, { reason: 'NameConflict', message }, context)
+  }
   if (live.metadata.deletionTimestamp !== undefined) {
     return { pod: live, outcome: { progressing: { reason: 'Recreating', message: 'The old Pod is going away.' } } }
   }
@@ -140,10 +139,13 @@ async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Po
   return { pod: live, outcome: { progressing: { reason: 'Recreating', message: `The Pod is created anew: ${why}.` } } }
 }
 
-function nameConflict(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, context: ReconcileContext): Step {
-  const message = `The Pod ${live.metadata.name} exists and is not owned by this MyPod; it is not changed.`
-  context.events.event(object, 'Warning', 'NameConflict', message)
-  return { pod: undefined, outcome: { degraded: { reason: 'NameConflict', message } }, result: { requeue: true } }
+/** Records a Warning unless the status already reports it, because a retry must not repeat the Event. */
+function degrade(object: DeepReadonly<MyPod>, degraded: NonNullable<Outcome['degraded']>, { events }: ReconcileContext): Step {
+  const { reason, message } = degraded
+  const known = findCondition(object.status?.conditions, 'Degraded')
+  const isKnown = known?.status === 'True' && known.reason === reason && known.message === message
+  if (!isKnown) events.event(object, 'Warning', reason, message)
+  return { pod: undefined, outcome: { degraded }, result: { requeueAfterMs: retryMs[reason] } }
 }
 
 function progressOf(pod: DeepReadonly<core.Pod> | ObjectInput<core.Pod>): Outcome {

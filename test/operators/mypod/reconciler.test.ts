@@ -143,7 +143,7 @@ t.test('a Pod with the same name and another owner is never changed', async (t) 
       status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }, { type: 'Progressing' }, { type: 'Ready' }] },
     })
     t.strictSame(events, ['NameConflict'])
-    t.strictSame(result, { requeue: true })
+    t.strictSame(result, { requeueAfterMs: 10_000 })
   }
 })
 
@@ -328,6 +328,23 @@ t.test('a name conflict and a refused Pod are reported, and retried', async (t) 
   ])
 })
 
+t.test('the Event of a reason is recorded once', async (t) => {
+  const conflict = { cached: livePodOf(aMyPod({}, { uid: 'other' })) }
+  const refusal = { refuse: apiError(403, 'Forbidden', 'exceeded quota') }
+  const taken = 'The Pod a exists and is not owned by this MyPod; it is not changed.'
+  for (const [reason, message, script, requeueAfterMs] of [
+    ['NameConflict', taken, conflict, 10_000],
+    ['PodCreateFailed', 'exceeded quota', refusal, 30_000],
+  ] as const) {
+    const withStatus = (status: object): MyPod => ({ ...aMyPod(), status: { conditions: [status] } }) as MyPod
+    const known = { type: 'Degraded', status: 'True', reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' }
+    const { events, result } = await reconcile(withStatus(known), script)
+    t.strictSame([events, result], [[], { requeueAfterMs }], reason)
+    for (const change of [{ status: 'False' }, { message: 'other' }, { reason: 'Other' }])
+      t.strictSame((await reconcile(withStatus({ ...known, ...change }), script)).events, [reason], JSON.stringify(change))
+  }
+})
+
 t.test('a MyPod that is gone when its status is written is no failure', async (t) => {
   const { verbs, writes } = await reconcile(aMyPod(), { refuseLast: apiError(404, 'NotFound') })
   t.strictSame(verbs, ['create', 'patchStatus'])
@@ -347,7 +364,7 @@ t.test('the Pod of another owner is a conflict in each of its states, and is nev
     ],
   ] as const) {
     const { verbs, events, writes, conditions, result } = await reconcile(aMyPod(), { cached: foreign })
-    t.strictSame([verbs, events, result], [['patchStatus'], ['NameConflict'], { requeue: true }], what)
+    t.strictSame([verbs, events, result], [['patchStatus'], ['NameConflict'], { requeueAfterMs: 10_000 }], what)
     t.match(conditions, [/^Degraded True NameConflict/, settled, /^Ready False NameConflict/])
     t.notOk('podPhase' in (writes[0]![2] as { status: object }).status, 'the status of this Pod is not reported')
   }
@@ -364,7 +381,7 @@ t.test('a retry that ends as before writes nothing, and a retry that succeeds en
   for (const [script, verbs, result] of [
     [{ refuse: apiError(403, 'Forbidden', 'exceeded quota') }, ['create'], { requeueAfterMs: 30_000 }],
     [{ refuse: apiError(422, 'Invalid', 'bad name') }, ['create'], { requeueAfterMs: 30_000 }],
-    [{ cached: foreign }, [], { requeue: true }],
+    [{ cached: foreign }, [], { requeueAfterMs: 10_000 }],
   ] as const) {
     const degraded = after(aMyPod(), await reconcile(aMyPod(), script))
     const again = await reconcile(degraded, script)
