@@ -3,7 +3,7 @@ import { Conditions, defineKind, Type, versionOf } from 'proreus'
 import type { Infer } from 'proreus'
 import { maxFieldLength, maxScheduleLength } from './schedule.ts'
 
-/** The longest deadline in seconds: a hundred years. In milliseconds, this number is still a safe integer of JavaScript. */
+/** The longest deadline in seconds: a hundred years. Even in milliseconds, this deadline is a safe integer of JavaScript. */
 const maxDeadlineSeconds = 3_155_760_000
 
 /**

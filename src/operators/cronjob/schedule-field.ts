@@ -1,6 +1,6 @@
 /**
- * Parses one field of a schedule, as the standard parser of github.com/robfig/cron (v3) does. Empty items of a list and ranges that begin
- * with `*` or `?` are errors here, but not in robfig/cron.
+ * Parses one field of a schedule, as the standard parser of github.com/robfig/cron (v3) does. There is one difference: empty items of a
+ * list, and ranges that begin with `*` or `?`, are errors here.
  */
 
 /** Maximum length of a field. A list of all 60 minutes has 169 characters. */
@@ -14,9 +14,9 @@ export interface FieldRange {
 }
 
 export interface Field {
-  /** The values that the field selects, ascending. */
+  /** The selected values in ascending order. */
   readonly values: readonly number[]
-  /** True if the field, or an item of its list, is `*` or `?` without a step greater than 1. Such a field restricts nothing. */
+  /** True if the field, or an item of its list, is `*` or `?` without a step greater than 1. Such a field selects all values. */
   readonly isStar: boolean
 }
 

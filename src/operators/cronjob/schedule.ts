@@ -33,7 +33,7 @@ const macros: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ])
 
-/** Returns the fields of a schedule that are not `*`. Returns undefined for a text that does not have five fields. */
+/** Splits the text of a schedule, and returns the fields that are not `*`. Returns undefined for a text that does not have five fields. */
 export function fieldsOf(text: string): ScheduleFields | undefined {
   const values = split(text)
   if (values.length !== fieldNames.length) return undefined
@@ -53,7 +53,7 @@ export interface Schedule {
 }
 
 export interface ScheduleProblem {
-  /** The invalid field; undefined when the problem concerns the whole schedule. */
+  /** The invalid field. Undefined when the problem concerns the whole schedule. */
   readonly field?: FieldName
   readonly message: string
 }
@@ -73,16 +73,17 @@ export function parseSchedule(text: string): Schedule | readonly ScheduleProblem
   const problems = parsed.filter((field) => 'message' in field)
   if (problems.length > 0) return problems
   const [minute, hour, dayOfMonth, month, dayOfWeek] = parsed.filter((field) => 'values' in field)
-  // For a schedule such as `0 0 31 2 *`, croner would search for a very long time.
+  // If no month has the day, as in `0 0 31 2 *`, croner would search for a very long time.
   const hasDay = !dayOfWeek!.isStar || month!.values.some((one) => dayOfMonth!.values[0]! <= longestMonths[one - 1]!)
   if (!hasDay) return [{ message: 'never selects a time, because no month of it has that day' }]
-  // If both the day of the month and the day of the week are restricted, a time needs to match only one of them, as in cron.
+  // If both the day of the month and the day of the week are restricted, it is sufficient that a time matches one of them. This is the rule
+  // of cron.
   const domAndDow = dayOfMonth!.isStar || dayOfWeek!.isStar
   const pattern = [minute, hour, dayOfMonth, month, dayOfWeek].map((field) => field!.values.join(',')).join(' ')
   const cron = new Cron(pattern, { mode: '5-part', utcOffset: 0, domAndDow })
   return {
     next: (time) => cron.nextRun(new Date(time))!.getTime(),
-    // croner returns only earlier times. One millisecond is added, so that `time` itself is included.
+    // croner returns only times before the given one. One millisecond is added, so that `time` itself can be the result.
     latest: (time) => cron.previousRuns(1, new Date(time + 1))[0]?.getTime(),
   }
 }
@@ -94,7 +95,7 @@ function formProblem(text: string): string | undefined {
   return length === fieldNames.length ? undefined : `Expected exactly ${fieldNames.length} fields, found ${length}: ${text}`
 }
 
-/** Splits a schedule, or the schedule that a macro stands for, at white space. The schema of v2 refuses the same characters in a field. */
+/** Splits a schedule at white space. A macro is replaced by its schedule first. The schema of v2 refuses the same characters in a field. */
 function split(text: string): readonly string[] {
   return (macros.get(text) ?? text).split(/[ \t\n\f\r]+/).filter((value) => value !== '')
 }

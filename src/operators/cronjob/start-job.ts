@@ -8,13 +8,13 @@ import type { Trouble } from './status.ts'
 
 const refusals: ReadonlySet<number> = new Set([400, 403, 413, 422])
 
-/** Returns true for an error that every retry of the same request gets, until a user removes the cause. */
+/** Returns true for an error that occurs at every retry of the request until a user removes the cause. */
 export function isRefusal({ statusCode }: ApiError): boolean {
   return refusals.has(statusCode)
 }
 
 export interface StartedJob {
-  /** The started Job; empty if the Job has already ended. */
+  /** The started Job. The list is empty if the Job has already ended. */
   readonly active: readonly Job[]
   readonly trouble?: undefined
 }
@@ -43,7 +43,10 @@ export async function startJob(
   }
 }
 
-/** Handles an existing Job with the wanted name. The CronJob itself may own this Job: the cache may not contain it yet. */
+/**
+ * Handles an existing Job that has the name of the Job to start. The CronJob itself may control this Job, because the cache may not contain
+ * the Job yet.
+ */
 async function existingJob(
   object: DeepReadonly<CronJob>,
   key: NamespacedKey,

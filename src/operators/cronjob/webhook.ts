@@ -1,4 +1,4 @@
-/** Validates what the schemas of CronJob cannot express, in both versions. */
+/** Validates the rules of both versions of CronJob that the schemas cannot express. */
 import { defineWebhook, accessReviewRule, forbidden, invalid, jsonEqual, tooLong } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError } from 'proreus'
 import { scheduleAnnotation, textInV1 } from './conversion.ts'
@@ -14,10 +14,13 @@ const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 /** The labels that the API server sets in the Pod template of each Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
-/** The fields of a schedule that the schema of v2 accepts. In its patterns, as in RE2, white space is ASCII white space without `\v`. */
+/**
+ * Matches the fields of a schedule that the schema of v2 accepts. In the patterns of the schema, as in RE2, white space is ASCII white
+ * space without `\v`.
+ */
 const schemaField = /^[^\t\n\f\r ]+$/
 
-/** The metadata of an object that is being created may still lack fields. */
+/** The type of an object that is being created. Its metadata may still lack fields. */
 type Given<T extends { readonly metadata: object }> = DeepReadonly<Omit<T, 'metadata'> & { metadata: Partial<T['metadata']> }>
 type Warn = Pick<AdmissionContext, 'warn'>
 
@@ -37,7 +40,8 @@ function scheduleErrors(text: string): readonly FieldError[] {
 }
 
 function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
-  // The schema reports fields that are empty or contain white space. With such fields, the text would not have five fields.
+  // The schema reports fields that are empty or contain white space. They are not parsed here, because with such fields, the text would not
+  // have five fields.
   if (Object.values(schedule).some((field) => !schemaField.test(field))) return []
   const parsed = parseSchedule(text)
   if ('next' in parsed) return []
@@ -50,14 +54,14 @@ function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: stri
 
 /** Returns the errors of the schedule, and the errors of the fields that both versions have. */
 function validate({ metadata, spec }: Given<CronJob | CronJobV2>, { warn }: Warn, schedule: readonly FieldError[]): readonly FieldError[] {
-  // An object that is being deleted is not validated. Otherwise, if the rules have become stricter, the update that removes its finalizers
-  // could be denied.
+  // An object that is being deleted is not validated. If the rules have become stricter, the validation could otherwise deny the update
+  // that removes the finalizers.
   if (metadata.deletionTimestamp !== undefined) return []
   if (spec.startingDeadlineSeconds === 0) warn('spec.startingDeadlineSeconds: with 0, every Job is too late, and none is started')
   return [...nameErrors(metadata.name), ...schedule, ...templateErrors(spec.jobTemplate)]
 }
 
-/** @param name undefined in the mutating webhook if the API server generates the name: it does so before the validating webhooks. */
+/** @param name undefined in the mutating webhook if the API server generates the name, because it does so after the mutating webhooks. */
 function nameErrors(name: string | undefined): readonly FieldError[] {
   if (name === undefined) return []
   if (name.length > maxName) return [tooLong('metadata.name', maxName)]
@@ -99,7 +103,10 @@ export async function validateInCluster(
   return refusal.length > 0 || isSame ? refusal : checkJob(jobTemplate, context)
 }
 
-/** With `Exact`, the API server calls only the webhook of the version in the request, whose errors name fields of this version. */
+/**
+ * With `Exact`, the API server calls only the webhook of the version in the request. The errors of this webhook contain field paths of this
+ * version.
+ */
 const settings = { matchPolicy: 'Exact', rbac: [accessReviewRule], validateInCluster } as const
 
 export const webhooks = [

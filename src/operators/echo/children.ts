@@ -3,12 +3,12 @@ import { batch, cacheView, controllerReference, jsonHash, keyOf } from 'proreus'
 import type { DeepReadonly } from 'proreus'
 import type { Echo, ScheduledEcho } from './kind.ts'
 
-/** The annotation of a Job with the hash of the message that it prints. */
+/** The annotation of a Job with the hash of the message that the Job prints. */
 export const messageHash = 'mmontes.io/message-hash'
 /** The number of characters of `jsonHash`. */
 const hashLength = 32
 
-/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata
@@ -37,8 +37,8 @@ export function cronJobFor(owner: DeepReadonly<ScheduledEcho>) {
 }
 
 /**
- * Returns the spec of a Pod that prints the message. No shell parses the message. Kubernetes would expand `$(NAME)` and replace `$$` by `$`
- * in the command, so each `$` of the message is doubled.
+ * Returns the spec of a Pod that prints the message. No shell parses the message. In a command, Kubernetes expands `$(NAME)` and replaces
+ * `$$` by `$`, so each `$` of the message is doubled.
  */
 function podSpec(name: string, message: string) {
   const command = ['echo', message.replaceAll('$', '$$$$')]

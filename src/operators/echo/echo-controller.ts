@@ -17,7 +17,7 @@ import type { ConditionInput, DeepReadonly, ReconcileContext, Result } from 'pro
 import { jobFor, jobView, messageHash } from './children.ts'
 import { echo, type Echo } from './kind.ts'
 
-/** The retry interval in milliseconds when a Job cannot be created. A user must first remove the cause. */
+/** The retry interval in milliseconds when a Job cannot be created. A retry can only succeed after a user has removed the cause. */
 const refusedRetryMs = 30_000
 
 interface Outcome {
@@ -50,15 +50,15 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   const live = context.cache.get(jobView, keyOf(object))
   if (live === undefined) return hasEnded(object) ? undefined : createJob(object, context)
   if (!isControlledBy(live, object)) {
-    // The Job of the current message has ended and was deleted. The name is needed again only for the next message.
+    // The Job of the current message has ended and was deleted. A new Job is needed only for the next message.
     if (hasEnded(object)) return
     return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
   }
   const wanted = jobFor(object)
   const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
-  // If a Job of the current message is being deleted, it is replaced only if it had not ended.
+  // A Job of the current message that is being deleted is replaced only if it had not ended before.
   if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
-  // The new Job has the same name. It is created when the old Job is deleted: the deletion event triggers the next reconcile.
+  // The new Job has the same name, so it is created when the old Job has been deleted. The deletion event triggers this reconcile.
   const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
   await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
   if (live.metadata.deletionTimestamp !== undefined) return
@@ -77,8 +77,8 @@ async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, 
 }
 
 /**
- * Returns true if the status reports that the Job of the current message has ended. If this Job is deleted afterwards, by its TTL or by a
- * user, no Job is created for the same message.
+ * Returns true if the status reports that the Job of the current message has ended. If the TTL or a user deletes this Job afterwards, no
+ * Job is created for the same message.
  */
 function hasEnded({ metadata, status }: DeepReadonly<Echo>): boolean {
   return ['Complete', 'Failed'].some((type) => {
@@ -93,7 +93,7 @@ async function createJob(object: DeepReadonly<Echo>, context: ReconcileContext):
   try {
     created = await context.client.create(batch.job, job)
   } catch (error) {
-    // The cache does not contain the existing Job yet. The next reconcile finds the Job there.
+    // The cache does not contain the existing Job yet. The next reconcile finds this Job in the cache.
     if (isAlreadyExists(error)) return { requeue: true }
     if (!isForbidden(error) && !isInvalid(error)) throw error
     return refuse(object, { reason: 'JobRefused', message: error.message }, context)

@@ -14,7 +14,10 @@ import type { ConditionInput, DeepReadonly, ReconcileContext, Result } from 'pro
 import { cronJobFor } from './children.ts'
 import { scheduledEcho, type ScheduledEcho } from './kind.ts'
 
-/** The retry interval in milliseconds when a CronJob cannot be created or updated. A user must first remove the cause. */
+/**
+ * The retry interval in milliseconds when a CronJob cannot be created or updated. A retry can only succeed after a user has removed the
+ * cause.
+ */
 const refusedRetryMs = 30_000
 
 export const scheduledEchoController = defineController(scheduledEcho, {

@@ -1,4 +1,4 @@
-/** Validates what the schemas of Echo and ScheduledEcho cannot express. */
+/** Validates the rules of Echo and ScheduledEcho that the schemas cannot express. */
 import { batch, invalid, isApiError } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, Incoming } from 'proreus'
 import { cronJobFor } from './children.ts'
@@ -45,7 +45,7 @@ export async function validateSchedule(
   }
 }
 
-/** @param name undefined in the mutating webhook if the API server generates the name: it does so before the validating webhooks. */
+/** @param name undefined in the mutating webhook if the API server generates the name, because it does so after the mutating webhooks. */
 function nameErrors(name: string | undefined, most: number, child: string): readonly FieldError[] {
   if (name === undefined || (name.length <= most && label.test(name))) return []
   const rule = `a name must have at most ${most} characters: lower case letters, digits and '-', and must begin and end with a letter or digit`

@@ -17,10 +17,16 @@ import type { Memcached, MemcachedKind } from './kind.ts'
 import { podsOf, statusOf } from './status.ts'
 import type { Observed } from './status.ts'
 
-/** The retry interval in milliseconds when a Deployment cannot be created or updated. A user must first remove the cause. */
+/**
+ * The retry interval in milliseconds when a Deployment cannot be created or updated. A retry can only succeed after a user has removed the
+ * cause.
+ */
 const refusedRetryMs = 30_000
 
-/** The cache contains only ReplicaSets and Pods with the label of a Memcached, because a cluster may have many other Pods, of any size. */
+/**
+ * The cache contains only ReplicaSets and Pods with the label of a Memcached. A cluster may have many other ReplicaSets and Pods of any
+ * size.
+ */
 const labelled = { labels: { matchExpressions: [{ key: nameLabel, operator: 'Exists' }] } } as const
 const replicaSets = cacheView(apps.replicaSet, labelled)
 const pods = cacheView(core.pod, labelled)
@@ -35,14 +41,14 @@ export function memcachedController({ name, kind, image }: MemcachedControllerOp
   return defineController(kind, {
     name,
     owns: [apps.deployment],
-    // The Memcached does not own the ReplicaSets of its Deployment, nor their Pods. A label of both contains the name of the Memcached.
+    // The Memcached does not own the ReplicaSets and Pods of its Deployment. They have a label with the name of the Memcached.
     watches: [
       { type: replicaSets, map: ownerOf },
       { type: pods, map: ownerOf },
     ],
     rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch'] }],
     async reconcile(object: DeepReadonly<Memcached>, context: ReconcileContext): Promise<Result> {
-      // After the Memcached is deleted, the garbage collector deletes the Deployment and its Pods.
+      // When the Memcached is deleted, the garbage collector deletes the Deployment and its Pods.
       if (object.metadata.deletionTimestamp !== undefined) return
       const observed = await writeDeployment(object, image, context)
       await patchStatusIfChanged(context.client, kind, object, statusOf(object, observed, context.clock.now()))
@@ -85,7 +91,7 @@ async function writeDeployment(object: DeepReadonly<Memcached>, image: string, c
   return { deployment: live, pods: podsIn(context, live) }
 }
 
-/** Records a Warning unless the status already contains it: changes of Pods trigger reconciles, which must not repeat the Event. */
+/** Records a Warning unless the status already contains it. Changes of Pods trigger reconciles, and these must not repeat the Event. */
 function warnOnce(object: DeepReadonly<Memcached>, degraded: NonNullable<Observed['degraded']>, { events }: ReconcileContext): void {
   const known = findCondition(object.status?.conditions, 'Degraded')
   if (known?.status === 'True' && known.reason === degraded.reason && known.message === degraded.message) return

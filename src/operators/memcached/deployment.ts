@@ -3,7 +3,10 @@ import { controllerReference, keyOf } from 'proreus'
 import type { DeepReadonly } from 'proreus'
 import type { Memcached } from './kind.ts'
 
-/** The label with the name of the Memcached. Due to this label, no Deployment of a Memcached selects the Pods of another Memcached. */
+/**
+ * The label with the name of the Memcached. Because of this label, the Deployment of a Memcached never selects the Pods of another
+ * Memcached.
+ */
 export const nameLabel = 'memcached_cr'
 
 /** The default of the environment variable MEMCACHED_IMAGE. */

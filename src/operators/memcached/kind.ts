@@ -44,7 +44,7 @@ function memcachedKind(group: string) {
 }
 
 export const memcached = memcachedKind('cache.example.com')
-/** The same kind in the group of the second guide. */
+/** The same kind in the API group of the second guide. */
 export const memcachedOfLimingnihao = memcachedKind('cache.limingnihao.com')
 
 export type MemcachedKind = typeof memcached

@@ -13,7 +13,9 @@ export interface Observed {
   readonly degraded?: { readonly reason: string; readonly message: string }
 }
 
-/** The pattern of the reason of a condition. The API server refuses other reasons. The reason of a waiting container can be any text. */
+/**
+ * The pattern of the reason of a condition. The API server refuses other reasons, but the reason of a waiting container can be any text.
+ */
 const isReason = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/
 
 const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
@@ -37,7 +39,10 @@ export function statusOf(object: DeepReadonly<Memcached>, observed: Observed, no
   }
 }
 
-/** Returns the condition Available. It is True if the operator could write the Deployment, and at least `spec.size` Pods are available. */
+/**
+ * Returns the condition Available. It is True if the operator was able to write the Deployment, and at least `spec.size` Pods are
+ * available.
+ */
 function availability({ spec }: DeepReadonly<Memcached>, { deployment, pods, degraded }: Observed): Omit<ConditionInput, 'type'> {
   const available = deployment?.status?.availableReplicas ?? 0
   const message = `${available} of ${spec.size} Pods are available.`

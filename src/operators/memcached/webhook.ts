@@ -1,9 +1,9 @@
-/** Validates what the schema of Memcached cannot express. */
+/** Validates the rules of Memcached that the schema cannot express. */
 import { invalid } from 'proreus'
 import type { DeepReadonly, FieldError, Incoming } from 'proreus'
 import type { Memcached } from './kind.ts'
 
-/** The pattern of the name of a Memcached. The name becomes the value of a label, and the names of the Pods begin with the name. */
+/** The pattern of the name of a Memcached. The name becomes the value of a label, and the beginning of the names of the Pods. */
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 export function validateMemcached({ metadata: { name } }: DeepReadonly<Incoming<Memcached>>): readonly FieldError[] {

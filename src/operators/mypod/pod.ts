@@ -10,7 +10,7 @@ const creatorValue = 'mypod-controller'
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
 /**
  * The annotation that records the labels, annotations, tolerations, images and `activeDeadlineSeconds` that the operator has set. The
- * operator removes only recorded labels and annotations. All others belong to other clients.
+ * operator removes only recorded labels and annotations. All other labels and annotations belong to other clients.
  */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
@@ -66,18 +66,18 @@ function labelsFor({ spec: { podLabels = {} } }: DeepReadonly<MyPod>): Record<st
   return { ...podLabels, [creatorLabel]: creatorValue }
 }
 
-/** The action that brings the live Pod to its desired state. */
+/** The action that changes the live Pod to the desired one. */
 export type Change =
   | { readonly action: 'none' }
   | { readonly action: 'recreate'; readonly why: string }
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator last applied, not with the live
- * spec. Otherwise each reconcile would revert the fields that the API server and other webhooks set.
+ * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator has last applied. If it were
+ * compared with the live spec, each reconcile would revert the fields that the API server and other webhooks set.
  *
- * Labels and annotations that were changed by hand are restored. A Pod without the operator's annotations is not recreated: its annotations
- * are restored.
+ * Labels and annotations that another client has changed are restored. If the Pod lacks the operator's annotations, they are restored, and
+ * the Pod is not recreated.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
@@ -101,8 +101,8 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
 }
 
 /**
- * Returns a merge patch of the labels or annotations. The patch sets desired entries that are missing or different. It removes entries that
- * are no longer desired, but only if `before` contains their keys. `before` has the keys that the operator has set earlier.
+ * Returns a merge patch of the labels or annotations. The patch sets desired entries that are missing or different. It removes an entry
+ * that is no longer desired only if `before` contains its key. `before` has the keys that the operator has set earlier.
  */
 function fieldPatch(
   field: 'labels' | 'annotations',
@@ -143,8 +143,8 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
 }
 
 /**
- * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing, or has another form because a client has
- * changed it. The caller then removes no label or annotation, and does not patch the Pod spec.
+ * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing, or when a client has changed its form. The
+ * caller then removes no label or annotation, and does not patch the Pod spec.
  */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {

@@ -24,12 +24,12 @@ import { statusOf } from './status.ts'
 const retryMs = { NameConflict: 10_000, PodCreateFailed: 30_000 }
 
 /**
- * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay is over. For these Pods, the
- * status is written once instead of twice.
+ * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay has passed, and their status
+ * is written once instead of twice.
  */
 const startMs = 2_000
 
-/** Values of `status.reason` of failed Pods that were evicted, preempted or refused, or whose node was shut down or lost. */
+/** The values of `status.reason` for failed Pods that were evicted, preempted or refused, or whose node was shut down or lost. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {
@@ -40,7 +40,7 @@ interface Step {
 }
 
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
-  // For a MyPod that is being deleted, the garbage collector deletes the Pod, and no new Pod may be created.
+  // If a MyPod is being deleted, the garbage collector deletes the Pod. No new Pod may be created.
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
@@ -60,8 +60,8 @@ function startingMs({ pod, outcome }: Step, now: number): number {
 }
 
 /**
- * Returns true if the status reports Ready or Degraded. Such a status is wrong for a Pod that is starting. The new status is then written
- * without the delay `startMs`.
+ * Returns true if the status reports Ready or Degraded. Such a status is wrong while a Pod is starting. Therefore, the new status is then
+ * written without the delay `startMs`.
  */
 function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
   return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')
@@ -75,7 +75,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The cache was stale: a Pod with this name exists. It is read from the API server.
+    // The cache was stale, because a Pod with this name exists. The Pod is read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)
@@ -118,15 +118,15 @@ async function patchPod(
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The API server decides which fields of a Pod are mutable. When it rejects the patch, the Pod is recreated.
+    // The API server determines which fields of a Pod are mutable. If it rejects the patch, the Pod is recreated.
     if (isInvalid(error)) return deletePod(object, live, 'the API server refused to change it in place', context)
     throw error
   }
 }
 
 /**
- * Deletes the Pod with its normal grace period. The uid precondition protects another Pod of the same name. The deletion event triggers the
- * reconcile that creates the new Pod.
+ * Deletes the Pod with its normal grace period. The uid precondition protects another Pod of the same name. The event of the deletion
+ * triggers a reconcile, which creates the new Pod.
  */
 async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {

@@ -1,15 +1,15 @@
-/** Validates what the schema of MyPod cannot express. */
+/** Validates the rules of MyPod that the schema cannot express. */
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
 import { creatorLabel, podToCheck } from './pod.ts'
 
-/** Maximum length of a host name. A Pod name may be longer, but then the host name of the Pod is truncated. */
+/** Maximum length of a host name. If the name of a Pod is longer, its host name is truncated. */
 const hostNameLength = 63
 
 /**
  * Prefix of the generated names of Pods in dry-run requests. When the API server denies a dry-run request with 403, its message contains
- * the generated name. `checkPod` then adds a warning in which the name of the MyPod replaces the generated name.
+ * the generated name. `checkPod` then returns a warning with this message, in which the name of the MyPod replaces the generated name.
  */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
@@ -32,8 +32,8 @@ export function validateMyPod(
 }
 
 /**
- * Validates a MyPod with requests to the API server: whether the requester may create Pods, and whether the API server would accept the
- * Pod. An unchanged spec is not checked, because existing MyPods must stay updatable when the rules become stricter.
+ * Validates a MyPod with requests to the API server. The requester must be allowed to create Pods, and the API server must accept the Pod.
+ * An unchanged spec is not checked, because existing MyPods must stay updatable when the rules become stricter.
  */
 export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
@@ -71,7 +71,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
       case 400:
         return [invalid('spec.podSpec', 'object', error.message)]
       case 403:
-        // A quota or Pod Security denies the Pod now, and may allow it later. The MyPod is therefore allowed, and its status will contain
+        // A quota or Pod Security denies the Pod now, but may allow it later. Therefore, the MyPod is allowed, and its status will contain
         // the error.
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
@@ -84,7 +84,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** Converts a cause for a field of the Pod to a field error for the corresponding field of the MyPod. */
+/** Converts the cause for a field of the Pod to an error for the corresponding field of the MyPod. */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

@@ -6,7 +6,7 @@ import { taskLabels } from './labels.ts'
 import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
-/** The annotation with the hash of the occasion: the Xxx, its generation, the files and the node. Another occasion needs another Job. */
+/** The annotation with a hash of the Xxx, its generation, the files and the node. If one of these differs, another Job is needed. */
 export const occasionHash = 'test.inspur.com/clean-up'
 
 /** The time in seconds after which a clean-up fails. */
@@ -19,7 +19,7 @@ export function cleanUpName(jobName: string): string {
 }
 
 /**
- * Returns the Job that removes the files `names`. The Job has no owner: the Job must outlive the Xxx, so that users can see its result.
+ * Returns the Job that removes the files `names`. The Job has no owner, because it must outlive the Xxx, so that users can see its result.
  *
  * @param names valid file names, sorted
  */
@@ -52,7 +52,7 @@ export function cleanUpJob(
   }
 }
 
-/** Returns true when both Jobs remove the same files on the same occasion. */
+/** Returns true when both Jobs remove the same files of the same Xxx on the same node. */
 export function isSameOccasion(job: DeepReadonly<batch.Job>, wanted: ObjectInput<batch.Job>): boolean {
   return job.metadata.annotations?.[occasionHash] === wanted.metadata.annotations?.[occasionHash]
 }

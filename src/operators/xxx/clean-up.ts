@@ -16,7 +16,7 @@ export type CleanUp = { readonly state: 'running' | 'done' } | { readonly state:
 
 const running: CleanUp = { state: 'running' }
 
-/** Takes the next step to remove the files `names`. Resolves with the state `done` if a Job of the same occasion is complete. */
+/** Executes the next step of the removal of the files `names`. Resolves with the state `done` if a Job with the same hash is complete. */
 export async function cleanUp(work: Work, names: readonly string[]): Promise<CleanUp> {
   const { object, observed, options, context } = work
   const { cache, events } = context
@@ -29,7 +29,7 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
   for (const job of obsolete) await deleteJob(job, context)
   const live = cache.get(jobView, { namespace, name })
   if (live === undefined) {
-    // A Pod that still runs could write a file again.
+    // A Pod that is still running could write a file again.
     if (obsolete.length > 0 || observed.activePods.length > 0) return running
     const creation = await createJob(wanted, context)
     if (typeof creation !== 'string') return failed(work, creation)
@@ -54,7 +54,10 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
   return { state: 'done' }
 }
 
-/** Returns true if the Job belongs to another object. A clean-up Job of an Xxx that no longer exists does not, so it may be replaced. */
+/**
+ * Returns true if the Job belongs to another object. Returns false for a clean-up Job of an Xxx that no longer exists. Such a Job may be
+ * replaced.
+ */
 function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cache: CacheReader): boolean {
   const uid = xxxUidOf(job)
   if (uid === undefined || !isTask(job, 'clean-up')) return true

@@ -8,10 +8,10 @@ import { failureOf, writeReport } from './status.ts'
 import type { Reason, Report } from './status.ts'
 import { deleteJob, namespaceTerminating, retryMs, workOn } from './work.ts'
 
-/** The annotation with which the Xxx is deleted even if its files could not be removed. */
+/** The annotation that lets the Xxx be deleted even if its files could not be removed. */
 const forceAnnotation = 'test.inspur.com/force-delete'
 
-/** With this result, the finalizer is not removed yet, and `finalizeXxx` is called again. */
+/** While `finalizeXxx` returns this result, the finalizer is kept, and `finalizeXxx` is called again. */
 const wait: Result = { requeueAfterMs: retryMs }
 
 /** Stops the build, and then removes the files. When no result is returned, the framework removes the finalizer. */

@@ -29,8 +29,8 @@ export function xxxOperatorWith(options: XxxOptions): Operator {
       defineController(xxx, {
         owns: [jobView],
         watches: [
-          // `owns` covers only Jobs with an owner reference to an Xxx. Clean-up Jobs have no owner, and a Job of another object may have a
-          // name that an Xxx needs.
+          // `owns` covers only Jobs with an owner reference to an Xxx. Clean-up Jobs have no owner. A Job of another object may also
+          // matter, because it may have a name that an Xxx needs.
           {
             type: jobView,
             map: ({ metadata }, { cache }) => {

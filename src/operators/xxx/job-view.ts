@@ -4,10 +4,13 @@ import { binaryName, specHash } from './build-job.ts'
 import { occasionHash } from './clean-up-job.ts'
 import { jobLabels } from './labels.ts'
 
-/** Maximum length of a file name. A longer value of an annotation is cut after one more character, so that it is no valid file name. */
+/**
+ * Maximum length of a file name. If the value of an annotation is longer, one more character than this is kept. The result is therefore not
+ * a valid file name.
+ */
 const maxLength = 255
 
-/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels, annotations, ...rest } = metadata

@@ -3,9 +3,9 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * A URL with the scheme http, https, ssh or git, or `user@host:path`. Only visible ASCII characters are accepted. In `user@host:path`, no
- * part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`. A
- * rule of `spec.gitUrl` refuses the same after `user@`.
+ * The pattern of a URL with the scheme http, https, ssh or git, or of `user@host:path`. Only visible ASCII characters are accepted. In
+ * `user@host:path`, no part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`,
+ * and a rule of `spec.gitUrl` refuses a `-` after `user@`.
  */
 const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/][!-~]*)$`
 
@@ -13,8 +13,8 @@ const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_]
 const absolutePath = '^(/[A-Za-z0-9._-]+)+$'
 
 /**
- * The folders that cannot be the first element of `clonePath`. An empty volume is mounted at the first element, and would hide the programs
- * and libraries of the image, or the output folder `/opt`.
+ * The folders that must not be the first element of `clonePath`. An empty volume is mounted at the first element. In one of these folders,
+ * it would hide the programs and libraries of the image, or the output folder `/opt`.
  */
 const closedFolders = ['opt', 'etc', 'proc', 'sys', 'dev', 'bin', 'sbin', 'usr', 'lib', 'lib64']
 
@@ -71,7 +71,7 @@ export const xxx = defineKind({
           description: 'The name of the file that the command makes in the repository. It is copied to the output folder.',
         }),
         jobName: Type.String({
-          // The name of the clean-up Job ends with "-delete", and has at most 63 characters.
+          // The name of the clean-up Job is this name with the suffix "-delete", and may have at most 63 characters.
           maxLength: 56,
           pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
           description: 'The name of the Job that builds. The Job that removes the file is called JOBNAME-delete.',

@@ -4,7 +4,7 @@ import type { Xxx } from './kind.ts'
 
 export type Task = 'build' | 'clean-up'
 
-/** The label with the uid of the Xxx. An earlier Xxx may have had the same name, but never the same uid. */
+/** The label with the uid of the Xxx. The name would not be sufficient, because an earlier Xxx may have had the same name. */
 export const uidLabel = 'test.inspur.com/xxx-uid'
 const taskLabel = 'test.inspur.com/task'
 export const jobLabels = [uidLabel, taskLabel] as const

@@ -1,4 +1,4 @@
-/** Reads the Jobs and Pods of an Xxx from the cache, and derives which files its builds may have written. */
+/** Reads the Jobs and Pods of an Xxx from the cache, and determines the files that its builds may have written. */
 import { findCondition, isControlledBy, keyOf } from 'proreus'
 import type { batch, CacheReader, core, DeepReadonly } from 'proreus'
 import { binaryNameOf } from './build-job.ts'
@@ -42,7 +42,8 @@ export function observe(object: DeepReadonly<Xxx>, cache: CacheReader): Observed
     builds,
     cleanUps: labelled.filter((job) => isTask(job, 'clean-up') && !builds.includes(job) && endOf(job) === undefined),
     activePods: pods.filter(({ status }) => !hasEnded(status?.phase)),
-    // Another client can write any text into the status or an annotation. Only valid file names may become arguments of a command.
+    // Another client can write any text into the status or an annotation. Only valid file names are kept, because they become arguments of
+    // a command.
     binaryNames: [...binaryNames].filter(isBinaryName).sort(),
     node,
   }

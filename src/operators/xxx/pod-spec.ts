@@ -20,7 +20,7 @@ export function podSpec(
     restartPolicy: 'Never',
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // A longer grace period is useless: as process 1, the shell ignores SIGTERM, and the task has nothing to save.
+    // A longer grace period is useless. The shell is process 1 and ignores SIGTERM, and the task has no state that it could save.
     terminationGracePeriodSeconds: 5,
     nodeSelector: { ...nodeSelector },
     securityContext: { ...userOf(output), seccompProfile: { type: 'RuntimeDefault' } },
@@ -37,7 +37,7 @@ export function podSpec(
   }
 }
 
-/** Returns a node affinity for one node. Unlike with `nodeName`, the scheduler still checks that the Pod fits on the node. */
+/** Returns a node affinity for one node. In contrast to `nodeName`, the scheduler still checks that the Pod fits on the node. */
 export function onNode(node: string): Pick<core.PodSpec, 'affinity'> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } } }

@@ -1,4 +1,4 @@
-/** Brings the Jobs of an Xxx to the state that its spec describes. */
+/** Changes the Jobs of an Xxx until they are in the state that its spec describes. */
 import { findCondition, isControlledBy, keyOf } from 'proreus'
 import type { batch, DeepReadonly, ReconcileContext, Result } from 'proreus'
 import { buildJob, buildsSpec } from './build-job.ts'
@@ -52,7 +52,7 @@ async function replace({ object, context }: Work, outdated: readonly Job[]): Pro
 async function startBuild(work: Work): Promise<Result> {
   const { object, observed, options, context } = work
   const { spec, status } = object
-  // Files of earlier builds are removed after a build has succeeded. If an earlier build failed, its files may still exist.
+  // Files of earlier builds are removed only after a build has succeeded. If an earlier build failed, its files may still exist.
   const unwanted = observed.binaryNames.filter((name) => name !== spec.binaryName && name !== status?.builtBinaryName)
   if (unwanted.length > 0) return remove(work, unwanted, building('CleaningUp', `Removes ${unwanted.join(', ')}.`))
   for (const job of observed.cleanUps) await deleteJob(job, context)

@@ -1,4 +1,4 @@
-/** Applies defaults to an Xxx, and validates what its schema cannot express. */
+/** Applies defaults to an Xxx, and validates the rules that its schema cannot express. */
 import { batch, forbidden, invalid, jsonEqual } from 'proreus'
 import type { AdmissionContext, CacheReader, DeepReadonly, FieldError, Incoming, ReviewContext } from 'proreus'
 import { cleanUpName } from './clean-up-job.ts'
@@ -30,7 +30,9 @@ function trimmed<T extends object>(spec: T): T {
   ) as T
 }
 
-/** Returns the validation that needs the cluster. An unchanged spec is not validated: changes of the metadata must stay possible. */
+/**
+ * Returns the validation that needs the cluster. An unchanged spec is not validated, because changes of the metadata must stay possible.
+ */
 export function validatorOf({ output }: XxxOptions) {
   return async (object: Stored, old: Stored | undefined, context: AdmissionContext): Promise<readonly FieldError[]> => {
     if (old !== undefined && jsonEqual(object.spec, old.spec)) return []
@@ -73,7 +75,7 @@ function binaryErrors(object: Stored, output: Output, cache: CacheReader): Field
   return [invalid('spec.binaryName', binaryName, `the Xxx "${name}" in the namespace "${namespace}" writes this file`)]
 }
 
-/** Returns the namespaces whose Xxxes write to the same folder as `object`. With `emptyDir`, each Pod has a folder of its own. */
+/** Returns the namespaces whose Xxxes write to the same folder as `object`. With `emptyDir`, each Pod has a separate folder. */
 function namespacesOfOutput({ metadata: { namespace } }: Stored, output: Output): readonly string[] {
   switch (output.kind) {
     case 'emptyDir':

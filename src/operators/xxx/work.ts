@@ -16,8 +16,8 @@ export interface Work {
 }
 
 /**
- * Observes an Xxx, and writes the names of the files that may exist to its status. The status is written before any Job is deleted, because
- * until then the name of a file may be stored only in the annotation of a Job.
+ * Reads the state of an Xxx, and writes the names of the files that may exist into its status. The status must be written before any Job is
+ * deleted, because the annotation of the Job may be the only place with the name of a file.
  */
 export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Work> {
   const observed = observe(found, context.cache)
@@ -40,14 +40,17 @@ export function outputProblem(output: Output, namespace: string): string | undef
 }
 
 /**
- * Returns the node on which the next Job must run; undefined if the Job may run on any node. If the output is a folder of the node, builds
- * and clean-ups run on the node of the latest build while files exist there.
+ * Returns the node on which the next Job must run; undefined if the Job may run on any node. If the output is a folder of the node, and
+ * files exist there, builds and clean-ups run on the node of the latest build.
  */
 export function boundNode({ observed, options }: Work): string | undefined {
   return options.output.kind === 'hostPath' && observed.binaryNames.length > 0 ? observed.node : undefined
 }
 
-/** The result of the creation of a Job. With `exists`, the cache does not contain the existing Job yet. Its event triggers a reconcile. */
+/**
+ * The result of the creation of a Job. `exists` means that the API server has a Job with this name that the cache does not contain yet. The
+ * event of that Job triggers a reconcile.
+ */
 export type Creation = 'created' | 'exists' | Reason
 
 /** Creates a Job. Resolves to the reason when the API server refuses the Job. */
@@ -70,7 +73,7 @@ export async function deleteJob(job: DeepReadonly<batch.Job>, { client }: Reconc
   try {
     await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Foreground', preconditions: { uid } })
   } catch (error) {
-    // The Job is already deleted, or another Job has its name now.
+    // The Job is already deleted, or another Job has the name.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }

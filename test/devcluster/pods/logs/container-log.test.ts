@@ -14,7 +14,7 @@ const never = new AbortController().signal
 const all = { follow: false, timestamps: false }
 const mebibyte = 1024 * 1024
 
-/** Runs a real program, and captures its output. Resolves with the peak of the resident memory of the test process, in bytes. */
+/** Runs a real program, and captures its output. Resolves with the maximum of the resident memory of the test process, in bytes. */
 async function captured(log: ContainerLog, script: string): Promise<number> {
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'pipe'] })
   let peak = 0

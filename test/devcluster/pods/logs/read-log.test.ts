@@ -31,7 +31,7 @@ class World {
     this.captured = this.log.capture(this.stdout, this.stderr)
   }
 
-  /** Writes output of the container, and waits until the log contains this output. */
+  /** Writes output of the container. Waits until the log contains this output. */
   async write(output: string, stream: 'stdout' | 'stderr' = 'stdout'): Promise<void> {
     const { version } = this.log.state
     this[stream].write(output)
@@ -179,7 +179,8 @@ t.test('a follower that is behind reads the rest of a file that has been removed
     Array.from({ length: count }, (_, index) => `${from + index} ${'x'.repeat(90)}\n`).join('')
   for (let from = 0; from < 2500; from += 100) await world.write(lines(from, 100))
   const stream = readLog(world.log, { ...all, follow: true }, never)
-  // The rest of the first file is larger than the part that the stream reads ahead. The stream must therefore read this file again later.
+  // The rest of the first file is larger than the part that the stream has read in advance. Therefore, the stream must read this file again
+  // later.
   const [first] = (await once(stream, 'data')) as [Buffer]
   stream.pause()
   for (let from = 2500; world.log.state.first < 3; from += 100) await world.write(lines(from, 100))
@@ -222,7 +223,7 @@ function openFiles(): string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${name}`)]
     } catch {
-      // This is the descriptor with which the folder was read. It has been closed since.
+      // This descriptor was used to read the folder, and has been closed since then.
       return []
     }
   })

@@ -1,4 +1,4 @@
-/** Tests of the connector, whose process connects to ports of a network. In these tests, the network is that of this machine. */
+/** Tests of the connector. Its process connects to ports of a network, which is the network of this machine in these tests. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

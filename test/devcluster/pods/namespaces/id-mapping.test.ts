@@ -1,4 +1,4 @@
-/** Tests of the ids in the user namespace of the cluster. */
+/** Tests of the mapping of ids in the user namespace of the cluster. */
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'

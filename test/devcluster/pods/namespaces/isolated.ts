@@ -1,6 +1,6 @@
 /**
- * Runs the cases in PID, mount and network namespaces of their own, so that the cases can count processes, mounts and links. For
- * subordinate ids, an overlay on /etc adds the user and the ids of this user. Nothing of this machine is changed.
+ * Runs the cases in separate PID, mount and network namespaces, so that the cases can count processes, mounts and links. For subordinate
+ * ids, an overlay on /etc adds the user and the ids of this user. Nothing of this machine is changed.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -13,8 +13,8 @@ const uid = 61234
 
 /**
  * Arguments: the folder for temporary files, the kind of ids, `yes` if the script runs in a user namespace, and the command. With a single
- * id, /etc/hosts is a mount, as in a container on this machine. The shell is PID 1: it runs the command as a child, and waits for orphans.
- * NODE_OPTIONS is unset because the options of tap would make Node.js write files to the folder of the user who runs the tests.
+ * id, /etc/hosts is a mount, as in a container on this machine. The shell is PID 1, runs the command as a child, and waits for orphans.
+ * NODE_OPTIONS is unset, because tap's options would make Node.js write files to the folder of the user who runs the tests.
  */
 const prepare = `
 set -e

@@ -1,4 +1,4 @@
-/** Tests of programs that cannot be started because Proreus has too many open files. Node.js then returns a process without streams. */
+/** Tests of programs that cannot be started, because Proreus has too many open files. Node.js then returns a process without streams. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { until } from '../../../../src/testing/until.ts'
 
 const limit = 128
 
-/** Runs `work` while at most `free` more files can be opened. */
+/** Runs `work` while this process can open at most `free` more files. */
 async function withFreeFiles<T>(free: number, work: () => Promise<T>): Promise<T> {
   const opened: number[] = []
   try {

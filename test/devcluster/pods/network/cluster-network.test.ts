@@ -67,7 +67,7 @@ t.test('the agent is started again when it ends, with all Services and Pods', ne
   network.setPod('10.244.0.5', { node: 'node-1' })
   network.setService(service('web', { clusterIP: '10.96.7.7', ports: [{ port: 80 }] }))
   network.setEndpointSlice(slice('web', [{ port: 80 }], [endpoint('10.244.0.5')]))
-  // The endpoint of the Service `far` is on another node than the client. The client reaches this endpoint only if the agent does not know
+  // The endpoint of the Service `far` is not on the node of the client. The client can reach this endpoint only if the agent does not know
   // that the client is a Pod.
   network.setService(service('far', { clusterIP: '10.96.7.8', internalTrafficPolicy: 'Local', ports: [{ port: 80 }] }))
   network.setEndpointSlice(slice('far', [{ port: 80 }], [endpoint('10.244.0.5', { nodeName: 'node-2' })]))
@@ -109,7 +109,7 @@ function childrenOf(pid: number): number[] {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-/** Returns the command line of a process. Returns an empty text if the process has ended, also if it is still a zombie. */
+/** Returns the command line of a process. Returns an empty text if the process has ended, even if it is still a zombie. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')

@@ -119,7 +119,7 @@ t.test('hostile messages get an error or nothing, and the server goes on', needs
   t.strictSame([answer.id, answer.flag_qr], [7, true])
 })
 
-/** Starts a name server that knows some names of `example.com`. Returns its address and port. */
+/** Starts a name server for some names of `example.com`. Returns its address and port. */
 async function fakeNameServer(t: { teardown(end: () => void): void }): Promise<string> {
   const socket = createSocket('udp4')
   t.teardown(() => socket.close())

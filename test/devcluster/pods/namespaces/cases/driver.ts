@@ -32,7 +32,7 @@ export async function world(t: Test, options: NamespacesOptions = {}): Promise<W
   }
 }
 
-/** Starts a container whose root file system is that of the machine. */
+/** Starts a container that has the root file system of the machine. */
 export function start(pod: PodSandbox, command: readonly string[], options: Partial<ContainerOptions> = {}): Promise<ContainerProcess> {
   return pod.start({ command, environment, isRootReadOnly: false, mounts: [], tty: false, stdin: false, ...options })
 }

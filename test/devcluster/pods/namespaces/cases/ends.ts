@@ -1,5 +1,5 @@
 /**
- * Cases of the end of containers, Pods and the driver: nothing is left, whatever the processes of the containers have done, and even when
+ * Cases of the end of containers, Pods and the driver. Nothing may be left, whatever the processes of the containers have done, even when
  * Proreus is killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -13,7 +13,7 @@ import type { NamespacesDriver } from '../../../../../src/devcluster/pods/namesp
 import { until } from '../../../../../src/testing/until.ts'
 import { shell, start, traces, world } from './driver.ts'
 
-/** A script whose processes try not to be ended: they are forked twice, start sessions of their own, and ignore signals. */
+/** A script whose processes are hard to end. They are forked twice, start separate sessions, and ignore signals. */
 const stubborn = `
 trap '' TERM HUP INT
 (setsid sleep 1000 &)
@@ -21,7 +21,7 @@ trap '' TERM HUP INT
 echo ready
 sleep 1000`
 
-/** Waits until the traces on the machine equal `before`. Processes and networks disappear a moment after they have ended. */
+/** Waits until the traces on the machine equal `before`. Processes and networks may remain visible for a moment after they have ended. */
 async function isAsBefore(t: Test, before: ReturnType<typeof traces>): Promise<void> {
   await until('nothing is left', () => JSON.stringify(traces()) === JSON.stringify(before), 10_000).catch(() => undefined)
   t.strictSame(traces(), before)
@@ -130,7 +130,7 @@ t.test('containers and their further processes are killed while Proreus can star
   })
 })
 
-/** Runs `work` while this process can open no file. */
+/** Runs `work` while this process cannot open any file. */
 async function withoutFiles(work: () => Promise<void>): Promise<void> {
   const opened: number[] = []
   spawnSync('prlimit', [`--pid=${process.pid}`, '--nofile=256:'], { stdio: 'inherit' })

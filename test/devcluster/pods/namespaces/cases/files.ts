@@ -140,8 +140,8 @@ t.test('/proc, /dev and /sys', async (t) => {
 })
 
 /**
- * Creates an image that contains a shell and no other program. In the image, /bin is a link with an absolute path, which leads to a folder
- * of the machine unless it is resolved in the root of the image.
+ * Creates an image that contains a shell and no other program. In the image, /bin is a link with an absolute path. If the path is not
+ * resolved in the root of the image, the link leads to a folder of the machine.
  */
 function makeImage(): string {
   const image = temporaryFolder()

@@ -1,4 +1,4 @@
-/** A program that runs containers until it is killed. The processes of each container ignore signals, and start sessions of their own. */
+/** A program that runs containers until it is killed. The processes of each container ignore signals, and start separate sessions. */
 import { once } from 'node:events'
 import { createNamespacesDriver } from '../../../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 import { environment } from './driver.ts'

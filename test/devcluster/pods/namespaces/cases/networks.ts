@@ -8,7 +8,7 @@ import type { ContainerProcess, PodSandbox } from '../../../../../src/devcluster
 import { environment, outcome, run, start, world } from './driver.ts'
 import { nodeProgram } from '../../../../support/pods/node-program.ts'
 
-/** Starts a server that answers with a text as soon as a client connects. */
+/** Starts a server that sends a text as soon as a client connects. */
 async function serve(pod: PodSandbox, answer: string, port: number, host = '0.0.0.0'): Promise<ContainerProcess> {
   const program = `require('node:net').createServer((socket) => socket.end(${JSON.stringify(answer)})).listen(${port}, '${host}', () => console.log('listening'))`
   const user = { uid: 999, gid: 999, supplementalGroups: [] }

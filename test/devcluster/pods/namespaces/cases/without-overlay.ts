@@ -1,4 +1,4 @@
-/** Cases of a machine that permits no overlay mounts: containers see the folders of the machine read-only. */
+/** Cases of a machine that permits no overlay mounts. Containers then have read-only views of the folders of the machine. */
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tests of the names in `cluster.local`. The expected answers are those of CoreDNS' plugin `kubernetes`. */
+/** Tests of the names in `cluster.local`. The expected responses are those of CoreDNS' plugin `kubernetes`. */
 import type { RecordType } from 'dns-packet'
 import t from 'tap'
 import { defaultAddresses } from '../../../../../src/devcluster/pods/network/addresses.ts'

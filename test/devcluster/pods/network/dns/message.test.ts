@@ -27,7 +27,10 @@ function query(packet: Packet): DnsQuery {
   return found
 }
 
-/** Returns the code of the response that refuses a message, `no response` if there is none, and undefined if the message is a query. */
+/**
+ * Returns the response code with which a message is refused, or `no response` if there is no response. Returns undefined if the message is
+ * a query.
+ */
 function refusedWith(message: Buffer): string | undefined {
   const found = decodeQuery(message)
   if (found === undefined) return 'no response'

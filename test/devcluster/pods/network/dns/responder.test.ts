@@ -1,4 +1,4 @@
-/** Tests of aliases, whose answers can consist of records from several zones. */
+/** Tests of aliases. A response for an alias can consist of records from several zones. */
 import type { Answer } from 'dns-packet'
 import t from 'tap'
 import type { ZoneAnswer } from '../../../../../src/devcluster/pods/network/dns/answer.ts'
