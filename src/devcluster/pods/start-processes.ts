@@ -34,7 +34,7 @@ export interface ProcessPodsOptions {
 }
 
 export interface StartProcessesOptions extends ProcessPodsOptions {
-  /** True when the files of volumes and logs stay for the next start. Otherwise, `close` removes them. */
+  /** True when the files of volumes and logs are kept for the next start. Otherwise, `close` removes them. */
   readonly keepFiles: boolean
   readonly client: Client
   /** Serves a connection from a Pod to the API server. */
@@ -46,7 +46,7 @@ export interface StartProcessesOptions extends ProcessPodsOptions {
 
 /** The mode in which Pods run as processes. */
 export interface ProcessPods {
-  /** In the mode `namespaces`, Pods have networks and file systems of their own. In the mode `plain`, Pods use those of this machine. */
+  /** In the mode `namespaces`, each Pod has a separate network and file system. In the mode `plain`, Pods use those of this machine. */
   readonly mode: 'namespaces' | 'plain'
   /** The reason why the mode is `plain`. Undefined in the mode `namespaces`. */
   readonly plainBecause: string | undefined
@@ -57,7 +57,10 @@ export interface Processes extends ProcessPods {
   readonly access: ContainerAccess
   /** The controllers that remove the files of deleted Pods and PersistentVolumes, and that keep the network up to date. */
   readonly controllers: readonly ControllerDefinition[]
-  /** Ends all processes of Pods. Removes their files unless `keepFiles` is true. Resolves when nothing is left. */
+  /**
+   * Ends all processes of Pods. Removes their files unless `keepFiles` is true. Resolves when all processes have ended and all these files
+   * are removed.
+   */
   close(): Promise<void>
 }
 
@@ -116,8 +119,8 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
     ],
     async close() {
       await runtime.close()
-      // Files that belong to subordinate ids can be removed only while the namespaces exist. The rest is removed after the driver has been
-      // closed.
+      // Files that belong to subordinate ids can be removed only while the namespaces exist. The other files are removed after the driver
+      // has been closed.
       if (!keepFiles) await rights.removeFolder?.(stateFolder).catch(onProblem)
       await closeDriver()
       if (!keepFiles) await removeFolder(stateFolder).catch(onProblem)
@@ -150,8 +153,8 @@ async function startNetwork(
 }
 
 /**
- * Returns functions that change files as root of the user namespace. Returns no functions if there are no subordinate ids. This process
- * then has the rights to change the files itself.
+ * Returns functions that change files as root of the user namespace. If there are no subordinate ids, returns no functions, because this
+ * process then has the permissions to change the files.
  */
 function rightsOf(driver: PodDriver): Pick<PodContext, 'changeOwnership' | 'setGroup' | 'removeFolder'> {
   if (driver.mode !== 'namespaces' || (driver as NamespacesDriver).ids !== 'subordinate') return {}

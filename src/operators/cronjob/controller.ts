@@ -11,7 +11,9 @@ import { isRefusal, startJob } from './start-job.ts'
 import { activity, isKnown, statusOf } from './status.ts'
 import type { Trouble } from './status.ts'
 
-/** The retry interval in milliseconds after the API server refused a request. A user must first remove the cause of the refusal. */
+/**
+ * The retry interval in milliseconds after the API server refused a request. A retry can only succeed after a user has removed the cause.
+ */
 const refusedRetryMs = 30_000
 
 export const controller = defineController(cronJob, {
@@ -25,7 +27,7 @@ export const controller = defineController(cronJob, {
   reconcile: reconcileCronJob,
 })
 
-/** The result of a reconcile for the scheduled time that is due. */
+/** The result of a reconcile for the latest scheduled time. */
 interface Outcome {
   readonly active: readonly Job[]
   readonly lastTime: number
@@ -38,12 +40,12 @@ interface Outcome {
 export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: ReconcileContext): Promise<Result> {
   const { cache, client, clock } = context
   const { metadata, spec } = object
-  // After the CronJob is deleted, the garbage collector deletes its Jobs.
+  // When the CronJob is deleted, the garbage collector deletes its Jobs.
   if (metadata.deletionTimestamp !== undefined) return
   const all = cache.list(jobView, { namespace: metadata.namespace, index: [jobsByOwner, metadata.uid] })
   const jobs = classify(all, object)
-  // The time is read from the Jobs and from the status, because the newest Job may be deleted already, and because the operator may have
-  // ended after it created a Job and before it wrote the status.
+  // The time is read from the Jobs and from the status. The Jobs are not sufficient, because the newest Job may already be deleted. The
+  // status is not sufficient, because the operator may have ended after it created a Job and before it wrote the status.
   const lastTime = Math.max(newestTime(all, context), Date.parse(object.status?.lastScheduleTime ?? '') || 0)
   const schedule = parseSchedule(spec.schedule)
   const outcome: Outcome =
@@ -52,7 +54,7 @@ export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: R
   report(object, outcome, context)
   const observed = { active, ended: jobs.kept, lastTime: outcome.lastTime, trouble, waiting }
   await patchStatusIfChanged(client, cronJob, object, statusOf(object, observed, clock.now()))
-  // The status is written before the Jobs are deleted: until then, the scheduled time may be stored only in the annotations of these Jobs.
+  // The status is written before the Jobs are deleted, because the annotations of these Jobs may be the only place with the scheduled time.
   const isClean = await deleteSurplus(object, jobs.surplus, context)
   if (again === 'soon') return { requeue: true }
   const at = Math.min(again ?? Infinity, isClean ? Infinity : clock.now() + refusedRetryMs)
@@ -111,7 +113,10 @@ const eventReasons: Readonly<Record<Trouble['reason'], string>> = {
   NameConflict: 'NameConflict',
 }
 
-/** Records Events for a problem or a waiting Job, unless the stored status already contains it. Later reconciles thus repeat no Event. */
+/**
+ * Records Events for a problem or a waiting Job, unless the stored status already contains it. Therefore, later reconciles do not repeat
+ * the Event.
+ */
 function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { events }: ReconcileContext): void {
   if (trouble !== undefined && !isKnown(object, 'Degraded', trouble)) {
     events.event(object, 'Warning', eventReasons[trouble.reason], trouble.message)
@@ -121,7 +126,9 @@ function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { 
   if (!isKnown(object, 'Progressing', { reason, message })) events.event(object, 'Normal', 'JobAlreadyActive', message)
 }
 
-/** Deletes Jobs. Resolves with false if a Job could not be deleted. An error is not thrown: the back-off would delay the next Job. */
+/**
+ * Deletes Jobs. Resolves with false if a Job could not be deleted. The error is not thrown, because the back-off would delay the next Job.
+ */
 async function deleteSurplus(object: DeepReadonly<CronJob>, surplus: readonly Job[], context: ReconcileContext): Promise<boolean> {
   let isClean = true
   for (const job of surplus) {

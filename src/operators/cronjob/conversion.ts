@@ -4,7 +4,9 @@ import { cronJob } from './kind.ts'
 import { fieldsOf, maxScheduleLength, textOf } from './schedule.ts'
 import type { ScheduleFields } from './schedule.ts'
 
-/** The annotation of an object in v2 that contains the schedule of v1 if the fields of v2 cannot express it exactly, such as `@hourly`. */
+/**
+ * The annotation of a v2 object with its v1 schedule. It is set if the fields of v2 cannot express the schedule exactly, as with `@hourly`.
+ */
 export const scheduleAnnotation = 'batch.tutorial.kubebuilder.io/v1-schedule'
 
 export const conversion = defineConversion(cronJob, {
@@ -15,7 +17,7 @@ export const conversion = defineConversion(cronJob, {
       toHub: (object) => ({ spec: { ...object.spec, schedule: textInV1(object) }, ...withKept(object, undefined) }),
       fromHub(object) {
         const text = object.spec.schedule
-        // If the text does not have five fields, it was stored without the webhook. An error would make every list request for v2 fail.
+        // A text without five fields was stored while the webhook was not called. An error here would make every list request for v2 fail.
         const schedule = fieldsOf(text) ?? {}
         return { spec: { ...object.spec, schedule }, ...withKept(object, textOf(schedule) === text ? undefined : text) }
       },
@@ -23,7 +25,10 @@ export const conversion = defineConversion(cronJob, {
   },
 })
 
-/** The metadata may be absent: for server-side apply, the API server also converts objects with only the fields of one field manager. */
+/**
+ * The metadata may be absent. For server-side apply, the API server also converts objects that contain only the fields of one field
+ * manager.
+ */
 interface Annotated {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }
 }
@@ -31,14 +36,20 @@ interface Scheduled extends Annotated {
   readonly spec: { readonly schedule: ScheduleFields }
 }
 
-/** Returns the v1 schedule of a v2 CronJob: the text in the annotation, or the fields as text if they have changed since the conversion. */
+/**
+ * Returns the v1 schedule of a v2 CronJob. This is the text in the annotation. If the fields have changed since the conversion, it is the
+ * text of the fields.
+ */
 export function textInV1({ metadata, spec }: Scheduled): string {
   const text = textOf(spec.schedule)
   const kept = metadata?.annotations?.[scheduleAnnotation]
   return kept !== undefined && kept.length <= maxScheduleLength && jsonEqual(fieldsOf(kept) ?? {}, fieldsOf(text)) ? kept : text
 }
 
-/** Returns the metadata with `text` as the annotation, or without the annotation. If nothing changes, returns an empty object. */
+/**
+ * Returns the metadata with `text` in the annotation. If `text` is undefined, returns the metadata without the annotation. If nothing
+ * changes, returns an empty object.
+ */
 function withKept({ metadata }: Annotated, text: string | undefined) {
   const { [scheduleAnnotation]: before, ...others } = metadata?.annotations ?? {}
   if (before === text) return {}

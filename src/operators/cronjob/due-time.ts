@@ -1,9 +1,9 @@
-/** Decides whether a Job of a CronJob is due. */
+/** Determines whether a Job of a CronJob is due. */
 import type { DeepReadonly } from 'proreus'
 import type { CronJob } from './kind.ts'
 import type { Schedule } from './schedule.ts'
 
-/** If more scheduled times than this number were missed, an Event reports it. The CronJob controller of Kubernetes has the same limit. */
+/** If more scheduled times than this number were missed, an Event reports this. The CronJob controller of Kubernetes has the same limit. */
 export const fewMissed = 100
 
 export interface DueTime {
@@ -16,7 +16,10 @@ export interface DueTime {
   readonly action: 'run' | 'wait' | 'late'
   /** The deadline for the start of the Job, in milliseconds since 1970; Infinity if the CronJob has no `startingDeadlineSeconds`. */
   readonly deadline: number
-  /** True if more than `fewMissed` scheduled times have passed since the newest Job, without those whose deadline has passed. */
+  /**
+   * True if more than `fewMissed` scheduled times have passed since the newest Job. Scheduled times whose deadline has passed are not
+   * counted.
+   */
   readonly isManyMissed: boolean
 }
 

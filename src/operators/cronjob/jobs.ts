@@ -10,7 +10,7 @@ export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
 /** Maximum length of the annotation `scheduledAt` in the cache. A longer text cannot be a time. */
 const maxTimeLength = 64
 
-/** The cache has only the fields that the operator reads: other clients may create Jobs of any size. */
+/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata
@@ -25,9 +25,9 @@ export const jobsByOwner = defineCacheIndex(jobView, 'owner', (job) => controlle
 
 export interface Jobs {
   readonly active: readonly Job[]
-  /** The ended Jobs that the history limits keep, the newest last. */
+  /** The ended Jobs that the history limits keep. The newest one is last. */
   readonly kept: readonly Job[]
-  /** The ended Jobs to delete. */
+  /** The ended Jobs that must be deleted. */
   readonly surplus: readonly Job[]
 }
 
@@ -58,7 +58,7 @@ export function newestTime(jobs: readonly Job[], { clock, logger }: Pick<Reconci
   let newest = 0
   for (const job of jobs) {
     const time = scheduledTime(job)
-    // If a time in the future counted, a client that may change Jobs could stop the CronJob with a date in the far future.
+    // Times in the future are skipped. Otherwise, a client that may change Jobs could stop the CronJob with a date in the far future.
     if (time <= clock.now()) newest = Math.max(newest, time)
     else logger.debug({ job: job.metadata.name }, `the annotation ${scheduledAt} of a Job is no time of the past`)
   }
@@ -70,7 +70,9 @@ export function scheduledTime({ metadata }: Job): number {
   return Date.parse(metadata.annotations?.[scheduledAt] ?? '')
 }
 
-/** Returns the Job for a scheduled time. The name of the Job contains the time, so that the API server refuses a second Job for it. */
+/**
+ * Returns the Job for a scheduled time. The name of the Job contains the time, so the API server refuses a second Job for the same time.
+ */
 export function jobFor(owner: DeepReadonly<CronJob>, time: number) {
   const { jobTemplate } = owner.spec
   const { labels = {}, annotations = {} } = jobTemplate.metadata ?? {}
@@ -92,7 +94,7 @@ export async function deleteJob(job: Job, owner: DeepReadonly<CronJob>, { client
     // Without a propagation policy, the API server does not delete the Pods of a deleted Job.
     await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Background', preconditions })
   } catch (error) {
-    // A conflict means that the Job with this uid is deleted and another Job has its name.
+    // A conflict means that the Job with this uid is deleted, and another Job has the same name.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }

@@ -23,7 +23,7 @@ export class ProcessContainer implements ContainerTask {
     this.host = host
   }
 
-  /** Resolves when the latest run has ended and the container writes no more files. */
+  /** Resolves when the latest run has ended. The container then writes no more files. */
   async finish(): Promise<void> {
     await Promise.allSettled([this.logs, this.run?.finished])
   }
@@ -36,7 +36,10 @@ export class ProcessContainer implements ContainerTask {
     return this.#imageProblem === undefined
   }
 
-  /** Pulls nothing. The operation fails when `Images.problemOf` finds a problem, for example that the program does not exist. */
+  /**
+   * Checks the image, but pulls nothing. The operation fails when `Images.problemOf` finds a problem, for example that the program does not
+   * exist.
+   */
   pull(at: number): Operation {
     const problem = this.#imageProblem
     return { endsAt: at, error: problem === undefined ? undefined : { reason: 'ErrImagePull', message: problem } }
@@ -47,7 +50,7 @@ export class ProcessContainer implements ContainerTask {
     return this.run
   }
 
-  /** Returns undefined, because the processes end together with the embedded cluster, and no run can be continued. */
+  /** Returns undefined, because no run can be continued: the processes end together with the embedded cluster. */
   resume(): undefined {
     return undefined
   }

@@ -84,7 +84,10 @@ export class ProcessPod implements PodRuntime {
     this.#sandbox = this.#prepare()
   }
 
-  /** In the mode `plain`, returns true for the volume with the token: a process then has no file system of its own for the token. */
+  /**
+   * Returns true for the volume with the token in the mode `plain`. In this mode, all processes share one file system, so each Pod cannot
+   * have its own token at the same path.
+   */
   #omits(volume: string): boolean {
     return this.context.driver.mode === 'plain' && volume.startsWith(tokenVolumePrefix)
   }
@@ -99,17 +102,17 @@ export class ProcessPod implements PodRuntime {
   }
 
   /**
-   * The host name in the kernel. A Pod with the network of its node has the name of the node (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
-   * generatePodSandboxConfig).
+   * The host name in the kernel. If a Pod has the network of its node, this is the name of the node
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: generatePodSandboxConfig).
    *
-   * @throws {Error} with the words of the kubelet for an invalid name.
+   * @throws {Error} with the message of the kubelet for an invalid name.
    */
   get hostname(): string {
     const { dns, node } = this.context
     return this.isOnHost ? node.hostname : podHostName(this.pod, dns.clusterDomain).nodename
   }
 
-  /** The addresses and resources that variables of containers can show. */
+  /** The addresses and resources to which the environment variables of containers can refer. */
   get place(): PodPlace {
     const { podIP, allocatable } = this.#options
     return { hostIPs: [this.pod.status?.hostIP ?? podIP], podIPs: [podIP], allocatable }
@@ -131,7 +134,10 @@ export class ProcessPod implements PodRuntime {
     this.#events.push(event)
   }
 
-  /** Records an Event once: a later Event with the same reason and message is ignored, for example after the restart of a container. */
+  /**
+   * Records an Event once. If an Event with the same reason and message was recorded earlier, for example before the restart of a
+   * container, nothing is recorded.
+   */
   recordOnce(event: RuntimeEvent | undefined): void {
     if (event === undefined) return
     const text = `${event.reason}: ${event.message}`
@@ -180,7 +186,7 @@ export class ProcessPod implements PodRuntime {
     return halted
   }
 
-  /** Waits until the containers have ended, at most for `finishMs`. Never rejects. */
+  /** Waits until the containers have ended, but at most for `finishMs`. Never rejects. */
   async #finish(): Promise<void> {
     const ends = [...this.containers.values()].map((container) => container.finish())
     await within(this.context.clock, finishMs, Promise.all(ends)).catch(() => undefined)
@@ -222,7 +228,7 @@ export class ProcessPod implements PodRuntime {
     return sandbox
   }
 
-  /** Replaces a sandbox that has ended by itself. Does nothing when the Pod has ended. */
+  /** Replaces a sandbox that has ended although Proreus has not ended it. If the Pod has ended, does nothing. */
   #replaceSandbox(ended: PodSandbox): void {
     if (this.#stop.signal.aborted) return
     this.readyAt = Number.POSITIVE_INFINITY
@@ -248,7 +254,7 @@ export class ProcessPod implements PodRuntime {
     return undefined
   }
 
-  /** Kills the containers that still run, and removes the network. Never rejects. */
+  /** Kills the containers that are still running, and removes the network. Never rejects. */
   halt(): Promise<void> {
     this.#stop.abort()
     this.#removal ??= this.#removeSandbox()
@@ -262,7 +268,7 @@ export class ProcessPod implements PodRuntime {
     this.wake()
   }
 
-  /** Never rejects. */
+  /** Removes the sandbox. Never rejects. */
   async #remove(sandbox: PodSandbox | undefined): Promise<void> {
     const { namespace, name } = this.pod.metadata
     try {

@@ -34,14 +34,14 @@ export class ProcessRun implements ContainerRun {
   readonly #pod: ProcessPod
   readonly #container: ProcessContainer
   #terminationFile = ''
-  /** Aborted when the process has ended or is killed, or when the log cannot be opened. */
+  /** Aborted when the process has ended or is killed. Also aborted when the log cannot be opened. */
   readonly #end = new AbortController()
   #stopping: { readonly killAt: number; timer: Timer } | undefined
   /** The preStop hook. Undefined until the hook has begun. */
   #preStop: PreStop | undefined
   /** Aborted when the container is stopped. */
   readonly #stop = new AbortController()
-  /** Resolves when the run has ended and writes no more files. */
+  /** Resolves when the run has ended. The run then writes no more files. */
   readonly finished: Promise<void>
 
   constructor(pod: ProcessPod, container: ProcessContainer, restarts: number) {
@@ -97,10 +97,10 @@ export class ProcessRun implements ContainerRun {
       this.process = process
       const startedAt = clock.now()
       const ended = this.#watch(process)
-      // `ended` rejects when the log of the run cannot be opened. The postStart hook is then aborted.
+      // If the log of the run cannot be opened, `ended` rejects, and the postStart hook is aborted.
       ended.catch(() => this.#end.abort())
       const error = await this.#postStart()
-      // After a failed hook, the kubelet waits for the end of the container and then reports the failure.
+      // If the hook has failed, the kubelet waits for the end of the container, and then reports the failure.
       if (error !== undefined) await ended
       this.#started(startedAt, error)
       await ended
@@ -204,7 +204,9 @@ export class ProcessRun implements ContainerRun {
     }
   }
 
-  /** Restarts the timer of the grace period. If less than `minGraceMs` is left after the hook, the process still gets `minGraceMs`. */
+  /**
+   * Restarts the timer of the grace period. If less than `minGraceMs` is left after the hook, the process still has `minGraceMs` to end.
+   */
   #extendGrace(): void {
     const stopping = this.#stopping
     if (stopping === undefined) return
@@ -235,7 +237,7 @@ export class ProcessRun implements ContainerRun {
     return { container, pod: `${name}_${namespace}(${uid})`, clock, signal: this.#end.signal, record: (event) => host.record(event) }
   }
 
-  /** The way in which probes and hooks reach the container. */
+  /** The functions with which probes and hooks connect to the container or run commands in it. */
   get #target(): ProbeTarget {
     const process = this.process!
     return {
@@ -253,8 +255,8 @@ interface PreStop {
   /** Resolves when the hook has ended or `cutOff` is aborted. Never rejects. */
   readonly ended: Promise<void>
   /**
-   * Aborted when the grace period is over, or when the container is stopped with a grace period of 0. The abort ends only the wait for the
-   * hook. The hook itself may run until the process ends.
+   * Aborted when the grace period has passed, or when the container is stopped with a grace period of 0. The abort only ends the wait for
+   * the hook. The hook itself may run until the process ends.
    */
   readonly cutOff: AbortController
   isRunning: boolean

@@ -13,7 +13,7 @@ export class ProcessRuntime implements ContainerRuntime {
   readonly sharedAddress: string | undefined
   /** The access of the API server to the containers. */
   readonly access: ContainerAccess
-  /** The types whose objects the volumes of Pods show. */
+  /** The types of the API objects in the volumes of Pods. */
   readonly watches: readonly RuntimeWatch[]
   readonly #context: PodContext
   /** The Pods, keyed by uid. */
@@ -56,7 +56,10 @@ export class ProcessRuntime implements ContainerRuntime {
     await Promise.all([...[...this.#pods.values()].map((pod) => pod.halt()), ...this.#removals.values()])
   }
 
-  /** Calls `objectChanged` of each Pod in the namespace of the object. Returns no keys, because the kubelet need not reconcile the Pods. */
+  /**
+   * Calls `objectChanged` of each Pod in the namespace of the object. Returns no keys, because the kubelet does not have to reconcile the
+   * Pods.
+   */
   #changed(kind: 'configMaps' | 'secrets', { metadata }: ReadonlyObject): readonly ObjectKey[] {
     for (const pod of this.#pods.values()) if (pod.pod.metadata.namespace === metadata.namespace) pod.objectChanged(kind, metadata.name)
     return []

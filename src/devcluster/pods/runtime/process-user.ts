@@ -12,7 +12,7 @@ export interface ImageUser {
   readonly imageUser?: string | undefined
   /** The folder of the image. Default: the root of this machine. */
   readonly image?: string | undefined
-  /** False to ignore the group file of the image. In the mode `plain`, a process can have only the groups of Proreus. Default: true. */
+  /** False to ignore the group file of the image. In the mode `plain`, a process has no groups except those of Proreus. Default: true. */
   readonly getsGroups?: boolean
 }
 
@@ -20,9 +20,9 @@ type Entries = readonly (readonly string[])[]
 
 /**
  * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
- * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image names a user or a group.
+ * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image specifies a user or a group.
  *
- * @throws {ContainerConfigError} when the image does not have its user or group, when the user is root although `runAsNonRoot` is
+ * @throws {ContainerConfigError} when the image does not contain its user or group, when the user is root although `runAsNonRoot` is
  *   set, or when a passwd or group file cannot be read.
  */
 export async function processUser(
@@ -53,7 +53,7 @@ export async function processUser(
   return { uid, gid, supplementalGroups: [...new Set([...groups, ...ofImage])] }
 }
 
-/** Returns the groups that list a user, except the group with the name of the user (containerd: oci.WithAdditionalGIDs). */
+/** Returns the groups of which the user is a member, except the group with the name of the user (containerd: oci.WithAdditionalGIDs). */
 function groupsOf(user: string, entries: Entries): readonly number[] {
   const listed = entries.filter(([group, , gid = '', members = '']) => group !== user && isNumber(gid) && members.split(',').includes(user))
   return listed.map(([, , gid]) => Number(gid))
@@ -105,7 +105,7 @@ function isNumber(text: string): boolean {
   return /^\d{1,10}$/.test(text)
 }
 
-/** Resolves with the lines of a file such as /etc/passwd, split at colons. A missing file counts as an empty one. */
+/** Resolves with the lines of a file such as /etc/passwd, split at colons. If the file is missing, resolves with no lines. */
 async function entriesOf(image: string, path: string): Promise<Entries> {
   try {
     return ((await readImageFile(image, path)) ?? '').split('\n').map((line) => line.split(':'))

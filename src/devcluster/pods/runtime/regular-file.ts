@@ -1,4 +1,4 @@
-/** `readRegularFile` reads a small file that another program or user may have made. */
+/** `readRegularFile` reads a small file that another program or user may have created. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 

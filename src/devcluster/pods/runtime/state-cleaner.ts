@@ -1,4 +1,4 @@
-/** Removes the files of Pods and PersistentVolumes that do not exist any more. */
+/** Removes the files of Pods and PersistentVolumes that no longer exist. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pod as podType } from '../../../api/builtin.ts'
@@ -14,7 +14,7 @@ import { persistentVolumeFolder, podFolder } from '../volumes/state-folders.ts'
 
 export interface StateCleanerOptions {
   readonly stateFolder: string
-  /** Removes a folder, including files of other users. Default: a function that has only the rights of this process. */
+  /** Removes a folder, including files of other users. Default: a function with the permissions of this process. */
   readonly removeFolder?: ((path: string) => Promise<void>) | undefined
 }
 
@@ -23,7 +23,7 @@ export interface CleanStateOptions extends StateCleanerOptions {
   onProblem(error: Error): void
 }
 
-/** Removes the files of Pods and PersistentVolumes that do not exist any more. Such files stay when the cluster ends during a deletion. */
+/** Removes the files of Pods and PersistentVolumes that no longer exist. Such files are left when the cluster ends during a deletion. */
 export async function cleanState(
   client: Client,
   { stateFolder, removeFolder: remove = removeFolder, onProblem }: CleanStateOptions,
@@ -37,8 +37,8 @@ export async function cleanState(
 }
 
 /**
- * Returns the controller that removes the files of a deleted Pod that the runtime does not run. Such a Pod had ended before the cluster was
- * started.
+ * Returns the controller that removes the files of a deleted Pod if the runtime does not run the Pod. Such a Pod had ended before the
+ * cluster was started.
  *
  * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
  */

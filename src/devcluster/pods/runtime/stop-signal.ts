@@ -1,7 +1,7 @@
-/** The signal that an image names for the end of its containers. */
+/** The signal that an image specifies for the end of its containers. */
 import { constants } from 'node:os'
 
-/** The signal for containers whose image names no signal. */
+/** The signal for containers whose image specifies no signal. */
 export const defaultStopSignal = 'SIGTERM'
 
 /**

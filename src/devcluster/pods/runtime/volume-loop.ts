@@ -1,4 +1,4 @@
-/** `VolumeLoop`: makes the volumes of a Pod, tries again until they are ready, and then keeps them up to date. */
+/** `VolumeLoop`: creates the volumes of a Pod, tries again until they are ready, and then keeps them up to date. */
 import type { Clock } from '../../../runtime/clock.ts'
 import { aborted, sleep } from '../../../runtime/waiting.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
@@ -7,14 +7,16 @@ import type { PodVolumes, VolumeError } from '../volumes/pod-volumes.ts'
 export interface VolumeLoopOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Returns the Pod as it is now. */
+  /** Returns the current Pod. */
   pod(): ReadonlyPod
   /** Called when all volumes are ready for the first time. */
   onReady(): void
   onErrors(errors: readonly VolumeError[]): void
 }
 
-/** The first and the maximum delay between tries, in milliseconds (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
+/**
+ * The first delay and the maximum delay between two attempts, in milliseconds (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff).
+ */
 const [firstDelayMs, maxDelayMs] = [500, 122_000]
 const maxTimerMs = 60_000
 
@@ -32,7 +34,7 @@ export class VolumeLoop {
     this.ended = this.#run()
   }
 
-  /** Called when the Pod has changed, or when an object has changed that a volume of the Pod shows. */
+  /** Called when the Pod has changed, or when an API object in a volume of the Pod has changed. */
   changed(): void {
     this.#wake.abort()
   }
@@ -55,17 +57,20 @@ export class VolumeLoop {
     }
   }
 
-  /** Returns the time of the next try after an error: after the delay, or when a token has to be renewed before that. */
+  /**
+   * Returns the time of the next attempt after an error. This is the time after the delay, or the time of the next renewal of a token if
+   * that is earlier.
+   */
   #retryAt(delayMs: number): number {
     const now = this.#options.clock.now()
     const { refreshAt } = this.#volumes
-    // A token that is still due was not renewed because of the error.
+    // If the renewal of a token is overdue, the error prevented it. The renewal time is then ignored.
     return refreshAt > now ? Math.min(now + delayMs, refreshAt) : now + delayMs
   }
 
   /**
    * Resolves at the time `at`, after a change, or when the loop has to end. If `at` is Infinity, there is no time limit. While the machine
-   * is suspended, the clock advances but timers do not. Each timer is therefore at most `maxTimerMs` long.
+   * is suspended, the clock advances, but timers do not. Therefore, no timer is longer than `maxTimerMs`.
    */
   async #waitUntil(at: number): Promise<void> {
     const { clock, signal } = this.#options

@@ -1,7 +1,8 @@
 /**
  * `AtomicWriter`: writes the files of a volume so that a container never sees the files of two versions at the same time
- * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). The files are in a folder that is named after the time. `..data` is a symbolic link
- * to this folder, and each visible name is a symbolic link through `..data`. An update replaces the link `..data` by a rename.
+ * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). The files are in a folder that is named after the time. `..data` is a symbolic link to
+ * this folder, and each visible name is a symbolic link through `..data`. An update renames a new link to `..data`, which replaces the old
+ * link.
  */
 import { hash } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
@@ -10,7 +11,7 @@ import type { Clock } from '../../../runtime/clock.ts'
 import { codeOf, targetOf, unlessMissing } from './file-system.ts'
 import type { ChangeOwnership } from './ownership.ts'
 
-/** A file that a volume shows. */
+/** A file in a volume. */
 export interface ProjectedFile {
   readonly data: Buffer
   /** The permissions. */
@@ -26,11 +27,11 @@ export interface AtomicWriterOptions {
 }
 
 const [dataName, newDataName] = ['..data', '..data_tmp']
-/** Matches the name of a folder that holds one version. */
+/** Matches the name of a folder that contains one version. */
 const versionName = /^\.\.\d{4}(_\d\d){5}\.\d+$/
 const [maxNameBytes, maxPathBytes] = [255, 4096]
 
-/** Calls of `write` must not overlap. */
+/** The caller must not call `write` before the previous call has ended. */
 export class AtomicWriter {
   readonly #folder: string
   readonly #options: AtomicWriterOptions
@@ -47,7 +48,7 @@ export class AtomicWriter {
    * Replaces the files of the volume by `files`, keyed by their relative path. If the files are the same as in the latest call, creates
    * only missing links. `setPermissions` is called after the files are written, and before they become visible.
    *
-   * @throws {Error} with the words of the kubelet for an invalid path. In this case, the visible files do not change.
+   * @throws {Error} with the message of the kubelet for an invalid path. In this case, the visible files do not change.
    */
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)
@@ -119,7 +120,7 @@ export class AtomicWriter {
     await this.#setOwners(own, (name) => join(this.#folder, name))
   }
 
-  /** Removes a visible link. If a folder has this name, another volume is mounted there, and the folder stays. */
+  /** Removes a visible link. If a folder has this name, another volume is mounted at the folder, and the folder is kept. */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#folder, name)
     if ((await targetOf(path)) !== undefined) await unlessMissing(unlink(path))
@@ -141,7 +142,7 @@ function cleanPayload(files: ReadonlyMap<string, ProjectedFile>): ReadonlyMap<st
   )
 }
 
-/** Throws for an invalid path, such as one that leads out of the volume (k8s.io/kubernetes/pkg/volume/util: validatePath). */
+/** Throws for an invalid path, for example a path to a file outside the volume (k8s.io/kubernetes/pkg/volume/util: validatePath). */
 function checkPath(path: string): void {
   if (path === '') throw new Error('invalid path: must not be empty: ""')
   if (path.startsWith('/')) throw new Error(`invalid path: must be relative path: ${path}`)

@@ -11,7 +11,7 @@ export interface ClaimSource {
   claim(namespace: string, name: string): Promise<ReadonlyClaim | undefined>
 }
 
-/** The error of a claim that is not usable. The Pod must wait until the claim is usable. The message has the words of the kubelet. */
+/** The error of a claim that is not usable. The Pod must wait until the claim is usable. The message is that of the kubelet. */
 export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }

@@ -1,4 +1,4 @@
-/** `combinedError`: several errors as one (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
+/** `combinedError`: combines several errors into one (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
 
 /** Returns an error that lists the different messages in brackets. If all messages are the same, returns an error with this message. */
 export function combinedError(errors: readonly unknown[]): Error {

@@ -1,4 +1,4 @@
-/** `containerMounts`: the volumes as one container sees them (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
+/** `containerMounts`: the mounts of the volumes for one container (k8s.io/kubernetes/pkg/kubelet: makeMounts). */
 import { posix } from 'node:path'
 import { quote } from '../../../api/field-error.ts'
 import type { Mount } from '../driver.ts'
@@ -13,16 +13,16 @@ type VolumeMount = NonNullable<ReadonlyContainer['volumeMounts']>[number]
 export interface ReadyVolume {
   /** The folder of the volume, or the file of a hostPath. */
   readonly path: string
-  /** True for a volume that no container may write. */
+  /** True for a volume to which no container may write. */
   readonly isReadOnly: boolean
 }
 
 /**
- * Resolves with the mounts of a container. Call this function for each start of the container. A `subPath` in a volume that shows a
- * ConfigMap or Secret mounts a file of the current version, and an update of the volume removes this file.
+ * Resolves with the mounts of a container. Call this function for each start of the container: in a volume with a ConfigMap or Secret, a
+ * `subPath` mounts a file of the current version, and an update of the volume removes this file.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
- * @throws {ContainerConfigError} with the words of the kubelet.
+ * @throws {ContainerConfigError} with the message of the kubelet.
  */
 export async function containerMounts(
   container: ReadonlyContainer,
@@ -69,7 +69,7 @@ async function subPathSource(
   try {
     return await prepareSubPath(path, subPath)
   } catch (error) {
-    // Like the message of the kubelet, this message shows nothing about the files of this machine.
+    // Like the message of the kubelet, this message contains no paths of this machine.
     const message = `failed to prepare subPath for volumeMount ${quote(mount.name)} of container ${quote(container.name)}`
     throw new ContainerConfigError(message, { cause: error })
   }

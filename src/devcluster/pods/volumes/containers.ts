@@ -1,4 +1,4 @@
-/** The containers of a Pod, the user that they have in common, and the volumes that they use. */
+/** Returns the containers of a Pod, their common user, and the volumes that they use. */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer } from '../environment/sources.ts'
 

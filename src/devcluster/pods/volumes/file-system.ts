@@ -32,7 +32,7 @@ export async function targetOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Creates a folder and its missing parents. If the folder is new, it has the permissions `mode`, whatever the umask. */
+/** Creates a folder and its missing parents. If the folder is new, it has the permissions `mode`, whatever the umask of this process is. */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   const created = await mkdir(path, { recursive: true })
   if (created !== undefined) await chmod(path, mode)

@@ -16,9 +16,9 @@ export interface PodHostName {
 const [maxHostname, maxNodename] = [63, 64]
 
 /**
- * Returns the host names of a Pod as if the Pod had its own network: `hostNetwork` is ignored.
+ * Returns the host names of a Pod with a separate network. `hostNetwork` is ignored.
  *
- * @throws {Error} with the words of the kubelet for an invalid name, and for a name in the kernel that is too long.
+ * @throws {Error} with the message of the kubelet for an invalid name, and for a name in the kernel that is too long.
  */
 export function podHostName({ metadata, spec }: ReadonlyPod, clusterDomain: string): PodHostName {
   const { hostnameOverride, hostname = '', subdomain = '', setHostnameAsFQDN } = spec ?? {}

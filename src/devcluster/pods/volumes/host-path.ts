@@ -6,7 +6,7 @@ import { makeFolder, unlessMissing } from './file-system.ts'
 
 export interface HostPathSource {
   readonly path: string
-  /** Default: no check, and a missing path becomes a folder. */
+  /** Default: nothing is checked, and if the path is missing, a folder is created. */
   readonly type?: string
 }
 
@@ -34,7 +34,7 @@ const types: ReadonlyMap<string, HostPathType> = new Map<string, HostPathType>([
  * creates a folder or an empty file. If the path is missing and the hostPath has no type, creates a folder, as container runtimes do
  * (github.com/containerd/containerd, internal/cri/opts: WithMounts).
  *
- * @throws {Error} with the words of the kubelet (k8s.io/kubernetes/pkg/volume/hostpath: SetUp, checkTypeInternal).
+ * @throws {Error} with the message of the kubelet (k8s.io/kubernetes/pkg/volume/hostpath: SetUp, checkTypeInternal).
  */
 export async function prepareHostPath({ path, type = '' }: HostPathSource): Promise<string> {
   if (path.split('/').includes('..')) throw new Error(`invalid HostPath \`${path}\`: must not contain '..'`)

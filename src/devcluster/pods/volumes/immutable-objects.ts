@@ -2,7 +2,7 @@
 import type { ConfigSources } from '../environment/sources.ts'
 
 /**
- * Returns sources that read an immutable object once, and then keep it. Similarly, the kubelet stops watching immutable objects
+ * Returns sources that read an immutable object once, and keep it in memory. Similarly, the kubelet stops watching immutable objects
  * (k8s.io/kubernetes/pkg/kubelet/util/manager: objectCache.Get). If an immutable object is deleted and created again, the Pod does not see
  * the new object.
  */

@@ -6,8 +6,8 @@ import { containersOf } from './containers.ts'
 const maxPathLength = 4096
 
 /**
- * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. If several volumes
- * contain a path, the outer volume is the innermost one. Each path is relative to the outer volume. The folders at these paths must be
+ * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. If a path is within
+ * several volumes, the outer volume is the innermost one. Each path is relative to the outer volume. The folders at these paths must be
  * created early, because a container runtime cannot create them in a read-only volume.
  */
 export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, ReadonlySet<string>> {
@@ -34,12 +34,12 @@ function cleanPath(path: string): string {
 }
 
 /**
- * Returns each path that is below another mount, with the innermost mount above the path. Each path is compared with only a few others,
- * because a Pod may have hundreds of paths with thousands of folders each.
+ * Returns each path that is below another mount, together with the innermost mount above it. Each path is compared with only a few other
+ * paths, because a Pod may have hundreds of paths, each with thousands of folders.
  */
 function outerMounts(paths: readonly string[]): readonly (readonly [path: string, outer: string])[] {
   const found: (readonly [string, string])[] = []
-  /** The mounts above the current path, the innermost one last. */
+  /** The mounts above the current path. The innermost one is last. */
   const above: string[] = []
   for (const path of paths.toSorted(compare)) {
     while (above.length > 0 && !isBelow(path, above.at(-1)!)) above.pop()
@@ -50,7 +50,10 @@ function outerMounts(paths: readonly string[]): readonly (readonly [path: string
   return found
 }
 
-/** Compares two paths for a sort in which the paths below a folder directly follow the folder. The slash is the smallest character. */
+/**
+ * Compares two paths. After a sort with this function, the paths below a folder directly follow the folder. The slash is the smallest
+ * character.
+ */
 function compare(one: string, other: string): number {
   let at = 0
   while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1

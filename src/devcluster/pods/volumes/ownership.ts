@@ -14,7 +14,7 @@ export interface OwnershipChange {
   readonly mode?: number
 }
 
-/** Changes owners and permissions in the order of the list. With user namespaces, a process in the namespace makes the changes. */
+/** Changes owners and permissions in the order of the list. If there are user namespaces, a process in the namespace makes the changes. */
 export type ChangeOwnership = (changes: readonly OwnershipChange[]) => Promise<void>
 
 export type FsGroupChangePolicy = 'Always' | 'OnRootMismatch'
@@ -24,7 +24,9 @@ export type SetGroup = (root: string, gid: number, options: VolumeGroup) => Prom
 
 export interface VolumeGroup {
   readonly isReadOnly: boolean
-  /** With `OnRootMismatch`, nothing changes if the root of the volume already has the right group and permissions. Default: `Always`. */
+  /**
+   * With `OnRootMismatch`, nothing is changed if the root of the volume already has the correct group and permissions. Default: `Always`.
+   */
   readonly policy?: FsGroupChangePolicy | undefined
 }
 
@@ -40,8 +42,8 @@ const batchSize = 1000
 const ignored: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'ENOENT'])
 
 /**
- * Changes owners and permissions with the rights of this process. If this process may not change owners, the files keep their owner. In
- * this case, all containers run as the user of this process, too.
+ * Changes owners and permissions with the permissions of this process. If this process may not change owners, the files keep their owner.
+ * This does no harm, because all containers then also run as the user of this process.
  */
 export const changeOwnership: ChangeOwnership = async (changes) => {
   for (const { path, uid = unchanged, gid = unchanged, mode } of changes) {
@@ -65,9 +67,9 @@ export interface GroupOptions extends VolumeGroup {
 }
 
 /**
- * Sets the group of all files of a volume (`fsGroup`). The group can then read the files, and write them unless the volume is read-only
- * (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next call therefore changes
- * all files again, also with `OnRootMismatch`.
+ * Sets the group of all files of a volume (`fsGroup`). The group can then read the files. Unless the volume is read-only, the group can
+ * also write them (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next call
+ * therefore changes all files again, even with `OnRootMismatch`.
  */
 export async function setGroup(root: string, gid: number, { isReadOnly, policy, change }: GroupOptions): Promise<void> {
   if (policy === 'OnRootMismatch' && (await hasGroup(root, gid, isReadOnly))) return
@@ -93,7 +95,8 @@ async function hasGroup(root: string, gid: number, isReadOnly: boolean): Promise
 
 /** Yields the files below a folder, and each folder after its content. Symbolic links are not followed. */
 async function* filesDepthFirst(path: string): AsyncGenerator<string> {
-  // The folders that are being read, the innermost last. A container may nest folders too deeply for a recursive function.
+  // The folders that are being read. The innermost one is last. The function is not recursive, because a container may nest folders too
+  // deeply for the stack.
   const open: { readonly path: string; readonly entries: AsyncIterator<{ readonly name: string; isDirectory(): boolean }> }[] = []
   const enter = async (folder: string): Promise<void> => {
     const entries = await unlessMissing(opendir(folder))

@@ -1,12 +1,12 @@
-/** The folders of PersistentVolumes, which outlive Pods. */
+/** The folders of PersistentVolumes. They are kept when Pods are deleted. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from './file-system.ts'
 import { persistentVolumeFolder } from './state-folders.ts'
 
 /**
- * Removes the folders of all PersistentVolumes that do not exist any more. Called when the cluster starts. The cluster may have ended
- * before the folder of a deleted PersistentVolume was removed.
+ * Removes the folders of all PersistentVolumes that no longer exist. Called when the cluster starts. The cluster may have ended before the
+ * folder of a deleted PersistentVolume was removed.
  *
  * @param existing the names of the PersistentVolumes that exist.
  * @param removeFolder removes a folder whose files may belong to other users.

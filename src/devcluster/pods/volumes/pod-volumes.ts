@@ -34,15 +34,17 @@ export interface PodVolumesOptions {
   readonly stateFolder: string
   readonly sources: ConfigSources & ClaimSource
   readonly createToken: CreateToken
-  /** Changes owners and permissions. Default: with the rights of this process. */
+  /** Changes owners and permissions. Default: a function with the permissions of this process. */
   readonly changeOwnership?: ChangeOwnership
   /** Sets the group of all files of a volume. Default: this process lists the files, and `changeOwnership` changes them. */
   readonly setGroup?: SetGroup
-  /** Removes a folder whose files may belong to other users. Default: with the rights of this process. */
+  /** Removes a folder whose files may belong to other users. Default: a function with the permissions of this process. */
   readonly removeFolder?: (path: string) => Promise<void>
   /** The allocatable resources of the node, for `resourceFieldRef`. Default: none. */
   readonly allocatable?: ResourceList
-  /** Returns true for the name of a volume that no container gets. Default: the containers get all volumes that they mount. */
+  /**
+   * Returns true for the name of a volume that is not mounted in any container. Default: the containers get all volumes that they mount.
+   */
   readonly omits?: (volume: string) => boolean
   /** Called with errors that the kubelet only logs. Default: the errors are ignored. */
   readonly onProblem?: (error: Error) => void
@@ -50,7 +52,7 @@ export interface PodVolumesOptions {
   readonly random?: () => number
 }
 
-/** The error of a volume that is not ready, or of a Pod whose folder cannot be made. The message is the message of the Event. */
+/** The error of a volume that is not ready, or of a Pod whose folder cannot be created. The message is the message of the Event. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError'
   /** The reason of the Event (k8s.io/kubernetes/pkg/kubelet/events). */
@@ -93,10 +95,10 @@ export class PodVolumes {
   }
 
   /**
-   * Creates the volumes that containers use, and updates the volumes that show API objects. Call it before the first container starts, at
-   * `refreshAt`, and after a change of the Pod or of an object that `volumeReferencesOf` names. A volume that cannot be updated keeps its
-   * content. Resolves with the errors of volumes that are not ready or not up to date. The first container must wait until a call resolves
-   * without errors.
+   * Creates the volumes that containers use, and updates the volumes whose files come from API objects. Call it before the first container
+   * starts, at `refreshAt`, and after a change of the Pod or of an object in the result of `volumeReferencesOf`. If a volume cannot be
+   * updated, its content is unchanged. Resolves with the errors of volumes that are not ready or not up to date. The first container must
+   * wait until a call resolves without errors.
    */
   sync(pod: ReadonlyPod): Promise<readonly VolumeError[]> {
     return this.#next(() => this.#sync(pod))
@@ -106,7 +108,7 @@ export class PodVolumes {
    * Resolves with the mounts for one start of a container.
    *
    * @param variables the environment variables of the container.
-   * @throws {ContainerConfigError} with the words of the kubelet.
+   * @throws {ContainerConfigError} with the message of the kubelet.
    */
   mounts(container: ReadonlyContainer, variables: ReadonlyMap<string, string>): Promise<readonly Mount[]> {
     const { omits = omitsNone } = this.#options
@@ -114,7 +116,7 @@ export class PodVolumes {
     return this.#next(() => containerMounts({ ...container, volumeMounts }, variables, this.#ready))
   }
 
-  /** Removes the files of the Pod. PersistentVolumes and hostPaths stay. Call it after all containers of the Pod have ended. */
+  /** Removes the files of the Pod. PersistentVolumes and hostPaths are kept. Call it after all containers of the Pod have ended. */
   remove(): Promise<void> {
     const { removeFolder: remove = removeFolder } = this.#options
     return this.#next(async () => {
@@ -171,7 +173,7 @@ export class PodVolumes {
       await this.#showObjects(pod, volume)
       return
     }
-    // A volume of another type is set up once, and never updated.
+    // A volume of another type is created once, and never updated.
     if (this.#ready.has(volume.name)) return
     switch (type) {
       case 'emptyDir':

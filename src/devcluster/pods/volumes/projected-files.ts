@@ -1,4 +1,4 @@
-/** The files that show a ConfigMap, a Secret or fields of the Pod. */
+/** The files in volumes that contain a ConfigMap, a Secret or fields of the Pod. */
 import { posix } from 'node:path'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { podFieldText } from '../environment/pod-field.ts'
@@ -20,7 +20,7 @@ export interface KeyToPath {
 }
 
 export interface ProjectionOptions {
-  /** The keys to show, and their paths. Default: all keys, each as a file with the name of the key. */
+  /** The keys that become files, and the paths of these files. Default: all keys. Each file then has the name of its key. */
   readonly items?: readonly KeyToPath[] | undefined
   /** The permissions of a file whose item has no `mode`. */
   readonly defaultMode: number
@@ -29,10 +29,10 @@ export interface ProjectionOptions {
 }
 
 /**
- * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap is like an empty one.
+ * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap counts as an empty one.
  *
- * @throws {Error} with the words of the kubelet for a missing key.
- * @throws {VolumeSizeError} when the files are too large together.
+ * @throws {Error} with the message of the kubelet for a missing key.
+ * @throws {VolumeSizeError} when the total size of the files is too large.
  */
 export function configMapFiles(configMap: ReadonlyConfigMap | undefined, options: ProjectionOptions): Files {
   const { data = {}, binaryData = {} } = configMap ?? {}
@@ -46,7 +46,7 @@ export function configMapFiles(configMap: ReadonlyConfigMap | undefined, options
   })
 }
 
-/** Returns the files of a Secret (k8s.io/kubernetes/pkg/volume/secret: MakePayload), in the same way as those of a ConfigMap. */
+/** Returns the files of a Secret (k8s.io/kubernetes/pkg/volume/secret: MakePayload). A missing Secret counts as an empty one. */
 export function secretFiles(secret: ReadonlySecret | undefined, options: ProjectionOptions): Files {
   const { data = {} } = secret ?? {}
   return filesOf(options, {
@@ -81,7 +81,7 @@ function decoded(base64: string | undefined): Buffer | undefined {
  * Returns the files of a downward API volume (k8s.io/kubernetes/pkg/volume/downwardapi: CollectData).
  *
  * @throws {Error} with all problems of the items.
- * @throws {VolumeSizeError} when the files are too large together.
+ * @throws {VolumeSizeError} when the total size of the files is too large.
  */
 export function downwardFiles(
   pod: ReadonlyPod,

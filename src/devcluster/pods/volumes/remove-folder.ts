@@ -1,12 +1,13 @@
-/** `removeFolder`: removes a folder of a container. The paths of files in the folder may be of any length. */
+/** `removeFolder`: removes a folder of a container. The paths of the files in it may be of any length. */
 import { runProgram } from '../namespaces/programs.ts'
 
 /**
- * Removes a folder, if it exists. Node.js cannot remove paths that are longer than the limit of the system, but rm(1) can.
+ * Removes a folder, if it exists. The command rm(1) is used, because Node.js cannot remove paths that are longer than the limit of the
+ * system.
  *
- * @param prefix the words that precede a command so that the command has other rights. Default: none. The command then has the rights of
- *   this process.
- * @throws {ProgramError} with the words of rm(1) when a file cannot be removed.
+ * @param prefix a command prefix that gives the command other permissions. Default: none. The command then has the permissions of this
+ *   process.
+ * @throws {ProgramError} with the message of rm(1) when a file cannot be removed.
  */
 export async function removeFolder(path: string, prefix: readonly string[] = []): Promise<void> {
   await runProgram([...prefix, 'rm', '-rf', '--', path])

@@ -63,8 +63,8 @@ export function resolvConf({ servers, searches, options }: DnsSettings): string 
 }
 
 /**
- * Returns the settings without those of `dnsConfig`. `isFallback` is true when `dnsPolicy` requires a DNS server of the cluster, but the
- * cluster has none. The settings are then those of the node.
+ * Returns the settings before those of `dnsConfig` are added. `isFallback` is true when `dnsPolicy` requires a DNS server of the cluster,
+ * but the cluster has none. The settings are then those of the node.
  */
 function baseSettings({ metadata, spec }: ReadonlyPod, node: NodeDns): { readonly settings: DnsSettings; readonly isFallback: boolean } {
   const { dnsPolicy = 'ClusterFirst', hostNetwork } = spec ?? {}

@@ -1,4 +1,4 @@
-/** `ServiceAccountTokens`: the tokens of a Pod, which are renewed before they expire (k8s.io/kubernetes/pkg/kubelet/token: Manager). */
+/** `ServiceAccountTokens`: the tokens of a Pod. They are renewed before they expire (k8s.io/kubernetes/pkg/kubelet/token: Manager). */
 import type { Clock } from '../../../runtime/clock.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { messageOf } from './combined-error.ts'
@@ -7,7 +7,7 @@ import { messageOf } from './combined-error.ts'
 export interface TokenRequest {
   readonly namespace: string
   readonly serviceAccount: string
-  /** Empty for the audience of the API server. */
+  /** Empty when the token is for the audience of the API server. */
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
   readonly pod: { readonly name: string; readonly uid: string }
@@ -38,7 +38,9 @@ const defaultExpirationSeconds = 3600
  * most `maxJitterMs` is subtracted (token_manager.go: maxTTL, maxJitter).
  */
 const [maxAgeMs, leftPercent, maxJitterMs] = [24 * 3600 * 1000, 20, 10_000]
-/** The time from a failed renewal to the next try. The kubelet renews tokens when it syncs a Pod, about once a minute. */
+/**
+ * The time in milliseconds from a failed renewal to the next attempt. The kubelet renews tokens when it syncs a Pod, about once a minute.
+ */
 const retryMs = 60_000
 
 interface CachedToken extends IssuedToken {
@@ -61,10 +63,10 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Resolves with a token for an audience. If a renewal fails and the old token is still valid, resolves with the old token. The
-   * renewal of the token is then due in one minute.
+   * Resolves with a token for an audience. If a renewal fails and the old token is still valid, resolves with the old token. The next
+   * renewal is then due in one minute.
    *
-   * @throws {Error} with the words of the kubelet when there is no valid token.
+   * @throws {Error} with the message of the kubelet when there is no valid token.
    */
   async get({
     audience = '',

@@ -6,7 +6,10 @@ export function podFolder(stateFolder: string, podUid: string): string {
   return join(stateFolder, 'pods', pathComponent(podUid))
 }
 
-/** Returns the folder of a PersistentVolume. It is removed with the PersistentVolume, and not with the Pods that use it. */
+/**
+ * Returns the folder of a PersistentVolume. The folder is removed with the PersistentVolume. It is kept when the Pods that use it are
+ * removed.
+ */
 export function persistentVolumeFolder(stateFolder: string, volumeName: string): string {
   return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
 }

@@ -1,4 +1,4 @@
-/** `prepareSubPath`: the part of a volume that a container mounts (`subPath`; k8s.io/kubernetes/pkg/volume/util/subpath). */
+/** `prepareSubPath`: finds the part of a volume that a container mounts (`subPath`; k8s.io/kubernetes/pkg/volume/util/subpath). */
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { codeOf, statsOf, targetOf } from './file-system.ts'
@@ -10,7 +10,7 @@ const maxLinks = 40
  * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The part of the path
  * below the volume contains no symbolic link.
  *
- * A container can write symbolic links into its volume. A relative link that stays within the volume is followed. Nothing outside of the
+ * A container can write symbolic links into its volume. A relative link is followed if its target is within the volume. Nothing outside the
  * volume is opened. If a container replaces a folder by a link between this call and the mount, this function does not notice it.
  *
  * @throws {Error} when the path leads out of the volume, contains an absolute link, or leads through a file that is not a folder.
@@ -18,7 +18,7 @@ const maxLinks = 40
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)
   const mode = (await stat(root)).mode & 0o7777
-  /** The remaining elements of the path, in reverse order: the next element is the last of the array. */
+  /** The remaining elements of the path in reverse order. The next element is the last one of the array. */
   const names = subPath.split('/').reverse()
   let path = root
   let links = 0

@@ -19,9 +19,8 @@ export const terminationLogLines = 80
 export const terminationLogBytes = 2048
 
 /**
- * Resolves with the end of the file. Resolves with the end of the log if three conditions hold: the file is empty or missing, the exit code
- * is not 0, and the policy is `FallbackToLogsOnError`. The promise never rejects: the text of an error becomes the message, as in the
- * kubelet.
+ * Resolves with the end of the file. If the file is empty or missing, the exit code is not 0, and the policy is `FallbackToLogsOnError`,
+ * resolves with the end of the log instead. Never rejects: the text of an error becomes the message, as in the kubelet.
  */
 export async function terminationMessage({ file, policy, exitCode, lastLines }: TerminationOptions): Promise<string> {
   let message: string
@@ -40,8 +39,8 @@ export async function terminationMessage({ file, policy, exitCode, lastLines }: 
 }
 
 /**
- * Resolves with the last 4096 bytes of a file. Rejects if `path` is not a regular file: the container could have put a symbolic link to
- * another file there, or a file whose reading blocks, such as a FIFO.
+ * Resolves with the last 4096 bytes of a file. Rejects if `path` is not a regular file. The container could have created a symbolic link to
+ * another file at this path, or a file whose reading blocks, such as a FIFO.
  */
 async function endOfFile(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

@@ -45,8 +45,8 @@ export async function volumeFiles(pod: ReadonlyPod, volume: Volume, sources: Fil
 }
 
 /**
- * Returns true if the files of the volume come from ConfigMaps or Secrets. Returns false if the volume also has a token, because the API
- * server adds such a volume to almost every Pod, and checking it would cost requests.
+ * Returns true if the files of the volume come from ConfigMaps or Secrets. Returns false if the volume also contains a token. The API
+ * server adds such a volume to almost every Pod, and each check of it would need requests.
  */
 export function refersToObjects({ configMap, secret, projected }: Volume): boolean {
   if (configMap !== undefined || secret !== undefined) return true

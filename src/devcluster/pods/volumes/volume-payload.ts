@@ -1,9 +1,10 @@
-/** `VolumePayload`: the files of one volume whose content comes from API objects. The total size of the files is limited. */
+/** `VolumePayload`: the files of a volume whose content comes from API objects. The total size of the files is limited. */
 import type { ProjectedFile } from './atomic-writer.ts'
 
 /**
- * Maximum total size of the files of a volume, in bytes. The kubelet has no limit. Here, all files are in memory before they are written,
- * and the items of a volume can list the same key thousands of times, with up to 1 MiB each (k8s.io/api/core/v1: MaxSecretSize).
+ * Maximum total size of the files of a volume, in bytes. The kubelet has no such limit. Here, a limit is necessary, because all files are
+ * in memory before they are written. The items of a volume can list the same key thousands of times, with up to 1 MiB each
+ * (k8s.io/api/core/v1: MaxSecretSize).
  */
 const maxBytes = 64 * 1024 * 1024
 

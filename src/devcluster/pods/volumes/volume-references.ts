@@ -1,5 +1,5 @@
 /**
- * The ConfigMaps and Secrets from which the volumes of a Pod take their files (k8s.io/kubernetes/pkg/api/v1/pod: VisitPodConfigmapNames,
+ * Determines the ConfigMaps and Secrets that the volumes of a Pod contain (k8s.io/kubernetes/pkg/api/v1/pod: VisitPodConfigmapNames,
  * VisitPodSecretNames).
  */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
