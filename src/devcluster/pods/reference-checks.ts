@@ -1,4 +1,4 @@
-/** `referenceChecks`: the checks of the ConfigMaps and Secrets that simulated Pods refer to, with the messages of the kubelet. */
+/** `referenceChecks`: checks the ConfigMaps and Secrets to which simulated Pods refer. The messages are those of the kubelet. */
 import { messageOf } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import type { Client } from '../../client/client.ts'

@@ -13,17 +13,17 @@ import { Supervisor } from './supervisor.ts'
 export interface PlainDriverOptions {
   /**
    * The folder of the file that lists the running processes. The driver creates the folder. If Proreus crashes, the next start with the
-   * same folder finds and ends the processes that still run. Only one driver can use a folder at a time.
+   * same folder finds and ends the processes that are still running. Only one driver can use a folder at a time.
    */
   readonly stateFolder: string
 }
 
 /**
- * Creates the driver and starts its supervisor. The supervisor is a process that starts the containers, and kills the containers when the
- * process of the driver ends for any reason. Each container has its own process group, and the network, the host name and the files of this
- * machine. If a container needs more, its start fails (`unsupported`).
+ * Creates the driver and starts its supervisor. The supervisor is a process that starts the containers. When the process of the driver ends
+ * for any reason, the supervisor kills the containers. Each container has its own process group. It uses the network, the host name and the
+ * files of this machine. If a container needs more, its start fails (`unsupported`).
  *
- * On macOS, when a container ends, a process is not found if the process has left its process group and its parent has ended.
+ * On macOS, some processes are not found when their container ends: processes that have left the process group, and whose parent has ended.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the folder cannot be used
  */
@@ -50,7 +50,9 @@ class PlainDriver implements PodDriver {
     return Promise.resolve(new PlainPod(() => this.place()))
   }
 
-  /** Resolves with the running supervisor, which starts processes, and a source of paths for pipes. Starts a supervisor if none runs. */
+  /**
+   * Resolves with the running supervisor, which starts processes, and a source of paths for pipes. If no supervisor is running, starts one.
+   */
   async place(): Promise<PlainPlace> {
     if (this.#isClosed) throw new Error('the driver of the Pods has been closed')
     this.#supervisor ??= this.#supervise()
@@ -73,7 +75,7 @@ class PlainDriver implements PodDriver {
     const forget = (): void => {
       if (this.#supervisor === starting) this.#supervisor = undefined
     }
-    // If the supervisor was killed, the processes that it had started may still run. The next supervisor first ends these processes.
+    // If the supervisor was killed, the processes that it had started may still be running. The next supervisor first ends these processes.
     starting
       .then(async ({ ended }) => {
         await ended

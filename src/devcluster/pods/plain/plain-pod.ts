@@ -14,7 +14,7 @@ export class PlainPod implements PodSandbox {
   readonly address = loopback
   readonly #ended = Promise.withResolvers<void>()
   readonly #place: () => Promise<PlainPlace>
-  /** The containers that are starting or run. */
+  /** The containers that are starting or running. */
   readonly #containers = new Set<Promise<ContainerProcess>>()
   #removal: Promise<void> | undefined
 
@@ -23,7 +23,7 @@ export class PlainPod implements PodSandbox {
     this.#place = place
   }
 
-  /** Resolves at the end of `remove`. A Pod without a network of its own does not end by itself. */
+  /** Resolves at the end of `remove`. A Pod without a separate network does not end by itself. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -37,10 +37,10 @@ export class PlainPod implements PodSandbox {
     return starting
   }
 
-  /** Connects to a port of this machine. A process of the Pod is reached when it listens on 127.0.0.1, or on all addresses. */
+  /** Connects to a port of this machine. A process of the Pod is reachable when it listens on 127.0.0.1, or on all addresses. */
   async connect(port: number, host = loopback): Promise<Duplex> {
     try {
-      // The caller may not listen to the event `error` yet. Without a listener, the event would end this process.
+      // The caller may not yet have added a listener for the event `error`. Without a listener, the event would end this process.
       const socket = connect({ port, host }).on('error', () => undefined)
       await once(socket, 'connect')
       return socket
@@ -61,7 +61,8 @@ export class PlainPod implements PodSandbox {
       if (result.status === 'fulfilled') result.value.kill()
     }
     await Promise.allSettled([...this.#containers].map(async (starting) => (await starting).exited))
-    // If the supervisor was killed, the processes that it had started may still run. `#place` starts a supervisor, which first ends them.
+    // If the supervisor was killed, the processes that it had started may still be running. `#place` then starts another supervisor, which
+    // first ends these processes.
     await this.#place().catch(() => undefined)
     this.#ended.resolve()
   }

@@ -27,7 +27,7 @@ interface ProcessOptions extends ExecOptions {
 /**
  * Starts the first process of a container.
  *
- * @throws {ContainerStartError} when the container needs more than a plain process has, or when the process could not be started.
+ * @throws {ContainerStartError} when the container needs more than a plain process can have, or when the process could not be started.
  */
 export async function startPlainContainer(place: PlainPlace, options: ContainerOptions): Promise<ContainerProcess> {
   const problems = unsupported(options)

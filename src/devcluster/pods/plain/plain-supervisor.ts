@@ -19,7 +19,8 @@ function send(message: SupervisorMessage): Promise<void> {
 
 // A service manager may send these signals to all processes of a service. The supervisor must not end before the driver.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
-// Otherwise Node.js would add this variable to the environment of each container: `spawn` copies the variable even if `env` is given.
+// Without this line, Node.js would add this variable to the environment of each container, because `spawn` copies the variable even if
+// `env` is given.
 delete process.env['NODE_V8_COVERAGE']
 
 const disconnected = once(process, 'disconnect')

@@ -1,4 +1,4 @@
-/** `listProcesses` lists the processes of this machine, with the properties by which `membersOf` finds the processes of a container. */
+/** `listProcesses` lists the processes of this machine, with the properties that `membersOf` needs to find the processes of a container. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
@@ -12,7 +12,7 @@ export interface ProcessInfo {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** The start time as text. When the operating system uses a pid again, the new process has another start time. */
+  /** The start time as text. If the operating system uses a pid again, the new process has another start time. */
   readonly startTime: string
   /** The value of `markerVariable`. Absent if the process does not have the variable, or if the variable cannot be read. */
   readonly marker?: string
@@ -21,7 +21,7 @@ export interface ProcessInfo {
 /** True on Linux, where /proc has a folder for each process. */
 const hasFiles = existsSync('/proc/self/stat')
 
-/** Returns all processes that this user can see. A zombie, which is a process that has ended, is not listed. */
+/** Returns all processes that this user can see, without zombies (processes that have ended). */
 export function listProcesses(): readonly ProcessInfo[] {
   return hasFiles ? listByFiles() : listByProgram(['-ax'])
 }
@@ -43,8 +43,8 @@ function listByFiles(): readonly ProcessInfo[] {
 }
 
 /**
- * Reads the file stat of a process (proc_pid_stat(5)). The name of the program is in parentheses and may itself contain parentheses, so the
- * other fields begin after the last one.
+ * Reads the file stat of a process (proc_pid_stat(5)). The name of the program is in parentheses and may itself contain parentheses.
+ * Therefore, the other fields begin after the last closing parenthesis.
  */
 function readProcess(pid: number, boot: string): ProcessInfo | undefined {
   const line = readText(`/proc/${pid}/stat`)
@@ -73,7 +73,7 @@ function readText(path: string): string {
   }
 }
 
-/** Lists processes by ps(1), which macOS and the BSDs have. */
+/** Lists processes with ps(1), which exists on macOS and the BSDs. */
 export function listByProgram(selection: readonly string[]): readonly ProcessInfo[] {
   const { stdout } = spawnSync('ps', [...selection, '-o', 'pid=,ppid=,pgid=,stat=,lstart='], {
     encoding: 'latin1',

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statS
 import { join } from 'node:path'
 import { isObject } from '../../../api/json.ts'
 
-/** The identity of a process. When the system uses a pid again, the new process has another start time. */
+/** The identity of a process. If the system uses a pid again, the new process has another start time. */
 export interface ProcessIdentity {
   readonly pid: number
   readonly startTime: string
@@ -45,7 +45,7 @@ export class ProcessRecord {
   write(content: RecordedProcesses): void {
     const temporary = `${this.#file}.new`
     rmSync(temporary, { force: true })
-    // With the flag `wx`, the write fails if another user has created a link at this path after the removal.
+    // Another user may have created a link at this path after the removal. With the flag `wx`, the write then fails.
     writeFileSync(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' })
     renameSync(temporary, this.#file)
   }
@@ -54,7 +54,7 @@ export class ProcessRecord {
     rmSync(this.#file, { force: true })
   }
 
-  /** Throws when the file belongs to another user: another user must not choose the processes that this user kills. */
+  /** Throws when the file belongs to another user. Otherwise, another user could choose the processes that this user kills. */
   #readOwnFile(): string {
     const fd = openSync(this.#file, 'r')
     try {

@@ -1,4 +1,4 @@
-/** `SupervisedContainer`: the processes of a container, as the supervisor knows them. */
+/** `SupervisedContainer`: the processes of a container in the supervisor. */
 import type { Clock } from '../../../runtime/clock.ts'
 import { endProcesses, membersOf } from './end-processes.ts'
 import type { ProcessIdentity } from './process-record.ts'
@@ -44,8 +44,8 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a process that the supervisor had started has ended. In `identities`, the processes that are left in its process groups
-   * replace the ended process.
+   * Called when a process that the supervisor had started has ended. The remaining processes of its process groups replace the ended
+   * process in `identities`.
    */
   replace(pids: readonly number[]): void {
     for (const pid of pids) this.#started.delete(pid)
@@ -53,13 +53,13 @@ export class SupervisedContainer {
     this.#onChange()
   }
 
-  /** Kills the processes with these pids, their descendants and their process groups. Resolves like `endProcesses`. */
+  /** Kills the processes with these pids, their descendants and their process groups. Resolves when `endProcesses` resolves. */
   kill(pids: readonly number[]): Promise<void> {
     const started = new Map([...this.#started].filter(([pid]) => pids.includes(pid)))
     return endProcesses(this.#clock, () => membersOf(listProcesses(), { started, hasMarker: () => false }))
   }
 
-  /** Kills all processes of the container. Resolves like `endProcesses`. */
+  /** Kills all processes of the container. Resolves when `endProcesses` resolves. */
   end(): Promise<void> {
     this.#end ??= endProcesses(this.#clock, () =>
       membersOf(listProcesses(), { started: this.#started, hasMarker: (marker) => marker === this.marker }),

@@ -1,4 +1,4 @@
-/** `SupervisedProcess`: a process that the supervisor has started, in a process group and a session of its own. */
+/** `SupervisedProcess`: a process that the supervisor has started, in a separate process group and session. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,12 +18,15 @@ import { controlDescriptor, resizeTerminal, terminalCommand } from './terminal.t
 export interface StartOptions extends Pick<StartMessage, 'program' | 'folder' | 'pipes' | 'tty'> {
   /** The value of `markerVariable` in the environment of the process. */
   readonly marker: string
-  /** Called for the first process of the group and for the process that has the terminal, as soon as each of them exists. */
+  /**
+   * Called with the pid of the first process of the group, and with the pid of the process that has the terminal, as soon as these
+   * processes exist.
+   */
   onProcess(pid: number): void
 }
 
 export class SupervisedProcess {
-  /** Resolves with the exit code. For a process that a signal has ended, the code is 128 plus the number of the signal. */
+  /** Resolves with the exit code. If a signal has ended the process, the code is 128 plus the number of the signal. */
   readonly exited: Promise<number>
   /** The first process of the group: the program, or script(1) with the program as its child. */
   readonly #child: ChildProcess
@@ -50,16 +53,16 @@ export class SupervisedProcess {
     return [pid, this.#terminal?.pid].filter((one) => one !== undefined)
   }
 
-  /** Sends a signal to the program. Does nothing when the program has ended. */
+  /** Sends a signal to the program. If the program has ended, does nothing. */
   signal(name: NodeJS.Signals): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const { pid } = this.#terminal ?? this.#child
-    // The program may have ended before script(1) ends, and another process may have the pid of the program.
+    // The program may end before script(1) ends. Another process may then have the pid of the program.
     if (this.#terminal !== undefined && startTimeOf(this.#terminal.pid) !== this.#terminal.startTime) return
     if (pid !== undefined) sendSignal(pid, name)
   }
 
-  /** Sets the size of the terminal. If `resize` is called while a size is being set, only the size of the last call is set afterwards. */
+  /** Sets the size of the terminal. Calls during a change of the size wait for this change, and only the size of the last call is set. */
   resize(size: TerminalSize): void {
     if (this.#terminal === undefined) return
     this.#nextSize = size
@@ -114,7 +117,7 @@ interface GroupOptions {
   onProcess(pid: number): void
 }
 
-/** Starts a program in a session of its own. */
+/** Starts a program in a separate session. */
 async function startGroup(
   { file, args, environment }: Program,
   { folder, pipes, others, onProcess }: GroupOptions,
@@ -134,7 +137,7 @@ async function startGroup(
       child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal as NodeJS.Signals]))
     })
     if (child.pid !== undefined) onProcess(child.pid)
-    // `once` rejects if the event `error` reports that the program could not be started.
+    // If the program could not be started, the event `error` makes `once` reject.
     await once(child, 'spawn')
     child.on('error', () => undefined)
     return { child, exited }

@@ -46,7 +46,7 @@ export class Supervision {
   }
 
   /**
-   * Ends the processes that an earlier driver has left behind.
+   * Ends the processes of an earlier driver that are still running.
    *
    * @throws when another driver uses the folder, or the folder cannot be written
    */
@@ -77,7 +77,7 @@ export class Supervision {
     }
   }
 
-  /** Kills all processes of all containers. Resolves like `endProcesses`. */
+  /** Kills all processes of all containers. Resolves when `endProcesses` resolves. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#containers.values()].map((container) => container.end()))
@@ -121,11 +121,11 @@ export class Supervision {
 
   async #kill({ process, container, isFirst }: Entry, id: number): Promise<void> {
     await (isFirst ? container.end() : container.kill(process.pids))
-    // A process that has changed its user, e.g. with sudo, cannot be killed. The end is reported although the process still runs.
+    // A process that has changed its user, e.g. with sudo, cannot be killed. Its end is reported although it is still running.
     if ((await within(this.#clock, endsWithinMs, process.exited)) === timedOut) this.#exited(id, killedCode)
   }
 
-  /** Reports the end of a process. Further calls for the same process do nothing. */
+  /** Reports the end of a process. Further calls for the same process have no effect. */
   #exited(id: number, exitCode: number): void {
     if (this.#entries.delete(id)) this.#send({ type: 'exited', id, exitCode })
   }

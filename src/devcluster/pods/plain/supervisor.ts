@@ -1,4 +1,4 @@
-/** `Supervisor`: the driver's side of the process that starts the processes of containers. */
+/** `Supervisor`: controls the process that starts the processes of containers, from the process of the driver. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { extname } from 'node:path'
@@ -10,7 +10,7 @@ import type { DriverMessage, StartMessage, SupervisorMessage } from './messages.
 /** A process that the supervisor has started. */
 export interface StartedProcess {
   readonly id: number
-  /** Resolves with the exit code. Resolves with 137 when the supervisor ends first. Never rejects. */
+  /** Resolves with the exit code. If the supervisor ends first, resolves with 137. Never rejects. */
   readonly exited: Promise<number>
 }
 
@@ -48,9 +48,9 @@ export class Supervisor {
   private constructor(stateFolder: string) {
     const script = fileURLToPath(new URL(`./plain-supervisor${extname(import.meta.url)}`, import.meta.url))
     this.#child = spawn(process.execPath, [script, stateFolder], {
-      // In a session of its own, the process does not receive the signals of the terminal in which Proreus runs.
+      // In a separate session, the process does not receive the signals of the terminal in which Proreus runs.
       detached: true,
-      // NODE_OPTIONS is for the process of Proreus, e.g. for a debugger, and must not apply to the supervisor.
+      // NODE_OPTIONS is meant for the process of Proreus, e.g. for a debugger. It must not apply to the supervisor.
       env: { ...process.env, NODE_OPTIONS: undefined },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
@@ -58,7 +58,7 @@ export class Supervisor {
     this.ended = this.#watch()
   }
 
-  /** True when the supervisor has ended. All processes that it had started have then been reported as ended. */
+  /** True when the supervisor has ended. The end of all processes that it had started has then been reported. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }

@@ -1,6 +1,7 @@
 /**
- * The main module of a process with a terminal. The process reports its pid and its terminal. Then execve(2) replaces the process by the
- * program of a container. No shell starts the program, because a shell drops environment variables with names such as `spring.profiles`.
+ * The main module of a process with a terminal. The process reports its pid and its terminal. Then the process replaces itself by the
+ * program of a container, with execve(2). No shell starts the program, because a shell drops environment variables with names such as
+ * `spring.profiles`.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { controlDescriptor } from './terminal.ts'
 const { file, args, environment } = JSON.parse(readFileSync(controlDescriptor, 'utf8')) as Program
 const { stdout } = spawnSync('tty', { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' })
 writeSync(controlDescriptor, `${JSON.stringify({ pid: process.pid, path: (stdout ?? '').trim() } satisfies TerminalReport)}\n`)
-// Node.js ignores these signals. A signal that is ignored here is also ignored in the program, but a signal with a handler is not.
+// Node.js ignores these signals. If a signal is ignored here, it would also be ignored in the program. If it has a handler here, it is not.
 for (const signal of ['SIGPIPE', 'SIGXFSZ'] as const) process.on(signal, () => undefined)
 if (process.execve === undefined) throw new Error('Node.js cannot replace its process on this machine')
 process.execve(file, args, Object.fromEntries(environment))

@@ -21,12 +21,12 @@ const isMacOS = process.platform === 'darwin'
 /**
  * Resolves with undefined when processes of this machine can have a terminal. Resolves with the reason when they cannot.
  *
- * @param environment script(1) is looked for in the variable PATH of this environment
+ * @param environment the variable PATH of this environment contains the folders in which script(1) is searched
  */
 export async function terminalProblem(environment: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   const version = await promisify(execFile)('script', ['--version'], { env: environment }).then(
     ({ stdout }) => stdout,
-    // script(1) of macOS does not know the option `--version`. It can be used nevertheless.
+    // script(1) of macOS does not know the option `--version`, but it can be used.
     (error: NodeJS.ErrnoException) => (isMacOS && error.code !== 'ENOENT' ? '' : undefined),
   )
   if (isMacOS ? version !== undefined : version?.includes('util-linux')) return undefined
@@ -34,8 +34,8 @@ export async function terminalProblem(environment: NodeJS.ProcessEnv = process.e
 }
 
 /**
- * Returns the command that starts `terminal-program.ts` with a terminal. The command contains no text of a container: the program of the
- * container is sent through `controlDescriptor`.
+ * Returns the command that starts `terminal-program.ts` with a terminal. The command contains no text of a container, because the program
+ * of the container is sent through `controlDescriptor`.
  */
 export function terminalCommand(): { readonly words: readonly [string, ...string[]]; readonly environment: Record<string, string> } {
   const program = fileURLToPath(new URL(`./terminal-program${extname(import.meta.url)}`, import.meta.url))

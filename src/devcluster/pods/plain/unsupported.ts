@@ -1,9 +1,9 @@
-/** `unsupported` lists the fields of a container that the driver `plain` cannot honour. */
+/** `unsupported` lists the fields of a container that the driver `plain` cannot apply. */
 import { resolve } from 'node:path'
 import type { ContainerOptions, Mount, ProcessUser } from '../driver.ts'
 
 /**
- * Returns one sentence for each field of the container that the driver `plain` cannot honour. Returns an empty list when the driver can run
+ * Returns one sentence for each field of the container that the driver `plain` cannot apply. Returns an empty list when the driver can run
  * the container. The fields have the names of the Pod API (k8s.io/api/core/v1: Container, PodSecurityContext).
  */
 export function unsupported({ image, isRootReadOnly, mounts, user }: ContainerOptions): string[] {

@@ -1,4 +1,4 @@
-/** `containerPort`: the port that a handler declares by its number or name. */
+/** `containerPort`: determines the port that a handler declares by number or name. */
 import { quote } from '../../../api/field-error.ts'
 import type { ContainerSpec } from '../../controllers/kubelet/container-runtime.ts'
 import { ProbeError } from './probe-outcome.ts'

@@ -1,7 +1,7 @@
-/** `withDeadline`: aborts work that is not done in time. */
+/** `withDeadline`: aborts work that takes too long. */
 import type { Clock } from '../../../runtime/clock.ts'
 
-/** The reason with which `withDeadline` aborts work whose time is over. The message is that of Go's `context.DeadlineExceeded`. */
+/** The reason with which `withDeadline` aborts work that takes too long. The message is that of Go's `context.DeadlineExceeded`. */
 export class DeadlineExceeded extends Error {
   constructor() {
     super('context deadline exceeded')
@@ -10,11 +10,14 @@ export class DeadlineExceeded extends Error {
 
 export interface DeadlineOptions {
   readonly clock: Clock
-  /** The signal that aborts the work before its time is over. */
+  /** The signal that can abort the work before its deadline. */
   readonly signal: AbortSignal
 }
 
-/** Settles like `work`. The signal of `work` aborts when `options.signal` aborts, or after `ms` milliseconds with a `DeadlineExceeded`. */
+/**
+ * Returns a promise with the result or error of `work`. The signal of `work` aborts when `options.signal` aborts. After `ms` milliseconds,
+ * it aborts with a `DeadlineExceeded`.
+ */
 export async function withDeadline<T>(ms: number, options: DeadlineOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, signal } = options
   const deadline = new AbortController()

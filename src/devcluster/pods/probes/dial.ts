@@ -12,7 +12,10 @@ export class ConnectionError extends Error {}
 
 export interface Connection {
   readonly socket: Duplex
-  /** Both ends as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. Only the remote end if no other is known. */
+  /**
+   * Both ends of the connection as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. If only the remote end is known,
+   * only this end.
+   */
   readonly ends: string
 }
 
@@ -34,7 +37,8 @@ export async function dial(target: ProbeTarget, { port, host, signal }: DialOpti
   signal.throwIfAborted()
   try {
     const socket = await untilAborted(target.connect(port, host), signal, discard)
-    // The code that reads from or writes to the socket handles later errors. Without a listener, an error would end this process.
+    // The code that reads from the socket or writes to it handles later errors. Until then, this listener is necessary, because an error
+    // without a listener would end this process.
     socket.on('error', ignore)
     return { socket, ends: endsOf(socket, address) }
   } catch (error) {
@@ -57,7 +61,7 @@ function endsOf(socket: Duplex, remote: string): string {
   return `${urlHost(socket.localAddress)}:${socket.localPort}->${remote}`
 }
 
-/** The errors of `connect`, as Go writes them. */
+/** The messages of errors of `connect` in Go, keyed by error code. */
 const connectErrors: ReadonlyMap<string | undefined, string> = new Map([
   ['ECONNREFUSED', 'connection refused'],
   ['ECONNRESET', 'connection reset by peer'],
@@ -77,14 +81,14 @@ function dialMessage(error: unknown, address: string, host = ''): string {
 /** Returns the message of an error of an open connection. Returns undefined for an error that does not come from the network. */
 export function networkMessage(error: unknown, ends: string): string | undefined {
   const code = codeOf(error)
-  // A system call fails with ECONNRESET when the peer has reset the connection. For a connection that ends too early, Node reports
-  // ECONNRESET without a system call.
+  // If the peer has reset the connection, a system call fails with ECONNRESET. If the connection ends too early, Node.js reports ECONNRESET
+  // without a system call.
   if (code === 'ECONNRESET') return hasSystemCall(error) ? `read tcp ${ends}: read: connection reset by peer` : 'EOF'
   if (code === 'EPIPE') return `write tcp ${ends}: write: broken pipe`
   return undefined
 }
 
-/** Returns the code of an error of Node, e.g. ECONNREFUSED. */
+/** Returns the code of an error of Node.js, e.g. ECONNREFUSED. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

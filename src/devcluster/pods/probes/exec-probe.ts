@@ -11,7 +11,7 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 import { runCommand } from './run-command.ts'
 
 /**
- * Runs a probe `exec` (k8s.io/kubernetes/pkg/probe/exec: Probe).
+ * Runs an `exec` probe (k8s.io/kubernetes/pkg/probe/exec: Probe).
  *
  * @throws {ProbeError} when the command is too long after the expansion of its references, or could not be started.
  */
@@ -38,7 +38,7 @@ function expanded(command: readonly string[], { env = [] }: ContainerSpec): read
   return command.map((word) => expand(word, mapping))
 }
 
-/** The message of k8s.io/cri-client/pkg: execSyncV1. */
+/** Returns the message of k8s.io/cri-client/pkg: execSyncV1. */
 function timeoutMessage(command: readonly string[], timeoutMs: number): string {
   return `command timed out: ${quote(command.join(' '))} timed out after ${formatGoDuration(timeoutMs)}`
 }

@@ -2,7 +2,7 @@
 import { Duplex } from 'node:stream'
 
 export class FirstBytes extends Duplex {
-  /** The first bytes that have arrived, `count` at most. */
+  /** The first bytes that have arrived, at most `count`. */
   bytes = Buffer.alloc(0)
   readonly #inner: Duplex
 

@@ -17,7 +17,7 @@ export type GrpcResult = { readonly message: Buffer; readonly status?: never } |
 
 /** The maximum size of a response message in google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
 const maxMessageBytes = 4 * 1024 * 1024
-/** The largest number in the header grpc-timeout. */
+/** The largest number that the header grpc-timeout may contain. */
 const maxTimeout = 99_999_999
 /** The length of the prefix of a message: one byte for the compression flag, and four bytes for the length of the message. */
 const prefixBytes = 5
@@ -75,7 +75,7 @@ function exchange(session: ClientHttp2Session, request: GrpcRequest, signal: Abo
 
 /**
  * Returns the value of the header grpc-timeout, which has at most eight digits and a unit
- * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The largest int32 of seconds fits in minutes.
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). In minutes, even the largest int32 of seconds has at most eight digits.
  */
 function timeoutText(ms: number): string {
   if (ms <= maxTimeout) return `${ms}m`
@@ -89,7 +89,7 @@ class Body {
   #length = 0
   #start = Buffer.alloc(0)
 
-  /** True when the body is longer than a message of the maximum size, or when the prefix announces a message above the maximum size. */
+  /** True when the body is longer than a message of the maximum size. Also true when the length in the prefix exceeds the maximum size. */
   get isTooLarge(): boolean {
     return this.#length > prefixBytes + maxMessageBytes || (lengthOf(this.#start) ?? 0) > maxMessageBytes
   }
@@ -105,7 +105,7 @@ class Body {
   }
 }
 
-/** Returns the length of the message as its prefix declares it. Returns undefined when the prefix is incomplete. */
+/** Returns the length of the message according to its prefix. Returns undefined when the prefix is incomplete. */
 function lengthOf(body: Buffer): number | undefined {
   return body.length < prefixBytes ? undefined : body.readUInt32BE(1)
 }

@@ -1,4 +1,4 @@
-/** `grpcProbe`: succeeds when the health service of a gRPC server reports that a service serves. */
+/** `grpcProbe`: succeeds when the health service of a gRPC server reports the state SERVING for a service. */
 import type { ClientHttp2Session } from 'node:http2'
 import { quote } from '../../../api/field-error.ts'
 import { formatGoDuration } from '../../../formats/go-duration.ts'
@@ -20,7 +20,7 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 const path = '/grpc.health.v1.Health/Check'
 const servingStates = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 
-/** Runs a probe `grpc` (k8s.io/kubernetes/pkg/probe/grpc: Probe). @throws {ProbeError} for an invalid port. */
+/** Runs a `grpc` probe (k8s.io/kubernetes/pkg/probe/grpc: Probe). @throws {ProbeError} for an invalid port. */
 export async function grpcProbe({ port: declared, service }: NonNullable<ProbeSpec['grpc']>, context: ProbeContext): Promise<ProbeOutcome> {
   const { target, clock, timeoutMs, signal: ended } = context
   const port = containerPort(declared, context.container)

@@ -14,8 +14,9 @@ export interface GrpcSessionOptions {
 }
 
 /**
- * The delay in milliseconds before the second try, and the factor by which the delay grows with each try (google.golang.org/grpc/backoff:
- * DefaultConfig, without the jitter). The delay has no maximum, because a probe usually ends before Go's maximum of 120 seconds is reached.
+ * The delay in milliseconds before the second attempt, and the factor by which the delay grows with each attempt
+ * (google.golang.org/grpc/backoff: DefaultConfig, without the jitter). The delay has no maximum, because a probe usually ends before Go's
+ * maximum of 120 seconds is reached.
  */
 const [firstDelayMs, factor] = [1000, 1.6]
 
@@ -39,7 +40,7 @@ export async function grpcSession(target: ProbeTarget, options: GrpcSessionOptio
 async function startSession(target: ProbeTarget, { port, signal }: GrpcSessionOptions): Promise<ClientHttp2Session> {
   const { socket } = await dial(target, { port, signal })
   const session = connect(`http://${urlHost(target.address)}:${port}`, { createConnection: () => socket, settings: { enablePush: false } })
-  // An error also ends the calls of the session. Without a listener, the error would end the process.
+  // Without a listener, an error would end the process. The calls of the session also end with the error, and report it.
   session.on('error', () => undefined)
   try {
     await settingsOf(session, signal)

@@ -1,4 +1,4 @@
-/** `GrpcStatus`: the status of a gRPC call that failed, with the words of google.golang.org/grpc. */
+/** `GrpcStatus`: the status of a gRPC call that failed, with the messages of google.golang.org/grpc. */
 import { STATUS_CODES } from 'node:http'
 import { quote } from '../../../api/field-error.ts'
 
@@ -49,7 +49,10 @@ function decodePercents(message: string): string {
   return message.replace(/(?:%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
 }
 
-/** The gRPC codes for HTTP statuses, for responses that are not gRPC (google.golang.org/grpc/internal/transport: HTTPStatusConvTab). */
+/**
+ * The gRPC codes that correspond to HTTP statuses. They are used for responses that are not gRPC
+ * (google.golang.org/grpc/internal/transport: HTTPStatusConvTab).
+ */
 const httpCodes: ReadonlyMap<number, GrpcCode> = new Map([
   [400, 'Internal'],
   [401, 'Unauthenticated'],
@@ -61,7 +64,7 @@ const httpCodes: ReadonlyMap<number, GrpcCode> = new Map([
   [504, 'Unavailable'],
 ])
 
-/** Returns the gRPC status for a response that is not gRPC, because its content type is another one. */
+/** Returns the gRPC status for a response that is not gRPC. Such a response has a content type other than that of gRPC. */
 export function statusOfHttp(status: number, contentType: string | undefined): GrpcStatus {
   const received =
     contentType === undefined

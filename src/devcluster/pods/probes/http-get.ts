@@ -10,8 +10,8 @@ const maxRedirects = 10
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request, and follows redirects to the same host. Returns the last response. A redirect to another host is not followed, and is
- * the last response (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). The caller has to read or close the response.
+ * Sends a request, and follows redirects to the same host. Returns the last response. If the redirect is to another host, the redirect
+ * itself is the last response (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). The caller has to read or close the response.
  *
  * @throws {HttpError} when `sendGet` throws an `HttpError`, at the tenth redirect, and when the location of a redirect is invalid.
  * @throws the reason of `options.signal` when the signal aborts with another reason than a `DeadlineExceeded`.
@@ -31,12 +31,12 @@ export async function httpGet(request: HttpRequest, options: SendOptions): Promi
   }
 }
 
-/** Returns the host as `URL` writes it, so that equal hosts have equal names. */
+/** Returns the host in the normalized form of `URL`. Equal hosts then have equal names. */
 function hostnameOf({ authority }: HttpRequest): string | undefined {
   return URL.parse(`http://${authority}/`)?.hostname
 }
 
-/** Returns the request for a redirect. When the location has no scheme, the request keeps the header Host that the handler declares. */
+/** Returns the request for a redirect. If the location has no scheme, the request keeps the header Host that the handler declares. */
 function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpRequest {
   const scheme = next.protocol.slice(0, -1)
   return {
@@ -50,8 +50,8 @@ function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpR
 }
 
 /**
- * Returns the headers of the first request, and the URL of the latest request as Referer. A Referer that the handler declares is kept. The
- * URL of a request over TLS is not added to a request without TLS (net/http: refererForURL).
+ * Returns the headers of the first request, with the URL of the latest request as Referer. If the handler declares a Referer, it is kept.
+ * If the latest request used TLS and the next one does not, no Referer is added (net/http: refererForURL).
  */
 function headersOfRedirect(first: HttpRequest, latest: HttpRequest, next: URL): HttpRequest['headers'] {
   const isDeclared = first.headers.some(([name]) => name === 'Referer')

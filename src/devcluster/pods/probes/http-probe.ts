@@ -13,7 +13,7 @@ import { HttpError } from './send-get.ts'
 const maxBodyBytes = 10 * 1024
 
 /**
- * Runs a probe `httpGet` (k8s.io/kubernetes/pkg/probe/http: DoHTTPProbe).
+ * Runs an `httpGet` probe (k8s.io/kubernetes/pkg/probe/http: DoHTTPProbe).
  *
  * @throws {ProbeError} when the request is invalid, or when the body of the response could not be read.
  */
@@ -40,7 +40,7 @@ function outcomeOf(status: number, body: string): ProbeOutcome {
     : { kind: 'warning', output: `Probe terminated redirects, Response body: ${body}` }
 }
 
-/** Returns the error to throw when the body of a response could not be read because of `error`. */
+/** Returns the error that is thrown when the body of a response could not be read because of `error`. */
 function bodyError(error: unknown): unknown {
   if (error instanceof ConnectionError) return new ProbeError(error.message, { cause: error, state: 'failure' })
   if (!(error instanceof DeadlineExceeded)) return error

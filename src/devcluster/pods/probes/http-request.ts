@@ -1,4 +1,4 @@
-/** `httpRequestOf`: the request of a handler `httpGet` (k8s.io/kubernetes/pkg/probe/http: NewRequestForHTTPGetAction). */
+/** `httpRequestOf`: creates the request of an `httpGet` handler (k8s.io/kubernetes/pkg/probe/http: NewRequestForHTTPGetAction). */
 import { quote } from '../../../api/field-error.ts'
 import { urlHost } from '../../../runtime/listen.ts'
 import type { ContainerSpec, ProbeSpec } from '../../controllers/kubelet/container-runtime.ts'
@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly authority: string
   /** The path and query. They contain only characters that Node.js permits in a request. */
   readonly path: string
-  /** All headers but Host. A name may occur several times. */
+  /** All headers except Host. A name may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** The header Host that the handler declares. Default: `authority`. */
   readonly declaredHost: string | undefined
@@ -31,9 +31,9 @@ export interface HttpRequestOptions {
   readonly purpose: 'probe' | 'lifecycle'
 }
 
-/** The release of Kubernetes that the header User-Agent names. */
+/** The release of Kubernetes in the header User-Agent. */
 export const kubernetesVersion = '1.36'
-/** The headers that Go's package `net/http` does not take from the caller (reqWriteExcludeHeader). */
+/** The headers that Go's package `net/http` ignores if the caller sets them (reqWriteExcludeHeader). */
 const excluded: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer'])
 
 /** Returns the request of a handler. @throws {ProbeError} for an unknown port, or a host that is not valid in a URL. */
@@ -53,7 +53,7 @@ export function urlOf({ scheme, authority, path }: HttpRequest): string {
   return `${scheme}://${authority}${path}`
 }
 
-/** Adds the default headers. When the handler declares an empty User-Agent or Accept, this header is not sent (newProbeRequest). */
+/** Adds the default headers. If the handler declares an empty User-Agent or Accept, this header is not sent (newProbeRequest). */
 function headersOf(
   declared: readonly { readonly name: string; readonly value?: string }[],
   userAgent: string,
@@ -82,15 +82,15 @@ function canonicalName(name: string): string {
 /** The characters that Go's package `net/url` escapes in a path. */
 const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 /**
- * Matches a declared path that Go's `url.Parse` refuses: a text with a control character before the fragment, or with a `%` without two
- * hexadecimal digits after it, except in the query. The kubelet then uses the whole text as the path
- * (k8s.io/kubernetes/pkg/probe/http: formatURL).
+ * Matches a declared path that Go's `url.Parse` refuses. Such a path has a control character before the fragment, or a `%` without two
+ * hexadecimal digits after it outside the query. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http:
+ * formatURL).
  */
 const invalidUrl = /^[^#]*[\0-\x1f\x7f]|^(?:[^?#]*|[^#]*#[^]*)%(?![\da-f]{2})/i
 
 /**
- * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. Unlike in Go, the
- * query is escaped, too, because Node.js refuses to send a space or a character beyond ASCII.
+ * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. In contrast to
+ * Go, the query is also escaped, because Node.js refuses to send a space or a character beyond ASCII.
  */
 function requestPath(declared: string): string {
   if (invalidUrl.test(declared)) return absolute(percentEncode(declared.replaceAll('%', '%25'), escapedInPath))

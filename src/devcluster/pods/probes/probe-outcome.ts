@@ -8,11 +8,11 @@ export interface ProbeOutcome {
 }
 
 /**
- * The error of a run without an outcome, for example because the command could not be started. If further tries fail, too, the kubelet
+ * The error of a run without an outcome, for example because the command could not be started. If further attempts also fail, the kubelet
  * ignores the run (`runProbe`).
  */
 export class ProbeError extends Error {
-  /** The state that the Event of the kubelet names. */
+  /** The state in the Event of the kubelet. */
   readonly state: 'unknown' | 'failure'
 
   constructor(message: string, options: ErrorOptions & { readonly state?: 'unknown' | 'failure' } = {}) {

@@ -1,4 +1,4 @@
-/** `ProbeTarget`: a running container, as far as its probes and hooks need it. */
+/** `ProbeTarget`: the functions of a running container that its probes and hooks use. */
 import type { Duplex } from 'node:stream'
 import type { ExecProcess } from '../driver.ts'
 

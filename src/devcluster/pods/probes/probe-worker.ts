@@ -6,7 +6,7 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 
 export interface ProbeWorkerOptions {
   readonly clock: Clock
-  /** The time at which the container started, in milliseconds since 1970. */
+  /** The time at which the container was started, in milliseconds since 1970. */
   readonly startedAt: number
   /** The result of the probe until a threshold is reached for the first time. */
   readonly isSuccess: boolean
@@ -16,10 +16,10 @@ export interface ProbeWorkerOptions {
   onEnd(): void
 }
 
-/** A run that has ended. */
+/** A report about a run that has ended. */
 export interface ProbeReport {
   readonly outcome: ProbeOutcome | ProbeError
-  /** True when the outcome is now the result of the probe, because the success or failure threshold is reached. */
+  /** True when the run has reached the success or failure threshold. Its outcome is then the result of the probe. */
   readonly isConfirmed: boolean
 }
 
@@ -36,7 +36,7 @@ export class ProbeWorker {
   #timer: Timer | undefined
   #running: AbortController | undefined
   #ended: { readonly outcome: ProbeOutcome | ProbeError; readonly at: number } | undefined
-  /** The number of equal outcomes in a row. */
+  /** The number of consecutive equal outcomes. */
   #streak = 0
   #succeeded: boolean | undefined
 
@@ -46,7 +46,7 @@ export class ProbeWorker {
     this.isSuccess = options.isSuccess
   }
 
-  /** Begins to run the probe: at once, or when the initial delay is over. */
+  /** Starts to run the probe: at once, or when the initial delay has passed. */
   begin(): void {
     const { clock, startedAt } = this.#options
     const delayMs = startedAt + (this.#spec.initialDelaySeconds ?? 0) * 1000 - clock.now()
@@ -54,12 +54,12 @@ export class ProbeWorker {
     this.#wait()
   }
 
-  /** The time at which the run that `take` returns next ended, in milliseconds since 1970. Infinity when `take` would return undefined. */
+  /** The time, in milliseconds since 1970, at which the run ended that `take` will return. Infinity if `take` would return undefined. */
   get due(): number {
     return this.#ended?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the run that has ended, and schedules the next run. Returns undefined when no run has ended. */
+  /** Returns the run that has ended, and schedules the next run. If no run has ended, returns undefined. */
   take(): ProbeReport | undefined {
     if (this.#ended === undefined) return undefined
     const { outcome } = this.#ended
@@ -69,7 +69,7 @@ export class ProbeWorker {
     return { outcome, isConfirmed: !(outcome instanceof ProbeError) && this.#confirms(outcome.kind !== 'failure') }
   }
 
-  /** Cancels the timer and aborts the current run. A run that has ended, but that `take` has not returned, is dropped. */
+  /** Cancels the timer and aborts the current run. If a run has ended, but `take` has not returned it, this run is dropped. */
   end(): void {
     this.#timer?.cancel()
     this.#running?.abort()
@@ -93,8 +93,8 @@ export class ProbeWorker {
   }
 
   /**
-   * Runs the probe once. If the run lasts longer than the period, the next run begins as soon as `take` has returned this run, as with a
-   * `Ticker` of Go. Later runs begin at multiples of the period again.
+   * Runs the probe once. If the run takes longer than the period, the next run begins as soon as `take` has returned this run, as with a
+   * `Ticker` of Go. The runs after that begin at multiples of the period again.
    */
   async #run(): Promise<void> {
     const { clock, run, onEnd } = this.#options

@@ -21,13 +21,13 @@ export interface ProcessProbesOptions extends ProbesOptions {
   readonly clock: Clock
   /** Called when the run of a probe has ended. Until `step` takes this run, `due` is not Infinity. */
   wake(): void
-  /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called. */
+  /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called instead. */
   record(event: RuntimeEvent): void
 }
 
 /**
  * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). The outcome of a run takes effect when `step` takes the run. The
- * probe then runs again. The first run has no random delay, because a kubelet delays the first run only shortly after its own start.
+ * probe then runs again. The first run has no random delay, because a kubelet uses such a delay only shortly after its own start.
  */
 export class ProcessProbes implements Probes {
   isStarted: boolean
@@ -49,7 +49,7 @@ export class ProcessProbes implements Probes {
     for (const kind of this.#active) this.#workers.get(kind)?.begin()
   }
 
-  /** A container without a readiness probe is ready when it has started. */
+  /** A container without a readiness probe is ready as soon as it has started. */
   get isReady(): boolean {
     return this.isStarted && this.#workers.get('readiness')?.isSuccess !== false
   }
@@ -83,14 +83,14 @@ export class ProcessProbes implements Probes {
     for (const worker of this.#workers.values()) worker.end()
   }
 
-  /** The kinds of probes that run now. The startup probe delays the others. */
+  /** The kinds of probes that run now. The other probes wait for the startup probe. */
   get #active(): readonly ProbeKind[] {
     return this.isStarted ? ['liveness', 'readiness'] : ['startup']
   }
 
   /**
-   * Begins the liveness and readiness probes, which have waited for the startup probe. The kubelet, too, runs the readiness probe at once
-   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus), but the liveness probe only when its next period begins.
+   * Begins the liveness and readiness probes, which have waited for the startup probe. The kubelet also runs the readiness probe at once
+   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). It runs the liveness probe only when the next period of this probe begins.
    */
   #start(): void {
     this.isStarted = true

@@ -7,9 +7,9 @@ import type { ProbeTarget } from './probe-target.ts'
 
 export interface CommandResult {
   readonly exitCode: number
-  /** The text of stdout and then that of stderr, 10 KiB at most. */
+  /** The text of stdout, followed by the text of stderr. At most 10 KiB. */
   readonly output: string
-  /** The text of stderr, 10 KiB at most. */
+  /** The text of stderr. At most 10 KiB. */
   readonly errorOutput: string
 }
 
@@ -22,12 +22,12 @@ export interface CommandOptions {
 /** The maximum number of bytes of the output that are kept (k8s.io/kubernetes/pkg/probe/exec: maxReadLength). */
 const maxOutputBytes = 10 * 1024
 /**
- * The longest time in milliseconds to wait for the rest of the output after the command has ended. Processes that the command leaves in the
- * background can keep the streams open for longer.
+ * The longest time in milliseconds to wait for the rest of the output after the command has ended. Background processes of the command can
+ * keep the streams open for longer.
  */
 const drainMs = 200
 
-/** Runs a command to its end. Rejects like `target.execute` when the command could not be started. */
+/** Runs a command to its end. If the command could not be started, rejects with the error of `target.execute`. */
 export async function runCommand(command: readonly string[], target: ProbeTarget, options: CommandOptions): Promise<CommandResult> {
   const { clock, signal } = options
   signal.throwIfAborted()
@@ -50,8 +50,8 @@ export async function runCommand(command: readonly string[], target: ProbeTarget
 }
 
 /**
- * Collects the beginning of a stream. The rest is read and dropped, because a full pipe would block the command, and a closed pipe would
- * end the processes that the command leaves in the background.
+ * Collects the beginning of a stream. The rest is read and dropped. Otherwise, a full pipe would block the command, and a closed pipe would
+ * end the background processes of the command.
  */
 class CollectedOutput {
   /** Resolves when the stream has ended or failed. */
@@ -75,12 +75,12 @@ class CollectedOutput {
   }
 }
 
-/** Kills a command that started only after the signal had aborted. */
+/** Kills a command whose start was completed only after the signal had aborted. */
 function discard(process: ExecProcess): void {
   for (const stream of [process.stdin, process.stdout, process.stderr]) stream?.on('error', ignore).destroy()
   process.kill()
 }
 
 function ignore(): void {
-  // No caller waits for the result or the error any more.
+  // No caller waits for the result or the error any longer.
 }

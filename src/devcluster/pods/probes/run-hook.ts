@@ -16,10 +16,10 @@ export type HookHandler = NonNullable<NonNullable<ContainerSpec['lifecycle']>['p
 
 export interface HookOptions {
   readonly container: ContainerSpec
-  /** The Pod as the messages of the kubelet name it: name_namespace(uid). */
+  /** The Pod in the form of the kubelet's messages: name_namespace(uid). */
   readonly pod: string
   readonly clock: Clock
-  /** Aborts the hook. A hook has no time limit of its own. */
+  /** Aborts the hook. The hook itself has no time limit. */
   readonly signal: AbortSignal
   /** Called with an Event when a request was sent again without TLS. */
   record(event: RuntimeEvent): void
@@ -65,7 +65,10 @@ async function runHttpHook(action: HttpGetAction, target: ProbeTarget, options: 
   }
 }
 
-/** Sends a request. If the server answers an HTTPS request without TLS, sends the request again over HTTP, without Authorization. */
+/**
+ * Sends a request. If the server responds to an HTTPS request without TLS, sends the request again over HTTP, without the header
+ * Authorization.
+ */
 async function sendRequest(action: HttpGetAction, target: ProbeTarget, { container, signal, record }: HookOptions): Promise<void> {
   const request = httpRequestOf(action, { container, address: target.address, purpose: 'lifecycle' })
   const sending = { target, host: action.host || undefined, signal }
@@ -104,7 +107,7 @@ function hookError(kind: string, message: string, { options: { container, pod },
   return new HookError(text, { cause })
 }
 
-/** Formats a handler as Go formats it. The kubelet does not support the handler, e.g. `tcpSocket`. */
+/** Returns the text that Go prints for a handler. The kubelet does not support this handler, e.g. `tcpSocket`. */
 function formatHandler({ tcpSocket }: HookHandler): string {
   const { port, host = '' } = tcpSocket ?? {}
   const [type, number, name] = typeof port === 'string' ? [1, 0, port] : [0, port, '']

@@ -8,13 +8,13 @@ import type { ProbeOutcome } from './probe-outcome.ts'
 import { ProbeError } from './probe-outcome.ts'
 import { tcpProbe } from './tcp-probe.ts'
 
-/** The number of tries within one run (k8s.io/kubernetes/pkg/kubelet/prober: maxProbeRetries). */
+/** The number of attempts within one run (k8s.io/kubernetes/pkg/kubelet/prober: maxProbeRetries). */
 const maxTries = 3
 
 /**
- * Runs a probe. Tries again when a try has no outcome.
+ * Runs a probe. If an attempt has no outcome, tries again.
  *
- * @throws {ProbeError} when no try has an outcome.
+ * @throws {ProbeError} when no attempt has an outcome.
  * @throws the reason of `context.signal` when the signal aborts.
  */
 export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
@@ -27,7 +27,7 @@ export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<
   }
 }
 
-/** Runs the first declared handler. The order is that of the kubelet (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
+/** Runs the first declared handler. The handlers are in the order of the kubelet (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
 async function runOnce({ exec, httpGet, tcpSocket, grpc }: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
   if (exec !== undefined) return execProbe(exec, context)
   if (httpGet !== undefined) return httpProbe(httpGet, context)

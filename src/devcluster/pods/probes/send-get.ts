@@ -1,4 +1,4 @@
-/** `sendGet`: one GET request without redirects, with the error messages of Go's package `net/http`. */
+/** `sendGet`: sends one GET request without following redirects. The error messages are those of Go's package `net/http`. */
 import type { ClientRequest, IncomingMessage, InformationEvent } from 'node:http'
 import { request as startRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -23,7 +23,7 @@ export interface HttpResponse {
   readonly status: number
   readonly location: string | undefined
   /**
-   * Reads the body, `limit` bytes at most, and closes the connection.
+   * Reads at most `limit` bytes of the body, and closes the connection.
    *
    * @throws {ConnectionError} when the body is incomplete or invalid.
    * @throws the reason of the signal when the signal aborts.
@@ -41,10 +41,12 @@ export interface SendOptions {
   readonly signal: AbortSignal
 }
 
-/** The maximum size of the header of a response. Go's limit is 10 MiB. The lower limit saves memory, and is enough for real servers. */
+/**
+ * The maximum size of the header of a response. Go's limit is 10 MiB. This lower limit saves memory, and is sufficient for real servers.
+ */
 const maxHeaderBytes = 1024 * 1024
 /**
- * The maximum total size of the responses before the final response, such as `103 Early Hints`. Go limits them to 10 MiB, too. The limit is
+ * The maximum total size of the responses before the final response, such as `103 Early Hints`. Go's limit for them is 10 MiB. The limit is
  * lower here, because Node.js needs much more time for many small responses than for one large response.
  */
 const maxInformationBytes = 64 * 1024
@@ -73,7 +75,7 @@ export async function sendGet(request: HttpRequest, { target, host, signal }: Se
   }
 }
 
-/** Returns the problem for which Go's `http.Transport` refuses a request. */
+/** Returns the reason why Go's `http.Transport` refuses a request. */
 function problemOf({ scheme, headers }: HttpRequest): string | undefined {
   if (scheme !== 'http' && scheme !== 'https') return `unsupported protocol scheme ${quote(scheme)}`
   for (const [name, value] of headers) {
@@ -93,7 +95,7 @@ function exchange(request: HttpRequest, stream: Duplex, signal: AbortSignal): Pr
       path,
       headers: ['Host', host, ...headers.flatMap(([name, value]) => [name, asBytes(value)])],
       maxHeaderSize: maxHeaderBytes,
-      // Go, too, accepts lines that end without a carriage return.
+      // Like Go, this parser accepts lines that end without a carriage return.
       insecureHTTPParser: true,
       signal,
     })
@@ -118,7 +120,7 @@ function headerBytes({ statusMessage, rawHeaders }: InformationEvent): number {
   return `HTTP/1.1 100 ${statusMessage}\r\n\r\n`.length + rawHeaders.reduce((sum, word) => sum + word.length + 2, 0)
 }
 
-/** Returns one character for each UTF-8 byte of a text, because Node writes each character of a header as one byte. */
+/** Returns a string with one character for each UTF-8 byte of the text, because Node.js writes each character of a header as one byte. */
 function asBytes(value: string): string {
   return Buffer.from(value).toString('latin1')
 }
@@ -166,7 +168,7 @@ class ReceivedResponse implements HttpResponse {
   }
 }
 
-/** Returns the message of an error that occurs before the response has arrived. */
+/** Returns the message of an error that occurred before the response. */
 function failureMessage(error: unknown, ends: string): string {
   if (error instanceof ConnectionError) return error.message
   return networkMessage(error, ends) ?? `net/http: HTTP/1.x transport connection broken: ${parseMessage(error)}`

@@ -7,20 +7,23 @@ import type { Connection } from './dial.ts'
 import { ConnectionError, codeOf, networkMessage } from './dial.ts'
 import { FirstBytes } from './first-bytes.ts'
 
-/** The error of a connection whose server has answered in HTTP without TLS. */
+/** The error of a connection on which the server has responded with HTTP without TLS. */
 export class HttpAnswer extends ConnectionError {
   constructor(options: ErrorOptions) {
     super('http: server gave HTTP response to HTTPS client', options)
   }
 }
 
-/** The start of a response without TLS. Go also compares five bytes, the size of a TLS record header (crypto/tls: RecordHeaderError). */
+/**
+ * The start of a response without TLS. Like Go, the client compares five bytes, the size of a TLS record header (crypto/tls:
+ * RecordHeaderError).
+ */
 const httpStart = 'HTTP/'
 
 /**
  * Starts TLS over a connection. The client offers only HTTP/1.1.
  *
- * @throws {ConnectionError} when the TLS handshake fails. The error is an `HttpAnswer` when the server has answered in HTTP.
+ * @throws {ConnectionError} when the TLS handshake fails. The error is an `HttpAnswer` when the server has responded with HTTP.
  * @throws the reason of `signal` when `signal` aborts.
  */
 export async function startTls({ socket, ends }: Connection, hostname: string, signal: AbortSignal): Promise<TLSSocket> {

@@ -6,7 +6,7 @@ import { ConnectionError, dial } from './dial.ts'
 import type { ProbeContext } from './probe-context.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
 
-/** Runs a probe `tcpSocket` (k8s.io/kubernetes/pkg/probe/tcp: DoTCPProbe). @throws {ProbeError} when the port is invalid. */
+/** Runs a `tcpSocket` probe (k8s.io/kubernetes/pkg/probe/tcp: DoTCPProbe). @throws {ProbeError} when the port is invalid. */
 export async function tcpProbe(action: NonNullable<ProbeSpec['tcpSocket']>, context: ProbeContext): Promise<ProbeOutcome> {
   const port = containerPort(action.port, context.container)
   const host = action.host || undefined

@@ -1,4 +1,4 @@
-/** `ClusterObjects`: reads the objects of the API that the containers and volumes of Pods refer to. */
+/** `ClusterObjects`: reads the API objects to which the containers and volumes of Pods refer. */
 import { configMap, secret, service, serviceAccount } from '../../../api/builtin.ts'
 import { core } from '../../../api/kubernetes/core.ts'
 import { isNotFound } from '../../../client/api-error.ts'
@@ -41,7 +41,7 @@ export class ClusterObjects implements EnvironmentSources, ClaimSource {
   }
 }
 
-/** Settles like `reading`, but resolves with undefined when the object does not exist. */
+/** Returns a promise with the result or error of `reading`. If the object does not exist, the promise resolves with undefined. */
 async function found<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

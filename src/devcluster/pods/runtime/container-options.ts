@@ -1,4 +1,4 @@
-/** `containerOptions` makes the options with which the driver starts a container, such as the command, the variables and the mounts. */
+/** `containerOptions` creates the options with which the driver starts a container, such as the command, the variables and the mounts. */
 import type { ContainerOptions } from '../driver.ts'
 import { commandOf } from '../environment/command.ts'
 import { containerEnvironment } from '../environment/container-environment.ts'

@@ -6,7 +6,7 @@ import { runProgram } from '../namespaces/programs.ts'
 import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'
 import { removeFolder } from '../volumes/remove-folder.ts'
 
-/** Returns a function that removes a folder. `prefix` has the words that precede a command so that it runs in the namespace. */
+/** Returns a function that removes a folder. `prefix` is a command prefix with which a command runs in the namespace. */
 export function folderRemover(prefix: readonly string[]): (path: string) => Promise<void> {
   return (path) => removeFolder(path, prefix)
 }
@@ -27,9 +27,10 @@ export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
 
 /**
  * Sets the group and the permissions of all files in a folder, and then those of the folder. Symbolic links are not followed. Errors of
- * single files are ignored. Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient
- * permissions. If the folder already has the group and the sufficient permissions, nothing is changed. If the argument for the sufficient
- * permissions is empty, the files are always changed.
+ * single files are ignored.
+ * Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient permissions. If the folder
+ * already has the group and the sufficient permissions, nothing is changed. If the argument for the sufficient permissions is empty, the
+ * files are always changed.
  */
 const setGroupScript = `
 root=$1 group=$2 files=$3 folders=$4 sufficient=$5

@@ -1,4 +1,4 @@
-/** `readImageFile`: the text of a small file in the folder of an image. */
+/** `readImageFile`: reads the text of a small file in the folder of an image. */
 import { RootView } from '../namespaces/root-view.ts'
 import { readRegularFile } from './regular-file.ts'
 

@@ -1,6 +1,6 @@
 /**
- * `Images`: the file systems and configurations of images. For each image, the developer can name a folder that is the file system of the
- * image. All other images have the file system of this machine.
+ * `Images`: the file systems and configurations of images. For each image, the developer can specify a folder that is the file system of
+ * the image. All other images have the file system of this machine.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
@@ -22,8 +22,8 @@ export interface Image {
 }
 
 /**
- * The maximum number of folders of PATH in which `problemOf` looks for a program. Each folder blocks the event loop for some microseconds,
- * and the PATH of a Pod may have a length of 1 MiB.
+ * The maximum number of folders of PATH in which `problemOf` searches a program. The search in each folder blocks the event loop for some
+ * microseconds, and the PATH of a Pod may have a length of 1 MiB.
  */
 const maxPathFolders = 1000
 /** The longest name of a file, in bytes (Linux: NAME_MAX). */
@@ -42,10 +42,10 @@ export class Images {
   }
 
   /**
-   * Reads the configurations of the images. The OCI image configuration of a folder `FOLDER` is the file `FOLDER.json` beside the
-   * folder. If this file is missing, the containers of the image must have a `command` or `args`.
+   * Reads the configurations of the images. The OCI image configuration of a folder `FOLDER` is the file `FOLDER.json` beside the folder.
+   * If this file is missing, the containers of the image must have a `command` or `args`.
    *
-   * @param folders the folders, keyed by the name of the image as Pods write it.
+   * @param folders the folders, keyed by the name of the image as in Pods.
    * @throws {ProreusError} `PRO_CONFIG_INVALID` when a folder does not exist, or when a configuration cannot be read or is invalid.
    */
   static async read(
@@ -80,13 +80,13 @@ export class Images {
     if (command.length === 0 && !hasEntrypoint)
       return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
     const program = command[0]
-    // In these cases, the program is looked up only when the container starts: the image has a folder, the image has the program, or the
-    // name of the program refers to a variable.
+    // The program is searched only when the container starts in three cases: the image has a folder, the image specifies the program, or
+    // the name of the program refers to a variable.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
     const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
-    // The path of a program that is not looked up in PATH.
+    // The path of a program that is not searched in PATH.
     const path = program.includes('/') ? resolve(workingDir, program) : undefined
-    // An init container may write the program into the volume later. The program is therefore looked up when the container starts.
+    // An init container may write the program into the volume later. Therefore, the program is searched when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined
     const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
     if (hidden !== undefined)
@@ -96,7 +96,7 @@ export class Images {
     return `images are not pulled: the program ${JSON.stringify(program)} ${problem}, and --pods-image gives ${JSON.stringify(image)} no folder`
   }
 
-  /** Returns the paths at which the program may be, in the order of PATH. Returns at most `maxPathFolders` + 1 paths. */
+  /** Returns the possible paths of the program, in the order of PATH. Returns at most `maxPathFolders` + 1 paths. */
   #filesInPath(program: string, { env = [] }: ReadonlyContainer, workingDir: string): readonly string[] {
     if (program.length > maxNameLength) return []
     const path = env.findLast(({ name, value }) => name === 'PATH' && value !== undefined)?.value ?? this.#path

@@ -1,6 +1,6 @@
 /**
- * `Output`: one output stream of a container. The log gets the whole output. A client gets only the output that is written after the client
- * has attached.
+ * `Output`: one output stream of a container. The log receives the whole output. A client receives only the output that is written after
+ * the client has attached.
  */
 import { PassThrough, type Readable } from 'node:stream'
 
@@ -11,7 +11,7 @@ import { PassThrough, type Readable } from 'node:stream'
 const maxBehindBytes = 1024 * 1024
 
 export class Output {
-  /** The whole output. If the log is written more slowly than the container writes output, the container waits. */
+  /** The whole output. If the container writes output faster than the log is written, the container waits. */
   readonly log = new PassThrough()
   readonly #clients = new Set<PassThrough>()
 

@@ -15,7 +15,7 @@ import type { ProcessPod } from './process-pod.ts'
 
 export interface PodAccessOptions {
   readonly context: Pick<PodContext, 'stateFolder' | 'clock' | 'logger'>
-  /** Returns the Pod with this uid; undefined when it does not run on this machine. */
+  /** Returns the Pod with this uid. Returns undefined when the Pod does not run on this machine. */
   podOf(uid: string): ProcessPod | undefined
 }
 

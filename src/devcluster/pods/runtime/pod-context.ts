@@ -23,11 +23,11 @@ export interface PodContext {
   readonly images: Images
   readonly dns: NodeDns
   readonly node: NodeHost
-  /** Changes the owners and permissions of files with the rights of the driver. Default: with the rights of this process. */
+  /** Changes the owners and permissions of files with the permissions of the driver. Default: with the permissions of this process. */
   readonly changeOwnership?: ChangeOwnership
-  /** Sets the group of all files of a volume with the rights of the driver. Default: with the rights of this process. */
+  /** Sets the group of all files of a volume with the permissions of the driver. Default: with the permissions of this process. */
   readonly setGroup?: SetGroup
-  /** Removes a folder with files of other users, with the rights of the driver. Default: with the rights of this process. */
+  /** Removes a folder with files of other users, with the permissions of the driver. Default: with the permissions of this process. */
   readonly removeFolder?: (path: string) => Promise<void>
   readonly clock: Clock
   readonly random: () => number
