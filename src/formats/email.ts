@@ -1,6 +1,6 @@
 /**
- * Functions that check email addresses. They accept the same strings as Go's `mail.ParseAddress` (RFC 5322): `a@b.c`, `Name <a@b.c>`,
- * `"quoted"@b.c`, but not groups.
+ * Checks email addresses as Go's `mail.ParseAddress` does (RFC 5322). It accepts `a@b.c`, `Name <a@b.c>` and `"quoted"@b.c`, and rejects
+ * groups.
  */
 import { isAddress } from './network.ts'
 
@@ -14,7 +14,8 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// Each alternative begins with different characters, so a display name can be matched in only one way. Matching takes linear time.
+// Each alternative begins with different characters, so a display name can be matched in only one way. Matching therefore takes linear
+// time.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 

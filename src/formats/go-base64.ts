@@ -9,12 +9,15 @@ export function base64Problem(text: string, alphabet: keyof typeof alphabets = '
   return at === undefined ? undefined : `illegal base64 data at input byte ${at}`
 }
 
-/** Returns a table that is true at the character codes of the digits. A table is faster than a search: values may have a megabyte. */
+/**
+ * Returns a table that is true at the character codes of `digits`. Values may have a megabyte, and looking up a character in a table is
+ * faster than searching for it in `digits`.
+ */
 function isDigitTable(digits: string): readonly boolean[] {
   return Array.from({ length: 128 }, (_, code) => digits.includes(String.fromCharCode(code)))
 }
 
-/** Returns the offset of the byte that Go reports (`encoding/base64: decodeQuantum`). */
+/** Returns the offset of the byte that Go reports as illegal; undefined for valid base64 (`encoding/base64: decodeQuantum`). */
 function illegalByteAt(text: string, isDigit: readonly boolean[]): number | undefined {
   let digits = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -22,11 +25,15 @@ function illegalByteAt(text: string, isDigit: readonly boolean[]): number | unde
     else if (text[at] === '=') return illegalPaddingAt(text, at, digits)
     else if (!isLineBreak(text[at]!)) return at
   }
-  // Go subtracts the number of digits of an incomplete group from the end of the text, even if line breaks separate the digits.
+  // If the last group is incomplete, Go reports the length of the text minus the number of digits in this group. Go ignores line breaks
+  // between these digits in the calculation.
   return digits === 0 ? undefined : text.length - digits
 }
 
-/** Checks the padding, which begins at `start` after `digits` digits of a group. Only line breaks may follow the padding. */
+/**
+ * Returns the offset of the illegal byte if the padding is invalid; undefined if the padding is valid. The padding begins at `start`, after
+ * `digits` digits of a group. Only line breaks may follow the padding.
+ */
 function illegalPaddingAt(text: string, start: number, digits: number): number | undefined {
   if (digits < 2) return start
   let at = skipLineBreaks(text, start + 1)

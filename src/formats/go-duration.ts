@@ -46,7 +46,9 @@ export function readGoDuration(text: string): GoDuration {
   return nanos < -maxInt64 - 1n || nanos > maxInt64 ? invalid : { nanos }
 }
 
-/** Quotes a string as Go's package `time` does: characters beyond ASCII and control characters as hexadecimal bytes. */
+/**
+ * Quotes a string as Go's package `time` does. Control characters and characters outside ASCII become hexadecimal escapes of their bytes.
+ */
 function quoted(text: string): string {
   const escaped = [...Buffer.from(text)].map((byte) => {
     if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`

@@ -1,4 +1,7 @@
-/** `pattern`: regular expressions with the semantics of Go's RE2. Matching takes time that is linear in the length of the string. */
+/**
+ * Compiles the regular expressions of the schema keyword `pattern`, with the semantics of Go's RE2. Matching takes time that is linear in
+ * the length of the string.
+ */
 import { RE2JS } from 're2js'
 
 export interface Pattern {
@@ -38,11 +41,14 @@ interface Effort {
 }
 
 /**
- * Maximum number of steps (`ways` × `width`) of a pattern that is not anchored, or has an unbounded repetition. The JavaScript engine may
- * take this number of steps at each position of the string.
+ * Maximum number of steps (`ways` × `width`) of a simple pattern that is not anchored, or has an unbounded repetition. For such a pattern,
+ * the JavaScript engine may take this number of steps at each position of the string.
  */
 const maxStepsPerPlace = 256
-/** Maximum number of steps of an anchored pattern without unbounded repetition. The JavaScript engine tries it at only one position. */
+/**
+ * Maximum number of steps of a simple pattern that is anchored and has no unbounded repetition. The JavaScript engine tries such a pattern
+ * at only one position.
+ */
 const maxSteps = 16_384
 
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }

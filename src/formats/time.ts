@@ -16,8 +16,8 @@ export function isDate(text: string): boolean {
 }
 
 /**
- * Accepts a date and time of RFC 3339. `T` and `Z` may be in lower case, and leap seconds are invalid. Like strfmt, the function does not
- * check the numbers of a time zone, and ignores the characters after a second `t`.
+ * Accepts a date and time of RFC 3339. `T` and `Z` may be in lower case, and leap seconds are invalid. Like strfmt, the function accepts
+ * any digits in a time zone offset, such as `+99:99`, and ignores the characters after a second `t`.
  */
 export function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t', 2)

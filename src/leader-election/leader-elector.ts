@@ -17,7 +17,7 @@ import { durationMs, heldBy, released } from './lease-record.ts'
 export interface LeaseTimes {
   /** When the leader has not renewed the lease for this time, another replica may take the lease. */
   readonly leaseDurationMs: number
-  /** When the leader has not renewed the lease for this time, the leader ends its term. It is shorter than `leaseDurationMs`. */
+  /** When the leader has not renewed the lease for this time, the leader ends its term. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
   /** Time between two attempts to renew or to acquire the lease. */
   readonly retryPeriodMs: number
@@ -65,13 +65,17 @@ interface CurrentTerm extends Term {
   timer: Timer
 }
 
-/** Maximum random part of a candidate's pause, as a multiple of `retryPeriodMs`. So candidates do not all try at the same time. */
+/**
+ * Maximum random extension of a candidate's pause, as a multiple of `retryPeriodMs`. Because of the random extension, the candidates do not
+ * all try at the same time.
+ */
 const jitter = 0.2
-/** Time limit of a candidate's watch in seconds. The candidate then watches again. */
+/** Time limit of a candidate's watch in seconds. After this time, the candidate starts a new watch. */
 const watchSeconds = 300
 /**
- * Number of retry periods after which a silent watch is replaced. A leader renews the lease once in a retry period, so the connection of a
- * silent watch is probably half-open. Such a watch would not show that the leader releases the lease.
+ * A watch without events is replaced after this number of retry periods. A leader renews the lease once in each retry period, so a working
+ * watch receives events. If a watch receives no events, its connection is probably half-open. Such a watch would not show that the leader
+ * releases the lease.
  */
 const silentPeriods = 3
 
@@ -98,7 +102,6 @@ export class LeaderElector {
   #followed = false
   /** True when the watch has shown a free lease. The current or next pause of the candidate then ends at once. */
   #isDue = false
-  /** Ends the current pause of the candidate. */
   #endPause: () => void = () => undefined
   /** The last failure that was logged. */
   #problem: string | undefined
@@ -113,7 +116,7 @@ export class LeaderElector {
     return this.#observed?.lease.spec?.holderIdentity || undefined
   }
 
-  /** Stands for election until the signal aborts or `resign` is called. Never rejects. */
+  /** Tries to acquire the lease, and renews it, until the signal aborts or `resign` is called. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([stop, this.#resigned.signal])
     while (!ended.aborted) {
@@ -123,7 +126,10 @@ export class LeaderElector {
     this.#end('it stops')
   }
 
-  /** Resolves to the current term, or to the next one. Rejects with the signal's reason when the signal aborts first. */
+  /**
+   * Resolves with the current term. If this replica is not the leader, resolves with its next term when that term begins. Rejects with the
+   * signal's reason when the signal aborts first.
+   */
   term(signal: AbortSignal): Promise<Term> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
     if (this.#term !== undefined && this.#isValid(this.#term)) return Promise.resolve(this.#term)
@@ -151,7 +157,10 @@ export class LeaderElector {
     throw new ProreusError('PRO_ABORTED', 'This replica is not the leader, so that requests of its reconciles are not sent.')
   }
 
-  /** Ends the term and releases the lease, so another replica can lead at once. This replica then no longer stands for election. */
+  /**
+   * Ends the term and releases the lease, so another replica can lead at once. After that, this replica does not try to acquire the lease
+   * again.
+   */
   async resign(): Promise<void> {
     const { client, clock, logger, lease, identity } = this.#options
     const mayLead = this.#isWriting || (this.#term !== undefined && this.#isValid(this.#term))
@@ -159,7 +168,8 @@ export class LeaderElector {
     this.#end('it stops')
     if (!mayLead) return
     try {
-      // A write in flight was aborted, but the API server may have received it. So the Lease is read again.
+      // If a write was in flight, the write has been aborted. The API server may nevertheless have executed this write, so the Lease is
+      // read again.
       await retryOnConflict(
         async () => {
           const held = await client.get(coordination.lease, lease)
@@ -179,7 +189,7 @@ export class LeaderElector {
     const standing = new AbortController()
     const following = this.#follow(AbortSignal.any([ended, standing.signal]))
     while (!ended.aborted && this.#term === undefined) {
-      // An open watch shows when another replica releases the lease, so a held lease need not be read.
+      // While a watch is open, the watch shows when another replica releases the lease. A candidate then need not read a held lease.
       if (!this.#followed || this.#msUntilFree() <= 0) await this.#attempt(ended)
       if (this.#term === undefined) await this.#pause(ended)
     }
@@ -263,7 +273,7 @@ export class LeaderElector {
     const timer = clock.after(limitMs, () => limit.abort(late))
     const limited = AbortSignal.any([signal, limit.signal])
     try {
-      // The second try is for a Lease that has changed since this replica last saw it, e.g. because a user has added a label.
+      // The second write is for a Lease that has changed since this replica last saw it, e.g. because a user has added a label.
       if ((await this.#write(limited)) === 'changed') await this.#write(limited)
       this.#problem = undefined
     } catch (error) {
@@ -328,7 +338,10 @@ export class LeaderElector {
     this.#endPause()
   }
 
-  /** Stores the Lease in `#observed`. Only a changed spec sets a new time `at`; a changed label, for example, does not. */
+  /**
+   * Stores the Lease in `#observed`. If the spec has changed, sets `at` to the current time. If only a label has changed, for example, `at`
+   * remains the same.
+   */
   #observe(lease: coordination.Lease): void {
     const before = this.#observed
     const same = before !== undefined && canonicalJson(before.lease.spec ?? {}) === canonicalJson(lease.spec ?? {})
@@ -339,7 +352,7 @@ export class LeaderElector {
       this.#options.logger.info({ leader }, 'another replica is the leader')
   }
 
-  /** Returns the milliseconds until this replica may take the lease; 0 or less when it may do so now. */
+  /** Returns the milliseconds until this replica may take the lease. 0 or less means that this replica may take the lease now. */
   #msUntilFree(): number {
     if (this.#observed === undefined) return 0
     const { identity, leaseDurationMs, clock } = this.#options
@@ -375,7 +388,8 @@ export class LeaderElector {
   /** Returns true while the term is valid. Ends an expired term whose timer is late, e.g. after the machine was suspended. */
   #isValid({ renewedAt }: CurrentTerm): boolean {
     const now = this.#now()
-    // The monotonic clock of Linux stops while the machine is suspended, and the wall clock may be set back. So the longer time counts.
+    // The monotonic clock of Linux stops while the machine is suspended, and the wall clock may be set back. Therefore the longer of the
+    // two elapsed times counts.
     const elapsed = Math.max(now.monotonic - renewedAt.monotonic, now.wall - renewedAt.wall)
     if (elapsed < this.#options.renewDeadlineMs) return true
     this.#end('the lease was not renewed in time')

@@ -19,7 +19,10 @@ export function durationMs({ leaseDurationSeconds }: LeaseSpec, defaultMs: numbe
   return seconds > 0 ? seconds * 1000 : defaultMs
 }
 
-/** Returns the spec with which the candidate acquires or renews the lease. Fields that leader election does not know are kept. */
+/**
+ * Returns the spec with which the candidate acquires or renews the lease. Fields that leader election does not set are copied from
+ * `previous`.
+ */
 export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: LeaseSpec = {}): LeaseSpec {
   const renews = previous.holderIdentity === identity
   const transitions = typeof previous.leaseTransitions === 'number' ? previous.leaseTransitions : 0
@@ -29,7 +32,8 @@ export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: 
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (renews ? previous.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
-    // The API server rejects a Lease whose number exceeds an int32. If the number grew further, no replica could acquire the lease.
+    // The API server rejects a Lease if `leaseTransitions` exceeds an int32. Without this limit, every update of the Lease would then fail,
+    // and no replica could acquire the lease.
     leaseTransitions: Math.min(maxInt32, transitions + (renews || previous.holderIdentity === undefined ? 0 : 1)),
   }
 }

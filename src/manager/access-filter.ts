@@ -23,9 +23,9 @@ const deniedMs = 30_000
 /** Maximum number of entries of each cache. In the cache of users, 1000 entries take about 1 MiB. */
 const maxEntries = 1000
 /**
- * Maximum number of cached decisions about one user. The tokens of a user may differ in the field `extra`. If they do not differ, 27
- * decisions are sufficient: one for each of 9 paths and each of the verbs `get`, `head` and `put`. If they differ, one user could cause any
- * number of decisions without this limit.
+ * Maximum number of cached decisions about one user. A user usually needs 27 decisions: one for each of 9 paths and each of the verbs
+ * `get`, `head` and `put`. Tokens of one user may have different values of the field `extra`, and each value needs its own decisions.
+ * Without this limit, one user could therefore cause any number of cached decisions.
  */
 const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */
@@ -38,8 +38,9 @@ const maxReviews = 8
 /** Maximum number of reviews at the same time for one remote address. The other half of `maxReviews` is reserved for other addresses. */
 const maxReviewsOfAddress = maxReviews / 2
 /**
- * Maximum number of rejected tokens from one remote address within `tokenMs`. Further unknown tokens from this address are refused without
- * a TokenReview. A scraper has one token, which changes once an hour.
+ * Maximum number of rejected tokens from one remote address within `tokenMs`. When this number is reached, further tokens from the address
+ * are refused without a TokenReview, unless they are cached. A scraper does not reach the limit, because it has one token, which changes
+ * once an hour.
  */
 const maxRejected = 10
 
@@ -74,8 +75,8 @@ export interface AccessFilterOptions {
 }
 
 /**
- * Returns a filter that permits a request with a valid bearer token whose user has the permission, such as `get /metrics`. The verb is the
- * method in lower case. The filter refuses other requests with these status codes:
+ * Returns a filter that permits a request if its bearer token is valid and the user of the token has the permission, such as `get
+ * /metrics`. The verb of the permission is the HTTP method in lower case. The filter refuses other requests with these status codes:
  *
  * - 401: there is no valid token,
  * - 404: the path does not exist,
@@ -85,10 +86,10 @@ export interface AccessFilterOptions {
  */
 export function accessFilter({ client, paths, clock, logger }: AccessFilterOptions): AccessFilter {
   const users = new ExpiringCache<User>(clock, maxEntries)
-  // Rejected tokens have a cache of their own, so they cannot displace valid ones.
+  // Rejected tokens have a separate cache, so that they cannot displace valid tokens from the cache of users.
   const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
   const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
-  /** The decisions about each user. */
+  /** The cached decisions of each user. True means that the user may send the request. */
   const decisions = new ExpiringCache<ExpiringCache<boolean>>(clock, maxEntries)
   const pending = new Map<string, Pending>()
 
@@ -98,7 +99,10 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
     return [...pending.values()].filter((each) => each.address === address).length >= maxReviewsOfAddress
   }
 
-  /** Calls `review`. If the same review is already in progress, returns its result instead. */
+  /**
+   * Calls `review`, and returns its result. If a review with the same key is already in progress, returns the result of that review
+   * instead.
+   */
   function once<T>(key: string, address: string, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const known = pending.get(key)
     if (known !== undefined) return known.result as Promise<T>
@@ -193,7 +197,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
       const level = cause === problem ? 'debug' : 'error'
       problem = cause
       logger[level]({ err: loggedError(error) }, `the ${step} of a request to ${url.pathname} failed${isForbidden(error) ? advice : ''}`)
-      // The API server's message is only logged, because the client may not be authenticated.
+      // The API server's message is logged, but the response does not contain it, because the client may not be authenticated.
       return { code: 500, body: `the ${step} failed\n` }
     }
   }

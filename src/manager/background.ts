@@ -3,7 +3,10 @@ import type { Logger } from '../telemetry/logger.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 export interface BackgroundTask {
-  /** `failed` has the error of a task that failed before `stop` was called. */
+  /**
+   * `failed` contains the error of a task that failed before `stop` was called. If a task fails after `stop` was called, its state is
+   * `ended`.
+   */
   readonly state: 'running' | 'ended' | { readonly failed: unknown }
   /** Resolves when the task has ended for any reason. */
   readonly ended: Promise<void>
@@ -12,8 +15,9 @@ export interface BackgroundTask {
 }
 
 /**
- * Starts `task` with a new signal, which `stop` aborts. A failure of the task is logged, not thrown, because it must not stop other tasks.
- * After `stop`, a rejection with the reason of the signal counts as a normal end; any other error is logged as a warning.
+ * Starts `task` with a new signal, which `stop` aborts. A failure of the task is logged, not thrown, because the failure must not stop
+ * other tasks.
+ * After `stop`, a rejection because of the aborted signal counts as a normal end. Any other error is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()

@@ -16,8 +16,8 @@ type CertificateNames = {
 }
 
 /**
- * The store of the webhook server's certificates: files for a process outside the cluster, or a Secret that all replicas in the cluster
- * share.
+ * The store of the webhook server's certificates. With `files`, the store is a folder. With `secret`, the store is a Secret that all
+ * replicas in the cluster share.
  */
 export type CertificateOptions =
   | ({ readonly kind: 'files'; readonly directory: string } & CertificateNames)
@@ -50,9 +50,9 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the Service in front of the webhooks that the certificate must have. The API server uses only
- * `name.namespace.svc`. A certificate in files needs no other name, because cert-manager may have issued it for this name only. Outside the
- * cluster, such a certificate needs a name of the Service only if `webhook.service` is set.
+ * Returns the DNS names of the webhook Service that the serving certificate must have. The API server uses only `name.namespace.svc`. A
+ * certificate in files needs no other name of the Service, because cert-manager may have issued it for this name only. Outside the cluster,
+ * a certificate in files needs this name only if `webhook.service` is set.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`
@@ -73,7 +73,7 @@ export interface OpenOptions {
 
 /**
  * Opens the store of the certificates. A certificate and key that are missing, expired or damaged are replaced. In a folder, a certificate
- * that was issued elsewhere is never replaced.
+ * that Proreus has not issued is never replaced.
  */
 export function openCertificates({ certificates, ...options }: OpenOptions): Promise<CertificateSource> {
   if (certificates.kind === 'files') return openFileCertificates({ ...options, directory: certificates.directory })

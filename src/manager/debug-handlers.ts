@@ -14,7 +14,7 @@ export interface DebuggedQueue {
 }
 
 export interface DebugSources {
-  /** The work queues by the names of their controllers. */
+  /** The work queues, keyed by the name of the controller. */
   readonly queues: () => ReadonlyMap<string, DebuggedQueue>
   /** The types in the cache. */
   readonly cache: () => readonly object[]
@@ -23,7 +23,10 @@ export interface DebugSources {
   readonly logger: Logger
 }
 
-/** Maximum number of keys of each queue in a response. The response is in memory, and a queue may contain every object of a cluster. */
+/**
+ * Maximum number of keys of each queue in a response. The limit exists because the whole response is in memory, and a queue may contain a
+ * key for every object of a cluster.
+ */
 const maxKeys = 1000
 
 /** The paths of the handlers. */
@@ -46,7 +49,10 @@ const index = `/debug/heap                        heap snapshot; blocks the proc
 /debug/log-level                   the log level; PUT /debug/log-level?level=debug changes it
 `
 
-/** Returns the handlers. PUT changes the log level. A PUT request for any other path is answered with 405. */
+/**
+ * Returns the handlers of the paths in `debugPaths`. A PUT request for `/debug/log-level` changes the log level. A PUT request for any
+ * other path is answered with 405.
+ */
 export function debugHandlers({ queues, cache, memoryLimitBytes, clock, logger }: DebugSources): Handler[] {
   const routes: readonly Handler[] = [
     ...profileHandlers({ clock, memoryLimitBytes }),
@@ -99,7 +105,8 @@ export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   if (isIP(name) === 0 && name.toLowerCase() !== 'localhost')
     return { code: 403, body: 'the Host header must be localhost or an IP address\n' }
-  // `none` means that the user has typed the address. This server serves no web pages, so a request with `same-origin` is not expected.
+  // `Sec-Fetch-Site` is `none` when a user has typed the address in a browser. Only browsers send this header. This server serves no web
+  // pages, so requests with the value `same-origin` are refused too.
   if (origin !== undefined || site !== 'none') return { code: 403, body: 'requests of web pages are not answered here\n' }
   return undefined
 }

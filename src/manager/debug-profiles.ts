@@ -12,8 +12,8 @@ const maxSeconds = 60
 const defaultSeconds = 10
 
 /**
- * Memory that V8 needs for a snapshot and its JSON text, in bytes for each byte of the heap. Measured with Node.js 24: 8 to 13 for heaps of
- * JSON objects, 8 for the smallest objects, 1 for long strings.
+ * Memory that V8 needs for a snapshot and its JSON text, in bytes for each byte of the heap. The values measured with Node.js 24 are lower:
+ * 8 to 13 for heaps of JSON objects, 8 for heaps of the smallest objects, and 1 for heaps of long strings.
  */
 const snapshotBytesPerHeapByte = 14
 /**
@@ -35,13 +35,14 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start, the large objects are the source texts of the modules. Strings need no additional memory for array indexes, so the size
-  // of these texts is subtracted later.
+  // At the start, the large objects are the source texts of the modules. These texts are strings, which need no additional memory for array
+  // indexes. Their size is therefore subtracted later.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 
   /**
-   * Calls `produce`. While another profile is running, returns 429 instead. A profile is running until `produce` calls `end`, or throws.
+   * Calls `produce`. While another profile or snapshot is running, returns 429 instead. A profile or snapshot is running until `end` is
+   * called, or `produce` throws.
    */
   async function alone(name: string, produce: (end: () => void) => Promise<Answer> | Answer): Promise<Answer> {
     if (running !== undefined) return { code: 429, body: `a ${running} is running: try again later\n`, headers: { 'retry-after': '10' } }
@@ -76,11 +77,12 @@ interface SnapshotOptions {
 }
 
 /**
- * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, for about 0.1 s per MiB of the heap. The
- * snapshot is refused when the memory for it is not available. Otherwise, the kernel would kill the process.
+ * Returns a heap snapshot as a stream. The event loop is blocked while V8 takes the snapshot, for about 0.1 s per MiB of the heap. If there
+ * is not enough memory for the snapshot, the request is refused. Without this check, the kernel could kill the process.
  */
 function heapSnapshot({ memoryLimitBytes, sourceBytes, end }: SnapshotOptions): Answer {
-  // V8 collects garbage before it takes a snapshot. So garbage must not count in the size of the heap.
+  // V8 collects garbage before it takes a snapshot. Garbage is therefore collected here too, so that the measured size of the heap contains
+  // no garbage.
   collectGarbage()
   const { used_heap_size: heap } = getHeapStatistics()
   const needed = heap * snapshotBytesPerHeapByte + Math.max(0, largeObjectBytes() - sourceBytes) * snapshotBytesPerLargeByte
@@ -114,7 +116,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // The session is connected to its own thread, so the command has been executed when `post` returns.
+  // The session inspects the thread on which it runs, so the command has been executed when `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

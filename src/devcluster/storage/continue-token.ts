@@ -21,7 +21,7 @@ export function encodeContinueToken(token: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: tokenVersion, rv: token.revision, start: token.start })).toString('base64url')
 }
 
-/** Parses a `continue` token. Throws `SyntaxError` for an invalid one. */
+/** Parses a `continue` token. Throws `SyntaxError` for an invalid token. */
 export function decodeContinueToken(text: string): ContinueToken {
   const illegal = text.search(/[^\w-]/)
   if (illegal >= 0) throw new SyntaxError(`continue key is not valid: illegal base64 data at input byte ${illegal}`)

@@ -23,8 +23,8 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
 }
 
 /**
- * Returns the value of the first requirement `FIELD=VALUE` for the field; undefined if there is none (k8s.io/apimachinery/pkg/fields:
- * Selector.RequiresExactMatch).
+ * Returns the value of the first requirement `FIELD=VALUE` for the field; undefined if the field has no such requirement
+ * (k8s.io/apimachinery/pkg/fields: Selector.RequiresExactMatch).
  */
 export function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   return requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value

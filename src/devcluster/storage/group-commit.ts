@@ -38,7 +38,9 @@ export class GroupCommit {
     return this.#batch?.last.get(idOf(storageKey, key))
   }
 
-  /** Adds a change to the next transaction. Resolves when the change is committed and published. Rejects like `committed`. */
+  /**
+   * Adds a change to the next transaction. Resolves when the change is committed and published. Rejects with the same error as `committed`.
+   */
   add(change: Change): Promise<void> {
     const batch = (this.#batch ??= this.#begin())
     batch.changes.push(change)
@@ -47,10 +49,9 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when all changes so far are committed and published. Rejects with the error of `publish` when the changes are committed, but
-   * `publish` throws.
+   * Resolves when all changes so far are committed and published.
    *
-   * @throws {StatusError} 500 when the changes cannot be stored. None of the changes is then published.
+   * @throws {StatusError} 500 when the changes cannot be stored. In this case, none of the changes is published.
    */
   committed(): Promise<void> {
     return this.#batch?.done.promise ?? Promise.resolve()
@@ -82,7 +83,7 @@ export function objectAfter({ type, object }: Change): JsonObject | undefined {
   return type === 'DELETED' ? undefined : object
 }
 
-/** Returns the key of an object in `Batch.last`. Neither `storageKey` nor `key` contains a NUL character. */
+/** Returns the key of an object in `Batch.last`. A NUL character separates the two parts, because neither part contains a NUL character. */
 function idOf(storageKey: string, key: string): string {
   return `${storageKey}\0${key}`
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps the objects of an `ObjectStore` in an SQLite database. A committed transaction survives the end of the process, even a crash.
+ * Stores the objects of an `ObjectStore` in an SQLite database. A committed transaction survives the end of the process, even a crash.
  * SQLite waits for the disk only at checkpoints. A power failure can therefore undo the latest transactions, but only whole transactions
  * (https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode with NORMAL).
  */
@@ -19,14 +19,14 @@ import { openSqlite, sqliteProblem } from './sqlite.ts'
 export interface OpenedDatabase {
   readonly database: ObjectDatabase
   readonly objects: readonly StoredObject[]
-  /** The first revision for the store: the last revision in the database, or `firstRevision` if `firstRevision` is higher. */
+  /** The initial revision of the store. It is the last revision in the database or `firstRevision`, whichever is higher. */
   readonly revision: number
 }
 
 export interface OpenOptions {
   /** The minimum of `OpenedDatabase.revision`. */
   readonly firstRevision: number
-  /** True to delete the objects first. Default false. */
+  /** True to delete all stored objects before the objects are loaded. Default false. */
   readonly reset?: boolean
 }
 
@@ -36,8 +36,8 @@ const applicationId = 0x50524f52
 /** The version of the tables. A database with a higher version is rejected. */
 const format = 1
 /**
- * Number of pages in the write-ahead log that starts a checkpoint: SQLite copies the pages to the database, and waits for the disk. A page
- * has 4 KiB. A checkpoint blocks the event loop. This number is four times SQLite's default, so that checkpoints are less frequent.
+ * When the write-ahead log has this number of pages of 4 KiB, SQLite starts a checkpoint. A checkpoint copies the pages to the database and
+ * waits for the disk, and so it blocks the event loop. This number is four times SQLite's default, so that checkpoints are less frequent.
  */
 const checkpointPages = 4_000
 
@@ -49,8 +49,8 @@ const tables = `
   PRAGMA user_version = ${format};`
 
 /**
- * Opens the database in `directory`, or creates it, and loads its objects. No other process can open the database until it is closed or
- * this process ends. With `reset`, a database that is damaged or has a newer format is replaced.
+ * Opens the database in `directory`, or creates it, and loads the stored objects. No other process can open the database until this process
+ * closes the database or ends. With `reset`, a database that is damaged or has a newer format is replaced.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the database is in use, is not a database of Proreus, or cannot be read or written, and when
  * other users could have read or replaced it. Without `reset`, also when the database is damaged or has a newer format.
@@ -75,8 +75,8 @@ export async function openObjectDatabase(directory: string, options: OpenOptions
 }
 
 /**
- * Creates the file with private permissions if the file is missing. SQLite would create the file with the permissions of the umask. SQLite
- * creates the write-ahead log with the permissions of this file.
+ * If the file is missing, creates it with private permissions. Without this function, SQLite would create the file with the permissions
+ * that the umask allows. SQLite creates the write-ahead log with the same permissions as this file.
  */
 async function createPrivately(path: string): Promise<void> {
   try {
@@ -112,7 +112,7 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
   }
 }
 
-/** Locks the database, creates its tables if it is new, and checks it. */
+/** Locks the database and checks it. Creates the tables of a new database. */
 function prepare(database: DatabaseSync, path: string): void {
   // The first statement that reads takes the lock. The lock ends when the connection is closed or the process ends.
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
@@ -204,7 +204,7 @@ export class ObjectDatabase implements Persistence {
     })
   }
 
-  /** Copies the write-ahead log to the database, and ends the lock. */
+  /** Copies the write-ahead log to the database, and releases the lock. */
   close(): void {
     if (this.#database.isOpen) this.#database.close()
   }
@@ -215,7 +215,7 @@ export class ObjectDatabase implements Persistence {
       write()
       this.#database.exec('COMMIT')
     } catch (error) {
-      // After some errors, SQLite has rolled back itself.
+      // After some errors, SQLite has already rolled back the transaction. In this case, a `ROLLBACK` would fail.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       throw error
     }

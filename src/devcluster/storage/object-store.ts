@@ -2,9 +2,10 @@
  * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
  * an older revision.
  *
- * A write compares and changes the store synchronously. If a caller reads and writes without an `await` in between, no other write can come
- * between its read and its write. With a `Persistence`, a write resolves when it is committed. Readers and watches see only committed
- * writes. `latest` and later writes also see uncommitted writes. Objects are frozen, because all readers share them.
+ * A write checks for a conflict and records the change synchronously. If a caller reads an object and writes it without an `await` in
+ * between, no other write can happen between the two steps. With a `Persistence`, a write resolves when it is committed. Readers and
+ * watches see only committed writes. `latest` and the conflict check of a write also see uncommitted writes. Objects are frozen, because
+ * all readers share them.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
@@ -42,7 +43,7 @@ export interface Snapshot {
   get(key: string): JsonObject | undefined
 }
 
-/** An object as a `Persistence` has kept it. */
+/** An object that a `Persistence` has stored. */
 export interface StoredObject {
   readonly storageKey: string
   /** `namespace/name`, or the name of a cluster-scoped object. */
@@ -53,15 +54,15 @@ export interface StoredObject {
 export interface ObjectStoreOptions {
   /** Number of latest changes that the log keeps. Default 10,000. */
   readonly historyLimit?: number
-  /** The initial revision, which counts as compacted. Default 1. */
+  /** The initial revision. A list or watch from an older revision fails with 410. Default 1. */
   readonly firstRevision?: number
   /** The initial objects. Their order is irrelevant. Default none. */
   readonly objects?: Iterable<StoredObject>
-  /** Keeps all writes. By default, the objects end with the process. */
+  /** Stores all writes permanently. By default, the objects are lost when the process ends. */
   readonly persistence?: Persistence
   /**
-   * Called with the error that a subscriber has thrown, which is a bug of the subscriber. The write and the other subscribers are not
-   * affected. Default: throws the error outside of the write, as an uncaught exception.
+   * Called with the error when a subscriber throws, which is a bug of the subscriber. The write and the other subscribers are not affected.
+   * By default, the error becomes an uncaught exception after the write.
    */
   readonly onSubscriberError?: (error: unknown) => void
 }
@@ -73,8 +74,8 @@ interface Shelf {
 }
 
 /**
- * Number of latest changes that the log keeps, for all types together. Older changes are dropped only when the log has a tenth more changes
- * than this number. kube-apiserver's watch caches keep up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher:
+ * Number of latest changes that the log keeps, for all types together. When the log exceeds this number by a tenth, the oldest changes are
+ * dropped. kube-apiserver's watch caches keep up to 102,400 changes per type (k8s.io/apiserver/pkg/storage/cacher:
  * defaultUpperBoundCapacity).
  */
 const defaultHistoryLimit = 10_000
@@ -117,7 +118,7 @@ export class ObjectStore {
     return this.#compacted
   }
 
-  /** Returns the storage keys of all types that have or had objects. */
+  /** Returns the storage keys of all types whose objects have been written, loaded or listed. Such a type may have no objects. */
   storageKeys(): string[] {
     return [...this.#shelves.keys()]
   }
@@ -132,17 +133,17 @@ export class ObjectStore {
   }
 
   /**
-   * Returns an object as the latest write has left it, even if the write is not committed yet. Writers start from this state: if they
-   * started from the committed state, only one of the writes to an object in the same turn of the event loop could succeed.
+   * Returns an object as the latest write has left it, even if this write is not committed yet. A writer must start from this state. If
+   * writers started from the committed state, only the first write to an object in a turn of the event loop could succeed.
    */
   latest(storageKey: string, key: ObjectKey): JsonObject | undefined {
     return this.#latest(storageKey, storeKey(key))
   }
 
   /**
-   * Resolves when all writes so far are committed. A response that is based on `latest` must wait for this.
+   * Resolves when all writes so far are committed. A response that is based on `latest` must not be sent earlier.
    *
-   * @throws {StatusError} 500 when a write cannot be kept.
+   * @throws {StatusError} 500 when a write cannot be stored.
    */
   committed(): Promise<void> {
     return this.#commits?.committed() ?? Promise.resolve()
@@ -150,10 +151,10 @@ export class ObjectStore {
 
   /**
    * Writes an object if no other write has changed the object since the caller read it. When the write is committed, resolves with the
-   * stored object, which has a new resourceVersion. After a concurrent write, resolves with undefined.
+   * stored object, which has a new resourceVersion. If another write has changed the object, resolves with undefined.
    *
    * @param expected the object that the caller read; undefined if the object did not exist.
-   * @throws {StatusError} 500 when the write cannot be kept. The object is then unchanged.
+   * @throws {StatusError} 500 when the write cannot be stored. The object is then unchanged.
    */
   async put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): Promise<JsonObject | undefined> {
     const text = storeKey(key)
@@ -167,10 +168,11 @@ export class ObjectStore {
 
   /**
    * Deletes an object if no other write has changed the object since the caller read it. When the deletion is committed, resolves with the
-   * last state of the object, which has the resourceVersion of the deletion. After a concurrent write, resolves with undefined.
+   * last state of the object, which has the resourceVersion of the deletion. If another write has changed the object, resolves with
+   * undefined.
    *
    * @param expected the object that the caller read.
-   * @throws {StatusError} 500 when the deletion cannot be kept. The object is then unchanged.
+   * @throws {StatusError} 500 when the deletion cannot be stored. The object is then unchanged.
    */
   async delete(storageKey: string, key: ObjectKey, expected: JsonObject): Promise<JsonObject | undefined> {
     const text = storeKey(key)
@@ -213,7 +215,8 @@ export class ObjectStore {
   }
 
   /**
-   * Calls `reached` once, when the store has reached the revision; immediately if it already has. Returns a function to cancel the call.
+   * If the store has already reached the revision, calls `reached` immediately. Otherwise, calls `reached` once, when the store reaches the
+   * revision. Returns a function to cancel the call.
    */
   whenReached(revision: number, reached: () => void): () => void {
     if (revision <= this.#revision) {
@@ -266,8 +269,8 @@ export class ObjectStore {
     this.#apply(change)
     this.#revision = change.revision
     this.#log.push(change)
-    // A compaction moves all remaining entries of the log, and so costs more than a write. Each compaction therefore drops a tenth of the
-    // log, instead of one change per write.
+    // A compaction moves all remaining entries of the log, and therefore takes longer than a write. To make compactions rare, each
+    // compaction drops a tenth of the log.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(change.storageKey) ?? [])]) {

@@ -1,11 +1,11 @@
-/** Loads Node.js's SQLite. */
+/** Opens SQLite databases with Node.js's module `node:sqlite`, and classifies the errors of SQLite. */
 import type * as Sqlite from 'node:sqlite'
 import { ProreusError } from '../../api/errors.ts'
 
 /**
  * Opens an SQLite database. Some releases of Node.js print a warning when they load `node:sqlite`, because its API is not final in these
- * releases. Proreus is tested with these releases, so its users do not need the warning. The module is therefore not loaded by an `import`,
- * but here, where warnings are suppressed.
+ * releases. Users do not need the warning, because Proreus is tested with these releases. This function suppresses the warning while it
+ * loads the module. An `import` of the module could not suppress the warning.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when this Node.js has been built without SQLite.
  */
@@ -29,7 +29,7 @@ export function openSqlite(path: string): Sqlite.DatabaseSync {
 /** The result codes of SQLite that callers distinguish (https://www.sqlite.org/rescode.html). */
 const resultCodes = { 1: 'damaged', 5: 'busy', 6: 'busy', 11: 'damaged', 26: 'foreign' } as const
 
-/** Returns the kind of an SQLite error; undefined for any other error. */
+/** Returns the kind of an SQLite error; undefined when `resultCodes` does not contain the error's result code. */
 export function sqliteProblem(error: unknown): (typeof resultCodes)[keyof typeof resultCodes] | undefined {
   const { errcode } = error as { readonly errcode?: number }
   // The lowest byte of an extended result code is the primary result code.

@@ -1,5 +1,6 @@
 /**
- * The events of one watch. A watch replays the log from a revision, or sends the existing objects; then it sends the changes of the store.
+ * The events of one watch. The watch first sends the existing objects, or the logged changes after a revision. Then it sends each new
+ * change of the store.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -19,7 +20,10 @@ export interface WatcherOptions {
   readonly clock: Clock
   readonly storageKey: string
   readonly namespace?: string | undefined
-  /** The watch sends the changes after this revision. When undefined, it first sends an ADDED event for each existing object. */
+  /**
+   * The watch sends the changes after this revision. If `since` is undefined, the watch first sends an ADDED event for each existing
+   * object.
+   */
   readonly since: number | undefined
   readonly matches: (object: JsonObject) => boolean
   /** Converts an object to the version that the client watches. */
@@ -37,8 +41,8 @@ export interface WatcherOptions {
   /** Time in milliseconds after which the watch ends. Default: no limit. */
   readonly timeoutMs?: number | undefined
   /**
-   * Maximum number of events that the client has not read yet. If there are more, the watch ends, and the client watches again from its
-   * last resourceVersion. Default 10,000.
+   * Maximum number of events that the client has not read yet. If more events are unread, the watch ends. The client must then watch again
+   * from the last resourceVersion that it received. Default 10,000.
    */
   readonly queueLimit?: number
 }
@@ -225,7 +229,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #bookmarkLater(): void {
-    // Each timer takes the place of the previous one in `#timers`. The previous timer has fired, so it need not be cancelled.
+    // Each new timer replaces the previous timer in `#timers`. The previous timer has already fired, so `#end` need not cancel it.
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {

@@ -145,7 +145,10 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
   }
 }
 
-/** Returns true for a number that fits into the type. Beyond 2^53, a number may be rounded up to 2^63. */
+/**
+ * Returns true for a number that fits into the type. 2^63 also counts as an int64, because JavaScript rounds the largest int64, 2^63 - 1,
+ * to 2^63.
+ */
 function isInteger(value: number, type: 'int32' | 'int64'): boolean {
   return Number.isInteger(value) && (type === 'int32' ? value >= -(2 ** 31) && value < 2 ** 31 : Math.abs(value) <= 2 ** 63)
 }

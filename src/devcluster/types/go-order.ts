@@ -43,7 +43,7 @@ function ordered(value: JsonValue, type: Order): JsonValue {
 function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
   const declared: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(value, name)) declared.push(name)
-  // Fields that the type does not have come last.
+  // Unknown fields come last.
   const keys = Object.keys(value)
   const names = declared.length === keys.length ? declared : [...declared, ...keys.filter((key) => !fields.has(key))]
   return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)

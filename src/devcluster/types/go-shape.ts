@@ -10,7 +10,8 @@ export function shapeOf(struct: StructType): ObjectShape {
   let fields: ObjectShape['fields'] | undefined
   const shape: ObjectShape = {
     type: struct.name,
-    // `fields` is a getter, because a type such as JSONSchemaProps contains itself.
+    // `fields` is computed at the first access. A type such as JSONSchemaProps contains itself, so computing all fields at once would never
+    // end.
     get fields() {
       fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
       return fields

@@ -27,7 +27,7 @@ export interface StructType {
   /** Name of the protobuf message with its package, e.g. `core.v1.PodSpec`. */
   readonly message: string
   readonly fields: ReadonlyMap<string, GoField>
-  /** True when server-side apply treats the struct as atomic: a manager owns it as a whole, and not its single fields. */
+  /** True when server-side apply treats the struct as atomic. A field manager then owns the struct as a whole instead of single fields. */
   readonly atomic: boolean
 }
 
@@ -40,9 +40,15 @@ export interface GoField {
   readonly strategy: '' | 'merge' | 'replace'
   /** The merge key of the list's items in a strategic merge patch; empty when the field has none. */
   readonly mergeKey: string
-  /** The keys that identify list items in server-side apply; empty for a set, undefined for an atomic list. */
+  /**
+   * The keys that identify list items in server-side apply. They are empty for a set, and undefined for an atomic list and for a field that
+   * is not a list.
+   */
   readonly keys: readonly string[] | undefined
-  /** True when server-side apply treats the map or struct as atomic: a manager owns it as a whole, and not its single fields. */
+  /**
+   * True when server-side apply treats the map or struct as atomic. A field manager then owns the map or struct as a whole instead of
+   * single fields.
+   */
   readonly atomic: boolean
   /** The value of the field in list items that omit the field. Used only when the field is one of the `keys` of the list. */
   readonly keyDefault: JsonValue | undefined
@@ -96,7 +102,10 @@ export function objectMetaType(): StructType {
   return struct(messageDescriptor('meta.v1.ObjectMeta'))
 }
 
-/** Returns the names of the fields at a path in a type. The path has no element for the items of a list. */
+/**
+ * Returns the names of the fields at a path in a type. At the path of a list, these are the fields of the list's items. The path contains
+ * no element for the items themselves.
+ */
 export function fieldNames(type: GoType | undefined, ...path: readonly string[]): readonly string[] {
   const [name, ...rest] = path
   if (type?.kind === 'list') return fieldNames(type.item, ...path)
@@ -112,7 +121,8 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
     message: message.name,
-    // `fields` is a getter, because a type such as JSONSchemaProps contains itself.
+    // `fields` is computed at the first access. A type such as JSONSchemaProps contains itself, so computing all fields at once would never
+    // end.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields
