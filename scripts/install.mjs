@@ -50,7 +50,8 @@ if (!installed()) {
   const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm[0], args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) fail(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci --ignore-scripts" to see why.`)
-  // npm reports no error when the download of an optional package fails. The package of the Node.js binary is optional.
+  // If the download of an optional package fails, npm reports no error. The package of the Node.js binary is optional, so the script checks
+  // whether the binary exists.
   if (!hasBinary())
     fail(`npm did not install ${binary}, which is optional for it: its download failed, or "omit" has "optional". Try again.`)
   mkdirSync(join(root, 'node_modules'), { recursive: true })

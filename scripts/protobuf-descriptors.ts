@@ -63,7 +63,7 @@ interface GoModule {
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** The JSON name of the field. The name is empty for an inlined struct, whose fields become fields of the enclosing struct. */
+  /** The JSON name of the field. An inlined struct has an empty name, because its fields become fields of the struct that contains it. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean

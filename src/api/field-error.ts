@@ -7,7 +7,7 @@ import type { GroupVersionKind } from './group-version-kind.ts'
 import { groupKindOf } from './group-version-kind.ts'
 import type { Status } from './status.ts'
 
-/** The type of an error, which becomes `reason` of a cause in `Status.details.causes`. */
+/** The type of an error. This type becomes the `reason` of a cause in `Status.details.causes`. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -121,7 +121,10 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
-/** Returns an error with which kube-apiserver reports that it failed to process a value, although the value may be valid. */
+/**
+ * Returns an error with the reason `InternalError`. kube-apiserver reports this error when it fails to process a value. The value itself
+ * may be valid.
+ */
 export function internalFieldError(path: string, detail: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }

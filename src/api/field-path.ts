@@ -11,8 +11,8 @@ export function childPath(path: string, key: string): string {
 }
 
 /**
- * Returns the path of a field like `childPath`, but writes an empty field name as `[]`. kube-apiserver does so in errors of lists and
- * embedded resources.
+ * Returns the path of a field like `childPath`, but writes an empty field name as `[]`. kube-apiserver uses this format in errors of lists
+ * and embedded resources.
  */
 export function fieldChildPath(path: string, key: string): string {
   return key === '' ? `${path}[]` : childPath(path, key)
@@ -22,7 +22,7 @@ export function indexPath(path: string, index: number): string {
   return `${path}[${index}]`
 }
 
-/** Returns the path of a value in a map, as kube-apiserver writes it in errors of lists and embedded resources. */
+/** Returns the path of a value in a map as `path[key]`. kube-apiserver uses this format in errors of lists and embedded resources. */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`
 }

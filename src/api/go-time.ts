@@ -1,6 +1,9 @@
 /** Parses timestamps with Go's layouts for RFC 3339, and returns Go's error messages (`time: Parse`). */
 
-/** The elements of Go's layouts that stand for a part of a timestamp. The input must contain all other characters of a layout unchanged. */
+/**
+ * An element of a layout in Go. Each element stands for one part of a timestamp. All other characters of a layout must occur unchanged in
+ * the timestamp.
+ */
 type Element = '2006' | '01' | '02' | '15' | '04' | '05' | '.000000' | 'Z07:00'
 
 export interface GoTime {
@@ -87,8 +90,8 @@ function parseLayout(layout: Layout, text: string): ParsedTime {
 }
 
 /**
- * The result of reading one element. `rest` is the rest of the input. If the element is out of range, `outOfRange` is the name of the
- * element in Go's message. If the input does not match the element, the result is undefined.
+ * The result of reading one element of a layout. `rest` is the rest of the input. If the element is out of range, `outOfRange` is the name
+ * of the element in Go's message. If the input does not match the element, the result is undefined.
  */
 type Read = { readonly rest: string; readonly outOfRange?: string | undefined } | undefined
 
@@ -102,7 +105,7 @@ const readers: Readonly<Record<Element, Reader>> = {
     return { rest: text.slice(4) }
   },
   '01': number('month', /^\d\d/, 1, 12),
-  // The last day depends on the month and the year. The range of the day is therefore checked after all elements are read.
+  // The last day depends on the month and the year. The day is therefore validated after all elements are read.
   '02': number('day', /^\d\d/, 0, 99),
   '15': number('hour', /^\d\d?/, 0, 23),
   '04': number('minute', /^\d\d/, 0, 59),
@@ -120,7 +123,7 @@ const readers: Readonly<Record<Element, Reader>> = {
     if (match === null) return undefined
     const [hours, minutes] = [Number(match[2]), Number(match[3])]
     fields.offsetMinutes = (hours * 60 + minutes) * (match[1] === '-' ? -1 : 1)
-    // When both are out of range, Go reports the minute.
+    // If the hour and the minute are out of range, Go reports the minute.
     return { rest: text.slice(6), outOfRange: minutes > 60 ? 'time zone offset minute' : hours > 24 ? 'time zone offset hour' : undefined }
   },
 }

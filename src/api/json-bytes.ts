@@ -61,7 +61,7 @@ export class ValueScan {
         if (depth > levels) levels = depth
         if (values > mostValues || levels > mostLevels) break
       } else {
-        // This bracket ends the object or array that contains the scanned value, so the value ends before it.
+        // This closing bracket belongs to the object or array that contains the scanned value. The scanned value ends before the bracket.
         if (depth === 0) break
         at += 1
         depth -= 1

@@ -23,7 +23,8 @@ export function isObject(value: unknown): value is JsonObject {
 /** Returns the property of a JSON object; undefined when it is absent. Inherited properties, such as `constructor`, count as absent. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   const value: unknown = object[key]
-  // All inherited properties except `__proto__` are functions. Testing for a function is faster than `Object.hasOwn`.
+  // `object[key]` returns an inherited property if the object has no property of this name. All inherited properties except `__proto__` are
+  // functions. Testing for a function is faster than `Object.hasOwn`.
   if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }

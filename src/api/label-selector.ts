@@ -119,7 +119,8 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
  * @throws {SyntaxError} with the message of the API server, when the selector is invalid.
  */
 export function parseLabelSelector(text: string): LabelRequirement[] {
-  // The tokens and white space of kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer): no white space can be inside `==` and `!=`.
+  // The expression matches the tokens of kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer). White space separates tokens, so `= =` is
+  // not the token `==`.
   const tokens = text.match(/==|!=|[!=<>,()]|[^ \t\r\n!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
   let at = 0
@@ -195,7 +196,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     if ((operator === 'Gt' || operator === 'Lt') && int64Of(values[0]) === undefined) {
       errors.push(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
     }
-    // The indexes of the messages are those of the sorted values, as in kube-apiserver.
+    // kube-apiserver sorts the values first. The index in a message is the index in the sorted list.
     values.toSorted().forEach((one, index) => {
       const ofValue = labelValue(one)
       if (ofValue.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)

@@ -1,4 +1,4 @@
-/** Functions for owner references, with which the garbage collector finds the dependents of a deleted object. */
+/** Functions for owner references. The garbage collector uses owner references to find the dependents of a deleted object. */
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { parseApiVersion } from './group-version-kind.ts'
 import type { DeepReadonly } from './json.ts'
@@ -13,8 +13,8 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
 }
 
 /**
- * Returns an owner reference that does not make `owner` the controller of a dependent. Such references are for a dependent with several
- * owners: the garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the
+ * Returns an owner reference that does not make `owner` the controller of a dependent. Use such references if a dependent has several
+ * owners. The garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the
  * controller for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of
  * `controllerReference`.
  *

@@ -16,7 +16,7 @@ export const isRule: OptionCheck = hasOptions(ruleOptions, ['rule'])
 const isSchemaOrBoolean: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : isSchema(value, path))
 const areSchemas: OptionCheck = (value, path) => isListOf(isSchema)(value, path)
 
-/** The keywords that a schema may contain. `checkStructural` checks the values of the keywords later. */
+/** The keywords that a schema may contain. `checkStructural` validates their values later. */
 const keywords = {
   type: isAnything,
   title: isAnything,

@@ -1,4 +1,4 @@
-/** `meta/v1 Status`: the API server responds with it to a failed request. A webhook that denies a request also returns a `Status`. */
+/** `meta/v1 Status`: the body of the API server's response to a failed request. A webhook that denies a request also returns a `Status`. */
 
 export interface StatusCause {
   reason?: string

@@ -1,12 +1,12 @@
-/** Time zones, named as in the IANA database. Their offsets come from `Intl`. */
+/** Time zones with the names of the IANA database. The offsets of the zones come from `Intl`. */
 
-/** Zones that Go knows, and `Intl` does not, with zones of the same offsets. */
+/** Maps the zones that Go knows and `Intl` does not know to zones with the same offsets. */
 const zonesOfGo: ReadonlyMap<string, string> = new Map([
   ['Factory', 'UTC'],
   ['posixrules', 'America/New_York'],
 ])
 
-/** The names with three capital letters in the IANA database. `Intl` accepts more, such as PST. */
+/** The names in the IANA database that consist of three capital letters. `Intl` also accepts other names of this form, such as PST. */
 const shortNames = new Set(['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'WET'])
 
 /**

@@ -27,7 +27,7 @@ export interface SchemaOptions<Value> extends SchemaAnnotations {
 export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression in RE2 syntax. The expression need not match the whole string. */
+  /** A regular expression in RE2 syntax. The expression may match only a part of the string. */
   readonly pattern?: string
   /** The format of the string. Formats that the API server does not validate are ignored. */
   readonly format?: string
@@ -122,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so the type is always
- * `Options`, and the compiler reports a misspelled option. `O` occurs in the unused branch only so that the compiler infers `O` from the
- * argument. If the parameter had the type `O`, a misspelled option would become part of `O`, and would not be reported.
+ * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so this type is always
+ * `Options`. `O` occurs in the other branch only so that the compiler infers `O` from the argument. If the parameter had the type `O`, a
+ * misspelled option would become part of `O`, and the compiler would not report it.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
@@ -286,7 +286,7 @@ export const Type = {
     return schemaOf<WithDefault<TUnsafe<BuiltinTypes[Name]>, O>>(withBuiltinType(schema, name))
   },
 
-  /** Returns the schema of a field that contains a whole Kubernetes object. */
+  /** Returns the schema of a field whose value is a whole Kubernetes object. */
   EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: SchemaAnnotations = {}): TUnsafe<T> {
     return schemaOf<TUnsafe<T>>({
       type: 'object',

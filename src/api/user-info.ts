@@ -1,4 +1,4 @@
-/** The static type of an authenticated user, as the API server describes it (`authentication/v1 UserInfo`). */
+/** The static type of an authenticated user, as in `authentication/v1 UserInfo`. */
 
 /** An authenticated user. A webhook receives the user who sent the request to the API server. */
 export interface UserInfo {

@@ -25,8 +25,8 @@ import { UnconfirmedWrites } from './unconfirmed-writes.ts'
 import { namespacesOf } from './view.ts'
 
 /**
- * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. An error that they throw
- * is logged and otherwise ignored.
+ * Receives the changes of an informer's store. The methods are called synchronously after the store has changed. If a method throws an
+ * error, the error is logged and otherwise ignored.
  *
  * A handler that ignores changes because of their `cause` must also implement `overtaken`.
  */
@@ -37,9 +37,9 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when a reconcile has written an object that another client or reconcile has changed, or may have changed, before the write. The
-   * writing reconcile has not seen this change. `object` is the written state. The handler was already notified of `object`, with the
-   * writing reconcile as the cause. `old` is the state before the write; undefined when the store did not have the object.
+   * Called when a reconcile has overwritten, or may have overwritten, a change that it has not seen. The change was made by another client
+   * or another reconcile. `object` is the state that the reconcile has written. The handler was already notified of `object`, with the
+   * reconcile as the cause. `old` is the state before the write; undefined when the store did not have the object.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
@@ -66,10 +66,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #removals: OwnRemovals
   readonly #unconfirmed = new UnconfirmedWrites<T>()
   readonly #selector: Selector
-  /** The lists whose objects `#replace` is storing, by namespace. The key is undefined for a list of all namespaces. */
+  /** The lists whose objects `#replace` is storing, keyed by their namespace. The key is undefined for a list of all namespaces. */
   readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
-  /** The array is replaced, not mutated, because a loop over the handlers may be running. */
+  /** A change of the handlers replaces the array, because a loop over the old array may be running. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
   #hasWarned = false
@@ -165,12 +165,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * - The resourceVersion is not a decimal number.
    * - Only the API server can evaluate whether the view contains the object.
    *
-   * The method never throws, because the write has succeeded. An error that prevents the response from being stored is logged.
+   * The method never throws, because the write has succeeded. If an error prevents the response from being stored, the error is logged.
    *
    * @param origin the reconcile that has written the object; undefined when no reconcile has written the object.
    * @param sent the write request; when absent, the response is not checked for changes of other clients.
-   * @returns false when such an error occurred, or when the response may contain a change of another client (`isOwnState`). In the second
-   * case, the state is stored without `origin`.
+   * @returns false when the response could not be stored because of an error, or when the response may contain a change of another client
+   * (`isOwnState`). In the second case, the state is stored without `origin`.
    */
   written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {
@@ -185,7 +185,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Stores the response to a write request. Removes the object instead when the write has deleted it or removed it from the view. */
+  /**
+   * Stores the response to a write request. If the write has deleted the object or removed it from the view, removes the object from the
+   * store.
+   */
   #take(object: KubernetesObject, origin: Origin | undefined, sent: SentWrite | undefined): boolean {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
     // The response to a write of a subresource may have another kind, e.g. Scale.
@@ -224,7 +227,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // A write without an origin need not be remembered, because handlers never ignore a change without an origin.
+    // Only a write with an origin is remembered. Handlers never ignore a change without an origin.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn
@@ -287,8 +290,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns true if the object of a response has been deleted, or removed from the view, before the late response arrived: the store lacks
-   * the object, although the list or watch has already sent all changes up to the resourceVersion of the response.
+   * Returns true if an object was deleted, or removed from the view, before a late response with this metadata arrived. This is the case if
+   * the store lacks the object, although the list or watch has sent all changes up to the resourceVersion of the response.
    */
   #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
     const stored = this.store.get(metadata)
@@ -310,20 +313,20 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const listed = new Store<T>()
     await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
     this.#removals.listed(namespace)
-    // The stored state may be newer than the list, because this process may have written the object after the API server made the list.
+    // The stored state may be newer than the list. This process may have written the object after the API server had made the list.
     const isNewer = (stored: DeepReadonly<T>): boolean =>
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
     this.#replacing.set(namespace, { listed, resourceVersion })
     try {
       await forEachInSlices(this.store.list({ namespace }), this.#clock, (object) => {
-        // An object that has changed between two slices, or that the list contains, is not removed here.
+        // An object stays in the store if the list contains it, or if its state has changed since the loop began.
         if (this.store.get(metadataOf(object)) !== object || listed.get(metadataOf(object)) !== undefined) return
         if (!isNewer(object)) this.#drop(object)
       })
       await forEachInSlices(objects, this.#clock, (object) => {
         const stored = this.store.get(metadataOf(object))
         if (stored !== undefined && isNewer(stored)) return
-        // After a restore of etcd, the listed state is always stored, because two different states may have the same resourceVersion.
+        // After a restore of etcd, the listed state is always stored. Two different states may then have the same resourceVersion.
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
@@ -378,8 +381,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the store no
-   * longer has the written state, handlers were already notified of a later change, so this method does nothing.
+   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the store has
+   * another state than the written one, handlers were already notified of that state, and this method does nothing.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return
@@ -387,8 +390,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Handles the DELETED event of a watch. `object` is the last state in the view, with the resourceVersion of the change that deleted the
-   * object or removed it from the view.
+   * Handles the DELETED event of a watch. `object` is the last state that the view contained. Its resourceVersion is that of the change
+   * that deleted the object or removed it from the view.
    */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)

@@ -30,10 +30,10 @@ interface Entry {
 export class Informers {
   readonly #create: (type: ResourceType) => Informer
   readonly #entries = new Set<Entry>()
-  /** The entries for which `keep` was called. `keep` takes one lease of each, and never releases it. */
+  /** The entries for which `keep` was called. `keep` acquires one lease of each entry, and never releases this lease. */
   readonly #kept = new Set<Entry>()
   /**
-   * The results of `#find`, by the object that was passed as the type. Most callers pass the same object in each call, so `#find` need not
+   * Maps a type object to the entry that `#find` has found for it. Most callers pass the same type object in each call, so `#find` need not
    * search again.
    */
   #known = new WeakMap<ResourceType, Entry>()
@@ -142,8 +142,7 @@ export class Informers {
     entry.leases -= 1
     if (entry.leases > 0) return
     this.#entries.delete(entry)
-    // `#known` may still contain the entry, because the object that describes the type is still in use. `#find` must not return a stopped
-    // informer.
+    // A caller may still use the type object that `#known` maps to this entry. `#find` must not return a stopped informer.
     this.#known = new WeakMap()
     entry.stop.abort(new ProreusError('PRO_ABORTED', `The last lease of ${describeType(entry.informer.type)} was released.`))
   }

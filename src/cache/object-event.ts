@@ -1,4 +1,4 @@
-/** `ObjectEvent`: a change of an object in the cache, as predicates and the listeners of leases receive it. */
+/** `ObjectEvent`: a change of an object in the cache. Predicates and the listeners of leases receive such events. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 

@@ -1,6 +1,6 @@
 /**
- * `OwnRemovals`: remembers the objects that own writes (write requests of this process) have deleted or removed from a view. The watch may
- * still send older states of these objects. The informer ignores such states.
+ * `OwnRemovals`: remembers the objects that write requests of this process have deleted, or have removed from a view. The watch may still
+ * send older states of these objects. The informer ignores such states.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectMeta } from '../api/object.ts'
@@ -9,8 +9,9 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
  * Maximum number of remembered deletions, and maximum number of remembered departures. When a maximum is exceeded, the oldest entry is
- * forgotten. A maximum is necessary, because some entries are not forgotten before the next list: an object whose DELETED event arrived
- * before the response to the own write, an object that was never in the view, and each deletion in a view with a selector.
+ * forgotten. Without a maximum, the entries could become too many, because some entries are forgotten only at the next list. These are
+ * objects whose DELETED event arrived before the response to the own write, objects that were never in the view, and all deletions in a
+ * view with a selector.
  */
 const maxRemembered = 10_000
 
@@ -22,8 +23,8 @@ interface Deletion {
 }
 
 /**
- * The removal of an object from the view by an own write. States with the same key up to `resourceVersion` are not in the view. A newer
- * state may be in the view.
+ * The removal of an object from the view by an own write. The view does not contain the states with the same key up to `resourceVersion`.
+ * It may contain a newer state.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string

@@ -27,11 +27,11 @@ export interface WrittenState {
 
 /**
  * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. Returns
- * false when the states do not show whether this is the case. A wrong false only costs one more call of the reconcile.
+ * false when this is not the case, or cannot be determined from the states. A wrong false only costs one more call of the reconcile.
  *
- * A write that changes nothing succeeds, and its response is the stored object. The stored object may be the result of another client's
- * write after `before`. If this state counted as the result of the own write, the reconcile would never be called for the change of the
- * other client. The response does not show whether the request has changed the object, so the states are compared.
+ * A write that changes nothing succeeds, and its response is the stored object. Another client may have written this stored object after
+ * `before`. If the stored object counted as the result of the own write, the reconcile would never be called for the change of the other
+ * client. The response does not show whether the request has changed the object, so the states are compared.
  */
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata
@@ -54,7 +54,9 @@ function isNew({ metadata }: ReadonlyObject, managedFields: NonNullable<WrittenS
   return managedFields.length <= 1 && managedFields.every(({ time }) => time === undefined || Math.abs(Date.parse(time) - created) <= 1_000)
 }
 
-/** Returns true when `before` and `after` differ in a field that the request has not changed. `sent` contains the fields of the request. */
+/**
+ * Returns true when `before` and `after` differ in a field that the request does not contain. `sent` contains the fields of the request.
+ */
 function hasOtherChange(before: JsonObject, after: JsonObject, sent: unknown, isRoot = false): boolean {
   if (!isObject(sent)) return !jsonEqual(before, after)
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -79,7 +81,7 @@ function withoutServerFields(metadata: unknown): JsonObject {
  */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false
-  // A JSON patch of items of a list leaves the other items, which another client may have changed.
+  // A JSON patch of some items of a list leaves the other items unchanged. Another client may have changed these other items.
   if (Array.isArray(current) && isObject(wanted)) return false
   if (wanted === null) return current === undefined
   return jsonEqual(current, wanted) || !contains(old, wanted)

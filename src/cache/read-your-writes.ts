@@ -12,8 +12,8 @@ import { isMetadataOnly } from '../client/metadata-only.ts'
 import type { Origin } from './origin.ts'
 
 /**
- * The states that the cache has of one object. The keys are the type and its views, which are cached separately. The states may therefore
- * differ for a while.
+ * The states of one object in the cache. The keys are the type and its views, which are cached separately. The states of one object may
+ * therefore differ for a while.
  */
 export type StoredStates = ReadonlyMap<ResourceType, DeepReadonly<KubernetesObject>>
 

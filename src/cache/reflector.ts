@@ -30,8 +30,8 @@ export interface FullList<T extends KubernetesObject> {
   readonly objects: readonly DeepReadonly<T>[]
   readonly resourceVersion: string
   /**
-   * True when the resourceVersion is lower than one that the API server has sent before, because etcd was restored from a backup. A stored
-   * object with a higher resourceVersion is then not necessarily newer than the listed object.
+   * True when etcd was restored from a backup: the resourceVersion of the list is lower than a resourceVersion that the API server has sent
+   * before. A stored object with a higher resourceVersion is then not necessarily newer than the listed object.
    */
   readonly restored: boolean
 }
@@ -55,7 +55,7 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
-  /** Converts a received object to the object that the sink receives. Returns undefined to omit the object. Default: `storedForm`. */
+  /** Converts an object that was received to the object that the sink gets. Returns undefined to omit the object. Default: `storedForm`. */
   readonly prepare?: (object: KubernetesObject) => DeepReadonly<T> | undefined
   readonly logger: Logger
   readonly clock?: Clock
@@ -64,15 +64,15 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 }
 
 /**
- * Minimum timeout of a watch (`timeoutSeconds`), and the range of the random time that is added to it: a watch ends after 5 to 10 minutes.
- * The next watch may reach another replica of the API server, so the load stays balanced. The timeout is random, because watches should not
- * all end at the same time.
+ * Minimum timeout of a watch (`timeoutSeconds`), and the range of the random time that is added to the minimum. A watch ends after 5 to 10
+ * minutes. The next watch may reach another replica of the API server, so the load stays balanced. The timeout is random, because watches
+ * should not all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
  * Minimum timeout of a watch before the server has sent its first bookmark. Without bookmarks, a dead connection looks like a watch of
- * objects that do not change. For example, a firewall may drop the connection between a proxy and the API server, but the proxy keeps the
+ * objects that do not change. For example, a firewall may drop the connection between a proxy and the API server, while the proxy holds the
  * connection to the client open. The timeout is therefore short. It is at least 60 s, because the first bookmark arrives after about a
  * minute.
  */
@@ -85,14 +85,14 @@ const unknownWatchSecondsSpread = 30
 const graceSeconds = 30
 /**
  * Maximum time without an event on a watch with bookmarks. Bookmarks arrive about every minute. After this time, the watch is aborted and
- * resumed without a relist. If the bookmark was only late, the cost is one more request.
+ * resumed without a relist. If the next bookmark was only late, the cost is one more request.
  */
 const bookmarkedSilenceMs = 90_000
-/** The back-off is reset when a watch has been open for this time. */
+/** After a watch has been open for this time, the back-off is reset. */
 const settledMs = 5_000
 /**
- * A watch that ends within this time has ended too early, even without an error. If the server has sent events, the watch counts as cut
- * off. Otherwise, the watch counts as failed.
+ * A watch that ends within this time has ended too early, even without an error. If the server has sent events in this watch, the watch
+ * counts as cut off. Otherwise, the watch counts as failed.
  */
 const shortestWatchMs = 1_000
 /** The `id` of this problem: the server or a proxy sends events, but ends each watch within `shortestWatchMs`. */
@@ -115,7 +115,7 @@ export class Reflector<T extends KubernetesObject> {
   #synced = false
   /** True when the server has sent a bookmark in the current watch or an earlier one. */
   #bookmarked = false
-  /** The time at which the server accepted the latest watch; undefined if the server has not accepted this watch. */
+  /** The time at which the server accepted the latest watch; undefined if the server has not accepted the latest watch. */
   #openedAt: number | undefined
   /** The current failure of the list or watch. If the next failure has the same `id`, it is logged at level debug. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
@@ -165,12 +165,12 @@ export class Reflector<T extends KubernetesObject> {
 
   /**
    * Lists the most recent state. The request does not set `resourceVersion=0`: with this parameter, the API server may return an older
-   * state from its watch cache. After a restart, a controller could then act on an older state than before the restart.
+   * state from its watch cache. After a restart of this process, a controller could then act on an older state than before the restart.
    *
    * The objects are listed in pages, because a streaming list (a watch with `sendInitialEvents`) takes more CPU time. Both kinds of list
    * were measured with 5,000 ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both kinds from its watch cache. The pages took 60
-   * to 70 ms of CPU time in the API server, and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to
-   * 86 ms in this process. Each list was complete after 0.15 to 0.4 s. The API server used the same amount of memory for both kinds.
+   * to 70 ms of CPU time in the API server, and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to 86
+   * ms in this process. Each list was complete after 0.15 to 0.4 s. The API server used the same amount of memory for both kinds.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { type, sink } = this.#options
@@ -188,9 +188,8 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         if (next === undefined || !isExpired(error)) throw error
         next = undefined
-        // The continue token has expired, because the previous pages took too long. The list starts again. A list without pages has no
-        // token that can expire, but parsing such a list blocks the event loop. The pages are therefore given up only after the second
-        // expired token.
+        // The continue token has expired, because the previous pages took too long. The list starts again. After the second expired token,
+        // the objects are listed without pages. Such a list needs no token, but parsing it blocks the event loop.
         expiries += 1
         const isWhole = expiries > 1
         this.#logger.debug(`the list took longer than the API server remembers, listing again${isWhole ? ' without pages' : ''}`)
@@ -309,7 +308,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Aborts a watch that receives no event for `limitMs`, because its connection is probably dead. The caller calls `alive` at each event.
+   * Aborts a watch that receives no event for `limitMs`, because the connection of such a watch is probably dead. The caller calls `alive`
+   * at each event.
    */
   #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
@@ -354,7 +354,7 @@ export class Reflector<T extends KubernetesObject> {
 
   /**
    * Pauses after a watch that sent events and was cut off. There is no pause after the first such watch, because every server sometimes
-   * ends a watch early. If the following watches are also cut off, the pauses grow: without pauses, each event could cost a request. A
+   * ends a watch early. If the following watches are also cut off, the pauses grow. Without pauses, each event could cost a request. A
    * watch that is not cut off resets the pauses.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
@@ -370,7 +370,7 @@ export class Reflector<T extends KubernetesObject> {
 
   /**
    * Resets the back-off. The method is called when a watch has been open for `settledMs`, or has ended without an error after at least a
-   * second. It is not called at the first event: if each watch failed after one event, the pauses would never grow.
+   * second. The method is not called at the first event. If it were, the pauses would never grow while each watch fails after one event.
    */
   #works(): void {
     this.#backOff.reset()

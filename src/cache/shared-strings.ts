@@ -2,8 +2,8 @@
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**
- * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other. The strings that these
- * objects have in common are far fewer than this number.
+ * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other. The number of strings that
+ * these objects have in common is far lower than this limit.
  */
 const slotCount = 4096
 
@@ -59,7 +59,7 @@ export class SharedStrings {
       for (const key of Object.keys(fields)) {
         const field = fields[key]
         if (typeof field === 'object' && field !== null) waiting.push(field)
-        // `#shared` returns an equal string, so the value of the field does not change.
+        // `#shared` returns an equal string, so the content of the field does not change.
         else if (typeof field === 'string' && field.length > maxLengthOfV8 && field.length <= maxLength) fields[key] = this.#shared(field)
       }
       Object.freeze(fields)

@@ -24,7 +24,7 @@ export interface Index<T extends KubernetesObject = KubernetesObject> {
 export interface StoreListOptions<T extends KubernetesObject = KubernetesObject> {
   /** The namespace of the objects; all namespaces when absent or empty. */
   readonly namespace?: string | undefined
-  /** Matches the labels of the objects; when absent or empty, it matches all objects. */
+  /** Selects the objects whose labels match. When absent or empty, all objects match. */
   readonly labelSelector?: LabelSelector
   /** Selects the objects that have this key in the index. */
   readonly index?: readonly [index: Index<T>, key: string]
@@ -150,7 +150,8 @@ const none: ReadonlyMap<string, never> = new Map<string, never>()
 const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
- * Returns the objects that are in both collections. When `indexed` is undefined, returns all objects of the namespace. The loop is over the
+ * Returns the objects that are in both collections. When `indexed` is undefined, returns all objects of the namespace. The loop iterates
+ * over the
  * smaller collection.
  *
  * @param indexed objects of all namespaces.

@@ -6,7 +6,7 @@ import type { Origin } from './origin.ts'
 import type { Store } from './store.ts'
 import { metadataOf } from './store.ts'
 
-/** An object that a reconcile has written without having seen a change of another client or reconcile. */
+/** An object that a reconcile has written. The reconcile has not seen a change that another client or reconcile made before the write. */
 export interface Overtaken<T> {
   /** The state in the store before the own writes; undefined when the store did not have the object. */
   readonly before: DeepReadonly<T> | undefined
@@ -24,11 +24,13 @@ interface Writes<T> extends Overtaken<T> {
 }
 
 /**
- * Finds the changes of other clients that an own write (a write of this process) hides. The result of an own write enters the store with
- * the response, before the watch sends the written state. The controller does not call the reconcile again for its own write. But another
- * client may change the object after the reconcile has read the object, and before the reconcile writes it. A patch or an apply request
- * then succeeds, and its response contains both changes, although the reconcile has not seen the change of the other client. The state that
- * the watch sends for the change of the other client is older than the stored state, so the informer does not store it.
+ * Finds the changes of other clients that an own write hides. An own write is a write of this process. The store gets the result of an own
+ * write with the response, before the watch sends the written state. The controller does not call the reconcile again for its own write.
+ *
+ * Another client may change the object after the reconcile has read the object, and before the reconcile writes it. A patch or an apply
+ * request then succeeds, and its response contains both changes, although the reconcile has not seen the change of the other client. The
+ * watch then sends the state with only the change of the other client. This state is older than the stored state, so the informer does not
+ * store it.
  *
  * The resourceVersions before and after the write do not show such a change, because resourceVersions are not consecutive. The watch shows
  * the change, because the watch sends the states of an object in order. If the state of the own write arrives first, the own write is the
@@ -59,9 +61,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response arrives after the response to a later own write. If the two writes are not of the same reconcile,
-   * the reconcile of the later write has not seen the earlier write. The method then returns the own writes to the object; otherwise
-   * undefined.
+   * Remembers an own write whose response has arrived after the response to a later own write. If different reconciles have sent the two
+   * writes, the reconcile of the later write has not seen the earlier write. In this case, the method returns the own writes to the object;
+   * otherwise undefined.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -78,9 +80,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state that the watch has sent. If the object has unconfirmed own writes, and another client has made this state, returns the
-   * own writes; otherwise undefined. If the state is newer than the stored state, the caller ignores the result, because handlers are
-   * notified of the new state.
+   * Handles a state that the watch has sent. If the object has unconfirmed own writes, and another client has made this state, the method
+   * returns the own writes; otherwise undefined. If the state is newer than the stored state, the caller ignores the result, because
+   * handlers are then notified of the new state.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)

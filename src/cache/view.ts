@@ -21,7 +21,10 @@ export interface CacheViewSelection {
    * rejects the list and watch requests if the type does not support a field as a selector. Default: all objects.
    */
   readonly fields?: string
-  /** Only objects in these namespaces, even if the process is limited to other namespaces. Default: the namespaces of the process. */
+  /**
+   * The namespaces of the objects in the view. These namespaces apply even if the process is limited to other namespaces. Default: the
+   * namespaces of the process.
+   */
   readonly namespaces?: readonly string[]
   /** True to keep `metadata.managedFields`. This field often takes up half of the size of an object. Default false. */
   readonly managedFields?: boolean
@@ -29,9 +32,9 @@ export interface CacheViewSelection {
 
 export interface CacheViewOptions<From extends KubernetesObject, To extends KubernetesObject> extends CacheViewSelection {
   /**
-   * Returns the object that is stored in place of `object`, usually with fewer fields. The function may change `object`. The result must
-   * depend only on `object`, and must have the same name, namespace, uid and resourceVersion. If the function throws, the error is logged,
-   * and the object is not in the view.
+   * Returns the object that the cache stores in place of `object`. Usually, the result has fewer fields. The function may change `object`.
+   * The result must depend only on `object`, and must have the same name, namespace, uid and resourceVersion. If the function throws, the
+   * error is logged, and the object is not in the view.
    */
   readonly transform?: (object: From) => To
   /** True to keep only `apiVersion`, `kind` and `metadata`: the API server sends nothing else. Default false. */
@@ -53,8 +56,8 @@ export interface CacheView<T extends KubernetesObject = KubernetesObject, Input 
 /** The options of a view. */
 export interface View extends CacheViewSelection {
   /**
-   * Describes all options except `transform`. Options with the same meaning have the same description. The description is empty when no
-   * option, or only `transform`, distinguishes the view from the whole type.
+   * Describes all options except `transform`. Equivalent options have the same description. The description is empty if all options except
+   * `transform` have their defaults.
    */
   readonly description: string
   readonly metadataOnly: boolean

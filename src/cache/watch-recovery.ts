@@ -35,8 +35,8 @@ export interface Diagnosis {
  */
 const missingTypePauseMs = 5_000
 /**
- * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds, but a controller may also watch a
- * type of another project. The advice therefore says that it applies to the CRDs of the operators.
+ * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. A controller may also watch a type
+ * of another project, whose CRD is not installed. The advice therefore names the CRDs of the operators.
  */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 
@@ -52,8 +52,8 @@ export interface Attempt {
 
 /**
  * Diagnoses the error of a list or watch. If the server can probably continue a failed watch from its last resourceVersion, the reflector
- * resumes the watch without a relist. After an outage, many watches are restarted at once, and relists would overload the server. If an
- * accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
+ * resumes the watch without a relist. After an outage of the server, many watches are restarted at once, and relists would overload the
+ * server. If an accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'
@@ -103,7 +103,8 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
 }
 
 /**
- * Returns true when the server may have rejected the resourceVersion of the request, for example because etcd was restored from a backup.
+ * Returns true when the server may have rejected the resourceVersion of the request. The server does so, for example, after etcd was
+ * restored from a backup.
  */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)

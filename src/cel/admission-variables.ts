@@ -53,7 +53,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
     namespace: stringType,
     labels: texts,
     annotations: texts,
-    // kube-apiserver declares the field `uid` as `UID` by mistake.
+    // kube-apiserver declares the field `uid` of the user as `UID`, which seems to be a mistake.
     UID: stringType,
     creationTimestamp: timestampType,
     deletionGracePeriodSeconds: intType,
@@ -78,7 +78,8 @@ const namespaceObject = struct('kubernetes.Namespace', {
 })
 
 /**
- * The variables in the order in which `CompiledExpression.evaluate` expects their values. For webhooks, `namespaceObject` is always null.
+ * The variables and their types. `CompiledExpression.evaluate` expects the values in this order. For webhooks, `namespaceObject` is always
+ * null.
  */
 export const admissionVariables = {
   object: dynType,

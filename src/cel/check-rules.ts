@@ -34,11 +34,11 @@ interface Context {
   /** Maximum number of times that the schema node can occur in one object; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the outermost list that contains the schema node and is not of type `map`; undefined if there is none. kube-apiserver cannot
-   * find the old value of an item in such a list, so rules within the list must not use oldSelf.
+   * Path of the outermost list that contains the schema node and is not of type `map`; undefined if there is no such list. kube-apiserver
+   * cannot find the old value of an item in such a list, so rules within the list must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
-  /** True if an ancestor of the schema node has rules. CEL types are then built for all nodes below the ancestor. */
+  /** True if an ancestor of the schema node has rules. For all nodes below such an ancestor, CEL types are built. */
   readonly inScope: boolean
 }
 
@@ -55,7 +55,7 @@ class DefinitionCheck {
     this.#hasErrors = hasErrors
   }
 
-  /** Checks a schema node after its children, because kube-apiserver lists the errors of the children first. */
+  /** Checks the children of a schema node before the node itself, because kube-apiserver lists the errors of the children first. */
   node(schema: StructuralSchema, path: string, declare: Declare, context: Context): void {
     const rules = schema['x-kubernetes-validations'] ?? []
     const inScope = context.inScope || rules.length > 0

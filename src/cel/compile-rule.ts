@@ -74,8 +74,8 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // If messageExpression is blank or does not compile, kube-apiserver ignores fieldPath: its `compileRule` returns before it reads
-    // fieldPath.
+    // If messageExpression is blank or does not compile, kube-apiserver ignores fieldPath, because its `compileRule` returns before it
+    // reads fieldPath.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)
@@ -105,8 +105,9 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of the schema node in a message with the type name of the root, for example `selfType1.spec` with `selfType1`.
- * kube-apiserver compiles the rules of each schema node as if the node were the root of the schema.
+ * Replaces the type name of the schema node in a message with the type name of the root, for example `selfType1.spec` with `selfType1`. In
+ * kube-apiserver's messages, the schema node has the name of the root, because kube-apiserver compiles the rules of each schema node as if
+ * the node were the root.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

@@ -48,15 +48,16 @@ export class Correlation {
   }
 
   /**
-   * True if the update does not change the value. An object with a field that the schema does not describe counts as changed. Lists that
-   * are not of type `map` are compared as JSON, so such a field in an item has no effect.
+   * True if the update does not change the value. An object with a field that the schema does not describe counts as changed. A list that
+   * is not of type `map` is compared as JSON. A field that the schema does not describe has no effect in an item of such a list.
    */
   get isUnchanged(): boolean {
     if (this.#equal !== undefined) return this.#equal
     try {
       this.#equal = this.#compare()
     } catch (error) {
-      // A RangeError means that the value is nested so deeply that the comparison exhausts the stack. The value then counts as changed.
+      // A RangeError means that the comparison has exhausted the stack, because the value is nested deeply. The value then counts as
+      // changed.
       if (!(error instanceof RangeError)) throw error
       this.#equal = false
     }
@@ -96,8 +97,8 @@ export class Correlation {
 }
 
 /**
- * The values that are compared to decide whether an error of a value becomes a warning
- * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
+ * The values that determine whether an error becomes a warning (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
+ * ratchetingOptions`).
  */
 export interface Ratchet {
   /** The value and its old value; undefined if the value has no old value. */
@@ -113,9 +114,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. Before the comparison, kube-apiserver converts the old object to the version of the new object. The
- * fields apiVersion and kind of the root are therefore equal in every update, even if the client has changed them. These two fields get no
- * old values, so that their errors never become warnings.
+ * Returns the ratchet of a field. The fields apiVersion and kind of the root get no old values, so their errors never become warnings. The
+ * reason is that kube-apiserver converts the old object to the version of the new object before the comparison. Both fields are therefore
+ * equal in every update, even if the client has changed them.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

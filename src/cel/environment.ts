@@ -44,8 +44,8 @@ export type Compilation =
   | {
       readonly problem: string
       /**
-       * The result of the type check; undefined if the expression did not compile. It is set if the expression compiled, but the CEL
-       * program could not be created, for example because a constant cannot be converted.
+       * The result of the type check. It is undefined if the type check failed. It is set if the type check succeeded, but the CEL program
+       * could not be created, for example because a constant cannot be converted.
        */
       readonly checked?: Checked
     }
@@ -75,14 +75,14 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // With `isDynamic`, function calls check the types of their arguments. The check is necessary if a value may be null. It is also
+    // With `isDynamic`, function calls check the types of their arguments. This check is necessary if a value may be null. It is also
     // necessary for optionals, because the value in an optional may have lost its schema (see plain-optional.ts).
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
       const frame = new Frame(values, perCallLimit, failures)
-      // Capturing a stack trace is slow, and errors of expressions do not need one.
+      // Capturing a stack trace is slow. Errors of expressions do not need a stack trace.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
       try {

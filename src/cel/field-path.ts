@@ -35,7 +35,7 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
       at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      // The schema `additionalProperties: true` describes no fields, so the path cannot continue below it.
+      // The schema `additionalProperties: true` describes no fields, so a path cannot lead to a field of such a value.
       at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined

@@ -14,8 +14,7 @@ import { conditionsBudget } from './limits.ts'
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
 /**
- * The compiled expression, or its compile error. `internal` is true if the type check succeeded and only the creation of the CEL program
- * failed.
+ * The compiled expression, or its compile error. `internal` is true if the type check succeeded and the creation of the CEL program failed.
  */
 export type MatchConditionCompilation =
   { readonly expression: CompiledExpression } | { readonly problem: string; readonly internal: boolean }

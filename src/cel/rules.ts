@@ -33,7 +33,7 @@ export interface CompiledRules {
    *
    * @param oldObject the object before an update; undefined for a new object. For a value that the old object lacks, rules that use
    * `oldSelf` are skipped, unless `optionalOldSelf` is true.
-   * @param warn receives the errors of false rules that do not use `oldSelf`, if the update leaves the value unchanged. The result does not
+   * @param warn receives the errors of rules that do not use `oldSelf`, if the update leaves the value unchanged. The result does not
    * contain these errors.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
@@ -171,8 +171,7 @@ class Evaluation {
     }
     const self = convert(node.data, value)
     const oldSelf = old === undefined ? undefined : convert(node.data, old)
-    // messageExpression can read oldSelf only if a rule of the schema node uses oldSelf. Otherwise, kube-apiserver leaves the variable
-    // undefined.
+    // If no rule of the schema node uses oldSelf, kube-apiserver leaves the variable undefined, and messageExpression cannot read it.
     const plainOld = node.rules.some(({ usesOldSelf }) => usesOldSelf) ? oldSelf : undefined
     for (const compiled of node.rules) {
       if (compiled.problem !== undefined) this.errors.push(invalid(place, type, `rule compile error: ${compiled.problem}`))
@@ -240,12 +239,13 @@ interface Place {
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
-  /** Variables for messageExpression, where oldSelf is the plain value and never an optional. */
+  /** The variables for messageExpression. Here, oldSelf is the plain value and never an optional. */
   readonly plain: Variable[]
 }
 
 /**
- * The value of a variable. A `CelError` stands for data that does not match the schema; it is thrown when an expression reads the variable.
+ * The value of a variable. If the data of the variable does not match the schema, the value is a `CelError`, which is thrown when an
+ * expression reads the variable.
  */
 type Variable = Value | CelError | undefined
 

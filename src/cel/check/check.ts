@@ -257,8 +257,8 @@ class Checker {
   }
 
   /**
-   * Reports an error for every `Type{field: value}`, because Kubernetes' environment has no message types. The fields are therefore not
-   * checked.
+   * Reports an error for every `Type{field: value}`, because Kubernetes' environment has no message types. Without a type, the fields
+   * cannot be checked.
    */
   #struct(expr: Expr & { kind: 'struct' }): Type {
     const named = this.#lookUp(expr, expr.typeName)
@@ -307,7 +307,7 @@ class Checker {
 
   /**
    * Joins the types of two elements of a list or map literal. If the types do not match, the result is dyn. `literalIssues` later returns
-   * an issue for the literal, unless the literal is in the argument list of `format()`.
+   * an issue for such a literal, unless the literal is in the argument list of `format()`.
    */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current

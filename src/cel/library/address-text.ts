@@ -1,4 +1,4 @@
-/** Parses IP addresses as strictly as Go's `netip.ParseAddr`, and with its error messages. */
+/** Parses IP addresses as strictly as Go's `netip.ParseAddr`. The error messages are those of `netip.ParseAddr`. */
 import { quote } from '../../api/field-error.ts'
 
 /** Returns the bytes and the zone of the address. If the address is invalid, returns Go's error message. */

@@ -44,7 +44,7 @@ function parseFloat64(text: string): Double | undefined {
   if ((isHex ? strayHexUnderscore : strayUnderscore).test(text)) return undefined
   const plain = text.replaceAll('_', '')
   const value = isHex ? parseHexFloat(plain) : decimalFloat.test(plain) ? Number(plain) : Number.NaN
-  // Go reports an error for a number that is too large for a float64; JavaScript returns infinity.
+  // If a number is too large for a float64, Go reports an error, and JavaScript returns infinity.
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 
@@ -53,11 +53,13 @@ function parseHexFloat(text: string): number {
   if (whole + fraction === '') return Number.NaN
   const digits = (whole + fraction).replace(/^0+/, '')
   if (digits === '') return sign === '-' ? -0 : 0
-  // A float64 has 53 bits. Of the digits after the first 17, only one bit counts for the rounding: whether one of them is not zero.
+  // A float64 has 53 bits. The first 17 digits have more bits than that. Of the remaining digits, it matters for the rounding only whether
+  // one of them is not zero.
   const rest = digits.slice(17)
   const mantissa = BigInt(`0x${digits.slice(0, 17)}`) | (/[^0]/.test(rest) ? 1n : 0n)
   const power = Number(exponent) + 4 * (rest.length - fraction.length)
-  // The multiplication has two steps: a power of 2 with an exponent below -1074 is 0 in JavaScript, although the product may not be 0.
+  // The multiplication has two steps. In JavaScript, a power of 2 with an exponent below -1074 is 0, although the product of `mantissa` and
+  // this power may not be 0.
   const size = Number(mantissa) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
   return sign === '-' ? -size : size
 }

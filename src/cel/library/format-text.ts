@@ -83,7 +83,7 @@ const accepted: Readonly<Record<string, string>> = {
   o: 'octal clause can only be used on integers',
 }
 
-/** Returns the message of the error that is thrown when the clause does not accept the type of its argument. */
+/** Returns the error message for an argument whose type the clause does not accept. */
 export function clauseProblem(kind: ClauseKind, typeName: string): string {
   return `error during formatting: ${accepted[kind.toLowerCase()]}, was given ${typeName}`
 }

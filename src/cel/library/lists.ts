@@ -103,7 +103,7 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
 
 /**
  * Maximum number of items that `range` creates. The cost limit does not bound the memory of a single call, because the cost of a list is
- * added only after the list is built.
+ * added only after the list has been built.
  */
 const maxRange = 1_000_000
 
@@ -120,8 +120,8 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // An item of `part` that does not match its schema cannot be read. If `list` is a field of the validated object, the error is thrown.
-    // If an expression created `list`, the item counts as not contained in `list`.
+    // If an item of `part` does not match its schema, the item cannot be read. If `list` is a field of the validated object, the error is
+    // thrown. If an expression created `list`, the item counts as not contained in `list`.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

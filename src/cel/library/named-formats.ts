@@ -27,7 +27,7 @@ export class NamedFormat extends OpaqueValue {
 
 /**
  * Converts a validation of names to a validation of prefixes (`generateName`). A prefix may end in a dash, because the server appends a
- * suffix. As in Go, the dash and the character before it are replaced by `a` before the validation
+ * suffix. As in Go, the dash and the character before the dash are replaced by `a` before the validation
  * (`k8s.io/apimachinery/pkg/api/validation: maskTrailingDash`).
  */
 function prefixOf(validate: Validate): Validate {

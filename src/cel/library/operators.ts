@@ -35,8 +35,9 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // If the set `a` has a schema, `own` is the cache of the set's keys (see `ownKeys`). As in kube-apiserver, `+` adds the keys of the
-        // appended items to this cache. A later comparison of the set finds these keys, although the set does not contain the items.
+        // If the set `a` has a schema, `own` is the cache of the set's keys (see `ownKeys`). As in kube-apiserver, `+` also adds the keys
+        // of the appended items to this cache. A later comparison of `a` therefore finds these keys, although `a` does not contain the
+        // items.
         own.push(key)
       }
       items.push(b.at(index))

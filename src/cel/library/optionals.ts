@@ -1,6 +1,6 @@
 /**
- * Functions on optional values. The planner implements `or` and `orValue`, because they evaluate their argument only if the optional is
- * empty.
+ * Functions on optional values. The planner implements `or` and `orValue`, because these two evaluate their argument only if the optional
+ * is empty.
  */
 import type { Overload } from './declarations.ts'
 import { define } from './declarations.ts'

@@ -18,7 +18,10 @@ interface Amount {
 class Quantity extends OpaqueValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: Amount
-  /** True if Go stores the quantity as an `inf.Dec`, not as an `int64Amount`. Go never considers an `inf.Dec` an integer. */
+  /**
+   * True if Go stores the quantity as an `inf.Dec`, and not as an `int64Amount`. In Go, a quantity with an `inf.Dec` never counts as an
+   * integer.
+   */
   readonly big: boolean
   constructor(amount: Amount, big: boolean) {
     super()
@@ -34,7 +37,7 @@ const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '
 const binaryPowers: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
-/** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity is reduced to the maximum. */
+/** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity becomes this maximum. */
 const maxBinary = maxInt
 /** Maximum absolute value of a decimal exponent. Computations with larger exponents take very long. Unlike Go, this parser rejects them. */
 const maxPower = 400
@@ -48,7 +51,7 @@ function parseQuantity(text: string): Quantity {
   const whole = leading.replace(/^0+/, '') || '0'
   const suffixPower = interpretSuffix(suffix)
   if (suffixPower === undefined) throw new CelError("unable to parse quantity's suffix")
-  // A quantity without digits, such as `k`, is zero, because `whole` is `0`.
+  // In a quantity without digits, such as `k`, `whole` is `0`, so the quantity is zero.
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   if (suffixPower.base === 2) {
     const value = digits << BigInt(suffixPower.power)
@@ -100,8 +103,8 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // To subtract `b`, Go adds the negation of `b`. If `b` is the minimum int64, the negation overflows, and its result is the minimum int64
-  // again. Go then adds `b`.
+  // To subtract `b`, Go adds the negation of `b`. If `b` is the minimum int64, the negation overflows, and its result is `b` itself. Go
+  // then adds `b` instead of subtracting it.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)
@@ -109,8 +112,8 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
 }
 
 /**
- * Returns the quantity as an integer. Undefined if the quantity does not fit 64 bits, if Go stores it as an `inf.Dec`, or if the power of
- * ten is negative, as in `1.0` and `1000m` (`int64Amount.AsInt64`).
+ * Returns the quantity as an integer. The result is undefined if the quantity does not fit into 64 bits, if Go stores it as an `inf.Dec`,
+ * or if the power of ten is negative, as in `1.0` and `1000m` (`int64Amount.AsInt64`).
  */
 function integerOf({ amount: { digits, power }, big }: Quantity): Int | undefined {
   if (big || power < 0) return undefined

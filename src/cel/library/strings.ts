@@ -32,7 +32,8 @@ function indexOf(text: string, part: string, offset: Int = 0): Int {
   if (part === '') return offset
   const start = toIndex(offset)
   if (start < 0) throw outOfRange(offset)
-  // The native `includes` is a fast path for strings without the part. The native `indexOf` cannot be used, because it counts UTF-16 units.
+  // If the string does not contain the part, the native `includes` is faster than the code below. The native `indexOf` cannot be used,
+  // because it counts UTF-16 units.
   if (!text.includes(part)) return -1
   const [characters, wanted] = [[...text], [...part]]
   for (let at = start; at <= characters.length - wanted.length; at += 1) if (startsAt(characters, wanted, at)) return at

@@ -65,8 +65,8 @@ interface Zone {
 }
 
 /**
- * The time zones in rules, keyed by name in lower case. `locationProblem` accepts some names in more than one spelling, so that the number
- * of names has no limit, and the number of keys has.
+ * The time zones that rules have used, keyed by the name in lower case. `locationProblem` accepts some names in more than one spelling. If
+ * the map had a key for each spelling, it could grow without limit.
  */
 const zones = new Map<string, Zone>()
 

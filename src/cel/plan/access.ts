@@ -17,7 +17,7 @@ function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // A field selection on a list is an index by a string. `itemOf` throws for such an index.
+    // A field selection on a list counts as an index that is a string. `itemOf` throws for such an index.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }
@@ -27,8 +27,8 @@ const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
  * Plans the operand of a selection or an index. cel-go resolves a chain such as `a.b[0].c` as one attribute, which begins with the operand
- * `a`. If `a` is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`). The
- * other operands, `a.b` and `a.b[0]`, are not converted.
+ * `a`. If `a` is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`).
+ * cel-go does not convert the values of the longer operands `a.b` and `a.b[0]`.
  */
 function planStart(planner: Planner, operand: Expr): Attribute {
   const start = attributeOf(planner.plan(operand))
@@ -52,7 +52,7 @@ export function planAccess(planner: Planner, operand: Expr, field: string, optio
 }
 
 /**
- * Looks up a field or entry and wraps the result in an optional. `value` may itself be an optional. The cost of the step counts only if the
+ * Looks up a field or entry, and wraps the result in an optional. `value` may itself be an optional. The lookup has a cost only if the
  * field or entry is present (`cel-go/interpreter: interpretable.go, QualifyIfPresent`).
  */
 function optionally(frame: Frame, value: Value, lookup: Lookup): OptionalValue {
@@ -75,7 +75,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
     const value = target(frame)
     if (value instanceof OptionalValue) return optionally(frame, value, lookup).hasValue
     frame.cost += 1
-    // `lookup` is called although `test` has found the field: `lookup` throws if the data of the field does not match the schema.
+    // `lookup` is called even if `test` has found the field, because `lookup` throws if the data of the field does not match the schema.
     if (value instanceof SchemaObject) return test(value) && lookup(value) !== undefined
     return lookup(value) !== undefined
   }, cost - 1)
@@ -89,7 +89,7 @@ export function planIndex(planner: Planner, operand: Expr, index: Expr, optional
   const { resolve: key } = attributeOf(keyPlan)
   return attribute((frame) => {
     const value = target(frame)
-    // On `optional.none()`, the index expression is not evaluated.
+    // If the operand is `optional.none()`, the index expression is not evaluated.
     if (value instanceof OptionalValue && !value.hasValue) return none
     const isOptional = optional || value instanceof OptionalValue
     if (!isOptional) frame.cost += 1

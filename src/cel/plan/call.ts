@@ -22,7 +22,7 @@ const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 
  * list the argument types.
  */
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
-/** Functions of cel-go's lists extension that accept lists of any item type. */
+/** The functions of cel-go's lists extension that accept lists of any item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
 /** Functions whose Go code checks the argument types. The error for an argument of a wrong type does not contain the function name. */
 const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
@@ -95,7 +95,7 @@ function implementationOf(
   }
   if (anyList.has(name) && overloads[0]?.implementation !== undefined) return listsOnly(name, overloads[0].implementation)
   if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : withTypeMismatch(name, only)
-  // A function with a single implementation in cel-go tries all its overloads, not only those that match the declared types.
+  // In cel-go, a function with a single implementation tries all its overloads, and not only the overloads that match the declared types.
   const candidates = singletons.has(name) ? functions.get(name)! : overloads
   const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {
@@ -115,8 +115,8 @@ function patternOf(name: string, plans: readonly Plan[]): string | undefined {
 }
 
 /**
- * Wraps an overload. If a call fails and the arguments do not have the declared types, the error is `no such overload`. The types can
- * differ, because the items of a list or map may have other types than the schema declares.
+ * Wraps an overload. If a call fails and the arguments do not have the declared types, the error is `no such overload`. The arguments can
+ * have other types, because the items of a list or map need not have the type that the schema declares.
  */
 function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
   const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
@@ -187,8 +187,8 @@ function isKnown(type: Type | undefined): boolean {
 }
 
 /**
- * Returns a predicate that reports whether a value has the type. Only the first item of a list or map is tested. If this item does not
- * match its schema, the predicate returns false.
+ * Returns a predicate that is true if a value has the type. Of a list or map, the predicate tests only the first item. If this item does
+ * not match its schema, the predicate is false.
  */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
@@ -238,8 +238,8 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
-  // A failed call has a cost, too. For a result or an argument that has no value, the cost function gets null. The size of null is 1. In
-  // cel-go, the size of an error is also 1.
+  // A failed call has a cost, too. If the result or an argument has no value, the cost function gets null instead. The size of null is 1.
+  // In cel-go, the size of an error is also 1.
   const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
     if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
     throw error

@@ -1,6 +1,6 @@
 /**
- * Plans folds over lists and maps (`Comprehension` in ast.ts): builds the functions that evaluate them. The macros `all` and `exists`, and
- * the macros that build a list or a map, have faster implementations than other folds.
+ * Plans folds over lists and maps (`Comprehension` in ast.ts): builds the functions that evaluate the folds. The macros `all` and `exists`,
+ * and the macros that build a list or a map, have faster implementations than other folds.
  */
 import type { Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
@@ -66,8 +66,8 @@ function loopOver(first: number, second: number | undefined): Loop {
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
 /**
- * Plans `all` and `exists`. The first `false` of `all` and the first `true` of `exists` end the loop; errors of other iterations are then
- * ignored. Undefined for any other fold.
+ * Plans `all` and `exists`. In `all`, the first `false` ends the loop. In `exists`, the first `true` ends the loop. Errors of other
+ * iterations are then ignored. Undefined for any other fold.
  */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined

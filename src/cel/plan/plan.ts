@@ -17,8 +17,8 @@ import type { Value } from '../types/values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from '../types/values.ts'
 
 /**
- * Errors of variables that have no value, indexed by slot: the data of a declared variable does not match the schema, or the computation of
- * a local variable has failed. Reading such a variable throws its error.
+ * Errors of variables that have no value, indexed by slot. A variable has no value if the data of a declared variable does not match the
+ * schema, or if the computation of a local variable has failed. Reading such a variable throws its error.
  */
 export type Failures = readonly (CelError | undefined)[] | undefined
 
@@ -64,7 +64,8 @@ export interface Plan {
 
 /**
  * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of a longer chain calls `resolve` of the
- * shorter chain, and `cost` counts only once for the whole chain. If an attribute is a branch of a ternary, its `cost` does not count.
+ * shorter chain. `cost` counts only once for the whole chain. If an attribute is a branch of a ternary, the attribute's `cost` does not
+ * count.
  */
 export interface Attribute {
   /** Evaluates the attribute without adding `cost`. The costs of the selections and indexes in the attribute are added. */
@@ -222,7 +223,8 @@ export class Planner {
     const constants = plans.map((plan) => plan.constant)
     if (constants.every((value) => value !== undefined)) return constant(items(constants))
     return computed((frame) => {
-      // The cost counts even if an item fails (`cel-go/interpreter: runtimecost.go, Observe`). The same holds for maps.
+      // This cost is added even if the evaluation of an item fails (`cel-go/interpreter: runtimecost.go, Observe`). The cost of a map is
+      // added in the same way.
       frame.cost += listCost
       return items(plans.map((plan) => plan.eval(frame)))
     })
@@ -263,8 +265,8 @@ function optionalItems(value: Value, entry?: string): readonly Value[] {
 }
 
 /**
- * Plans `&&` (`decisive` is false) and `||` (`decisive` is true). If one operand has the value `decisive`, an error of the other operand is
- * ignored.
+ * Plans `&&` (`decisive` is false) and `||` (`decisive` is true). If the value of one operand is `decisive`, an error of the other operand
+ * is ignored.
  */
 function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   const [first, second] = [left.eval, right.eval]

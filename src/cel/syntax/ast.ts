@@ -71,7 +71,7 @@ export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly range: Expr
   readonly variable: string
-  /** The variable for the value, if the macro has two variables. `variable` then holds the index or the key. */
+  /** The variable for the value, if the macro has two variables. In this case, `variable` contains the index or the key. */
   readonly variable2: string | undefined
   readonly accumulator: string
   readonly initial: Expr
