@@ -1,4 +1,4 @@
-/** Converts a CA to the files of a folder or the entries of a Secret, and converts them back. */
+/** Converts a CA to the files of a folder or the entries of a Secret, and converts the files or entries to a CA. */
 import type { AuthorityState, StoredAuthority } from './authority.ts'
 import { bundleOf } from './authority.ts'
 import { readBundle } from './certificate.ts'
@@ -19,7 +19,8 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // If `ca.crt` contains no valid certificate, its text is returned as `cert`. Then the CA is reported as damaged, and not as missing.
+    // If `ca.crt` contains no valid certificate, the whole text is returned as `cert`. The CA is then reported as damaged, and not as
+    // missing.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),

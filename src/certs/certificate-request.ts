@@ -21,7 +21,7 @@ export interface CertificateRequest {
   readonly spki: Buffer
 }
 
-/** The hash functions of signature algorithms, by OID. The value is undefined for Ed25519, which has no separate hash function. */
+/** The hash functions of signature algorithms, keyed by OID. The value is undefined for Ed25519, which has no separate hash function. */
 const hashes: Readonly<Record<string, string | undefined>> = {
   '1.2.840.113549.1.1.11': 'sha256',
   '1.2.840.113549.1.1.12': 'sha384',

@@ -7,16 +7,16 @@ export interface Certificate {
   /** The PEM block of this certificate only, even if the certificate was read from a file with several certificates. */
   readonly pem: string
   readonly x509: X509Certificate
-  /** The start of the validity in milliseconds since the Unix epoch; `notAfter` is its end. */
+  /** The start of the validity in milliseconds since the Unix epoch. The end of the validity is `notAfter`. */
   readonly notBefore: number
   readonly notAfter: number
-  /** The SHA-256 hash of the whole certificate, by which certificates are compared. */
+  /** The SHA-256 hash of the whole certificate. Two certificates with the same fingerprint are the same certificate. */
   readonly fingerprint: string
 }
 
 /**
- * Matches the PEM block of a certificate. A match never continues beyond the start of another PEM block. Therefore a search takes linear
- * time, even in a text with many blocks that have no end.
+ * Matches the PEM block of a certificate. A match ends before the start of the next PEM block. Therefore a search takes linear time, even
+ * in a text with many blocks that have no end.
  */
 const block = /-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN )[\s\S])+?-----END CERTIFICATE-----/g
 

@@ -45,7 +45,7 @@ function utf8(content: Buffer): string | undefined {
   return isUtf8(content) ? content.toString() : undefined
 }
 
-/** Decodes a BMPString, which has two octets per character. Surrogates and noncharacters are not allowed, and a final NUL is dropped. */
+/** Decodes a BMPString, which has two octets per character. Surrogates and noncharacters are not allowed. A NUL at the end is dropped. */
 function bmp(content: Buffer): string | undefined {
   if (content.length % 2 !== 0) return undefined
   const text = Buffer.from(content).swap16().toString('utf16le').replace(/\0$/, '')

@@ -1,7 +1,7 @@
 /**
  * Encodes the subject of a certificate that is issued for a request. The subject contains only the attributes of Go's `crypto/x509/pkix:
- * Name`. The validated texts are encoded again, because a copy of the encoding in the request could be decoded differently by other
- * readers.
+ * Name`. The texts of the attributes have been validated, and are encoded again. If the encoding of the request were copied, other readers
+ * could decode it differently.
  */
 import type forge from 'node-forge'
 import { asn1 } from './asn1.ts'
@@ -38,7 +38,7 @@ export function encodeName(attributes: readonly NameAttribute[]): forge.asn1.Asn
   return sequence(...groups.filter((group) => group.length > 0).map((group) => set(...inOrder(group.map(encodeAttribute)))))
 }
 
-/** DER orders the values of a SET by their encoding. */
+/** In DER, the values of a SET are sorted by their encoding. */
 function inOrder(values: readonly forge.asn1.Asn1[]): forge.asn1.Asn1[] {
   return values.toSorted((a, b) => Buffer.compare(toBuffer(a), toBuffer(b)))
 }

@@ -46,7 +46,7 @@ export interface LeafNames {
 
 export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNames): asn1.Asn1 {
   return sequence(
-    extension('basicConstraints', true, sequence()), // cA FALSE is the default, which DER omits
+    extension('basicConstraints', true, sequence()), // If `cA` is false, DER omits this field, because false is its default.
     extension('keyUsage', true, namedBits(digitalSignature)),
     extension('extKeyUsage', false, sequence(oid(serverAuth))),
     extension('subjectKeyIdentifier', false, octets(subjectKey)),

@@ -1,7 +1,7 @@
 /**
- * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, because the API server
- * must trust the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed. Other
- * unexpired CA certificates are preserved.
+ * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook. With this `caBundle`, the
+ * API server trusts the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed.
+ * Other unexpired CA certificates are preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
@@ -186,7 +186,7 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 /**
  * Merges two PEM strings. The result contains the unexpired certificates of `existing`, followed by the certificates of `ours` that
  * `existing` lacks. Returns undefined when nothing has to change. An unexpired certificate is never removed, because another replica may
- * have just added this certificate.
+ * have added this certificate a moment ago.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)
@@ -198,8 +198,8 @@ export function mergeBundle(existing: string, ours: string, now: number): string
 }
 
 /**
- * Counts the certificates in a PEM string, including invalid certificates and duplicates, which `readBundle` omits. `mergeBundle` compares
- * this number with the number of kept certificates. If the numbers differ, there is a certificate to remove.
+ * Counts the certificates in a PEM string. Unlike `readBundle`, counts invalid certificates and duplicates, too. If this number differs
+ * from the number of certificates that `mergeBundle` keeps, a certificate must be removed.
  */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1

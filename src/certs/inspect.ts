@@ -38,8 +38,8 @@ function describe(certificate: Certificate, now: number): string {
 }
 
 /**
- * Returns the problems of the serving certificate in the folder, such as a wrong key, an untrusted signature or an expiry. The certificate
- * must cover all DNS names and IP addresses in `names`. Each problem is one sentence.
+ * Returns the problems of the serving certificate in the folder, such as a wrong key, an untrusted signature or an expiry. A DNS name or IP
+ * address in `names` that the certificate does not cover is also a problem. Each problem is one sentence.
  */
 export async function verifyCertificates(
   directory: string,

@@ -27,7 +27,10 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** The validity of a certificate starts one hour in the past. Otherwise, a machine whose clock is behind would reject a new certificate. */
+/**
+ * The validity of a certificate starts one hour in the past. If the validity started now, a machine whose clock is slow would reject a new
+ * certificate.
+ */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
@@ -166,7 +169,10 @@ function time(ms: number): forge.asn1.Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, utc ? asn1.Type.UTCTIME : asn1.Type.GENERALIZEDTIME, false, String(text))
 }
 
-/** Returns 16 random octets. The first two bits are 01: the 0 makes the number positive, and because of the 1, DER needs all octets. */
+/**
+ * Returns 16 random octets whose first two bits are 01. Because of the 0, the number is positive. Because of the 1, the DER encoding needs
+ * all 16 octets.
+ */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40

@@ -5,7 +5,7 @@ import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Creates a folder with mode 0700. A `.gitignore` in the folder excludes all its files, because `git add .` must never add keys to a
+ * Creates a folder with mode 0700. A `.gitignore` in the folder excludes all files of the folder, so that `git add .` never adds keys to a
  * repository. An existing folder is not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -79,7 +79,7 @@ export async function checkPrivateFolder(path: string): Promise<void> {
 /** False on Windows, where files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** Returns true when a file belongs to another user. Files of root are accepted, because root can read and replace any file. */
+/** Returns true when a file belongs to another user. Files of root are accepted, because root can read and replace any file in any case. */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

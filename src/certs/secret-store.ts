@@ -30,7 +30,7 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts the requests of `openSecretCertificates`. For later requests, `start` and `refresh` of the source have their own signals. */
+  /** Aborts the requests of `openSecretCertificates`. Later requests use the signals of the source's methods `start` and `refresh`. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -127,7 +127,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients already trust the CA `known`, but they do not trust a new CA yet. Therefore `known` is restored if it is still usable.
+  // Clients already trust the CA `known`, and do not trust a new CA yet. Therefore `known` is restored if it is still usable.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')
@@ -159,13 +159,13 @@ async function write(
   texts: NamedTexts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const data: Record<string, string> = { ...found?.data } // entries that other clients have added are preserved
+  const data: Record<string, string> = { ...found?.data } // The entries that other clients have added are preserved.
   for (const [name, text] of Object.entries(texts)) {
     if (text === undefined) delete data[name]
     else data[name] = Buffer.from(text).toString('base64')
   }
   if (found !== undefined) {
-    // The update contains the resourceVersion of `found`. If the Secret has changed in the meantime, the API server rejects the update.
+    // The update contains the resourceVersion of `found`. If the Secret has changed since it was read, the API server rejects the update.
     await client.update(secretType, { ...found, data }, { signal })
     return
   }

@@ -50,7 +50,7 @@ export interface RefreshOptions {
 }
 
 /**
- * The interval between two checks, in milliseconds. A single timer for the time of the next renewal is not sufficient: timers do not
+ * The interval between two checks, in milliseconds. A single timer for the time of the next renewal is not sufficient. Timers do not
  * advance while the machine is suspended, so this timer could fire too late.
  */
 const checkEveryMs = 60_000

@@ -2,7 +2,7 @@
 import type { Capability } from '../devcluster/pods/namespaces/probe-namespaces.ts'
 
 /**
- * Prints a table of the capabilities of this machine. For a missing capability, the table shows the reason and a remedy. If a required
+ * Prints a table of the capabilities of this machine. For a missing capability, the table contains the reason and a remedy. If a required
  * capability is missing, the exit code of this process is set to 1.
  */
 export async function sayCapabilities(): Promise<void> {

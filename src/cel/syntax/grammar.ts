@@ -19,7 +19,7 @@ export const products = new Map([
   ['%', '_%_'],
 ])
 export const keywords = new Set(['in', 'true', 'false', 'null'])
-/** Identifiers that CEL reserves because languages that embed CEL may use them as keywords. */
+/** Identifiers that CEL reserves, because the languages in which CEL is embedded may use them as keywords. */
 export const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 )

@@ -21,7 +21,7 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** If a source line is longer, cel-go omits the line from the message. The unit is UTF-16 code units here, and bytes in cel-go. */
+/** cel-go omits a source line from the message if the line is longer than this. The unit is UTF-16 code units here, and bytes in cel-go. */
 const maxSnippet = 16_384
 const maxIssues = 100
 
@@ -49,7 +49,7 @@ function locate(source: string, offset: number | undefined): { line: number; col
   return { line: before.split('\n').length, column: [...before.slice(start)].length }
 }
 
-/** Returns dots up to the column, followed by a caret. For characters beyond ASCII, the dots and the caret have full width. */
+/** Returns dots up to the column, followed by a caret. Below a character beyond ASCII, the dot or the caret has full width. */
 function markBelow(snippet: string, column: number): string {
   const characters = [...snippet]
   const dots = characters.slice(0, column).map((character) => (isWide(character) ? '\uff0e' : '.'))

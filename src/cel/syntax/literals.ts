@@ -48,7 +48,7 @@ export function parseString(text: string, offset: number): string {
   return codes.map((code) => String.fromCodePoint(code)).join('')
 }
 
-/** Parses a bytes literal. `\x41` and `\101` are single bytes; all other characters are encoded as UTF-8. */
+/** Parses a bytes literal. Each of the escape sequences `\x41` and `\101` is a single byte. All other characters are encoded as UTF-8. */
 export function parseBytes(text: string, offset: number): Uint8Array {
   const { content, raw } = unquote(text.slice(1))
   if (raw) return new TextEncoder().encode(content)

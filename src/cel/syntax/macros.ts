@@ -36,7 +36,10 @@ function builderAt(offset: number) {
       accumulator: accumulatorName,
       ...parts,
     }),
-    /** Builds a comprehension without iterations. It evaluates `result`, in which the variable `name` has the value `value`. */
+    /**
+     * Builds a comprehension without iterations. The result of the comprehension is `result`, evaluated with the variable `name`, whose
+     * value is `value`.
+     */
     bind: (name: string, value: Expr, result: Expr): Expr => ({
       kind: 'comprehension',
       offset,
@@ -123,8 +126,8 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
 }
 
 /**
- * Builds a comprehension that creates a list or map. `step` adds to the list or map. If `filter` is false for an element, `step` is
- * skipped.
+ * Builds a comprehension that creates a list or map. `step` adds an item or entry to the list or map. If `filter` is false for an element
+ * of `range`, `step` is skipped for this element.
  */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({

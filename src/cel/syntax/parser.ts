@@ -39,7 +39,7 @@ class Parser {
   #depth = 0
   /**
    * Number of selections, method calls and indexes that have been parsed in the current chain. At the end of `a.b[0].c`, the number is 3.
-   * Within an index or an argument, the count continues from the outer chain. In `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
+   * An index or an argument continues the count of the outer chain. For example, in `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
    */
   #steps = 0
 
@@ -56,8 +56,8 @@ class Parser {
   }
 
   /**
-   * Returns the result of `make`. If `make` throws a syntax error, the error is added to the issues, and a placeholder is returned, so that
-   * parsing continues.
+   * Returns the result of `make`. If `make` throws a syntax error, the error is added to the issues, and a placeholder is returned. Parsing
+   * then continues.
    */
   #orReport(make: () => Expr): Expr {
     try {
@@ -112,8 +112,8 @@ class Parser {
   }
 
   /**
-   * Parses operands that are joined by `&&` or `||`. The result is a balanced tree, because a long chain of operands must not exceed the
-   * maximum nesting depth (`cel-go/parser: helper.go, balancedTree`).
+   * Parses operands that are joined by `&&` or `||`. The result is a balanced tree, so a long chain of operands does not exceed the maximum
+   * nesting depth (`cel-go/parser: helper.go, balancedTree`).
    */
   #logical(symbol: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()]
@@ -310,8 +310,8 @@ class Parser {
   }
 
   /**
-   * Parses items that are separated by commas, and the symbol `end` that follows the items. If `trailingComma` is true, `end` may follow a
-   * comma, even if there are no items.
+   * Parses items that are separated by commas, and the symbol `end` that follows the items. If `trailingComma` is true, a comma may precede
+   * `end`, even if there are no items.
    */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []

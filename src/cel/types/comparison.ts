@@ -7,7 +7,8 @@ import type { Value } from './values.ts'
 import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
 
 /**
- * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
+ * Reports whether two values are equal. Numbers of all types are compared by value. A value of any other type can equal only values of the
+ * same type.
  *
  * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
  * of `a`. An error of reading an item or a field may also be thrown (see `readEqual`).
@@ -49,16 +50,17 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The `Equal` methods of these Go
- * types do not accept null. cel-go's function `Equal`, which `equals` imitates, compares null before it calls such a method.
+ * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The reason is that the `Equal`
+ * methods of these Go types do not accept null. `equals` does not throw in this case, because it corresponds to cel-go's function `Equal`,
+ * which compares null before it calls such a method.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
 /**
- * Compares the results of `left` and `right`. If `left` throws, the error is thrown. If `right` throws a `CelError`, the error is thrown
- * only when the left value is a Kubernetes value (see `isKubernetesValue`); when the left value is any other value, false is returned.
+ * Compares the results of `left` and `right`. If `left` throws, the error is thrown. If `right` throws a `CelError`, there are two cases.
+ * If the left value is a Kubernetes value (see `isKubernetesValue`), the error is thrown. For any other left value, false is returned.
  */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
@@ -138,7 +140,8 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    // If `a` has no schema, two items count as equal when their comparison ends with an error (`cel-go/common/types: list.go, Equal`).
+    // If `a` has no schema, and the comparison of two items ends with an error, the two items count as equal (`cel-go/common/types:
+    // list.go, Equal`).
     const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
       const left = (): Value => a.at(index)
@@ -232,8 +235,8 @@ function compareNumbers(a: AnyNumber, b: AnyNumber): number {
 }
 
 /**
- * Compares strings by code points, which is also the order of Go's UTF-8 bytes. JavaScript compares UTF-16 units, in which surrogate pairs
- * come before U+E000 to U+FFFF.
+ * Compares strings by code points. This is also the order of the strings' UTF-8 bytes, which Go compares. JavaScript compares UTF-16 units,
+ * in which surrogate pairs come before U+E000 to U+FFFF.
  */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0

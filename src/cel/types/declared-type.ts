@@ -35,8 +35,8 @@ const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxEleme
 const stringDeclared: DeclaredType = { type: stringType, maxElements: 0, minSize: 2 }
 
 /**
- * Returns the CEL type of a schema. Rules cannot read data without a type: if the schema, or the schema of its items or map values, has no
- * type, the result is undefined.
+ * Returns the CEL type of a schema. If the schema, or the schema of its items or map values, has no type, the result is undefined, because
+ * rules cannot read data without a type.
  *
  * @param name the name of the object type in messages, such as `selfType1.spec`.
  */

@@ -10,7 +10,7 @@ export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 export const maxUint = 2n ** 64n - 1n
 
-/** Returns true when Go decodes the JSON number as an int64: it is an integer and fits 64 bits. */
+/** Returns true when Go decodes the JSON number as an int64: the number is an integer and fits into 64 bits. */
 export function isInt64(value: number | bigint): boolean {
   if (typeof value === 'number' && !Number.isInteger(value)) return false
   const exact = BigInt(value)

@@ -16,8 +16,8 @@ import { Double, MapValue } from './values.ts'
 
 /**
  * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. The keys of a set with a schema are cached, because
- * kube-apiserver computes them only once (`sync.Once`). If this computation panics, the cache stays incomplete. The operator `+` adds the
- * keys of the appended items to the cache.
+ * kube-apiserver computes these keys only once (`sync.Once`). If this computation panics, the cache stays incomplete. The operator `+` adds
+ * the keys of the appended items to the cache.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {
@@ -34,7 +34,7 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item cannot be read, because its data does
+ * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item cannot be read because its data does
  * not match its schema, the key is undefined.
  *
  * @param own the keys of the left operand. If `own` is empty, Go's message about an unhashable key is different.

@@ -106,8 +106,8 @@ function dataOf(value: Value): JsonValue | undefined {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. Therefore, a CEL double without a fraction
-  // equals no JSON number.
+  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. A CEL double without a fraction is a float64,
+  // so it equals no JSON number.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 
@@ -118,7 +118,7 @@ function dataOf(value: Value): JsonValue | undefined {
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
   if (name === undefined) return () => undefined
-  // A name such as `constructor` is a property of `Object.prototype`, so it exists in every JavaScript object.
+  // A name such as `constructor` is a property of `Object.prototype`. Every JavaScript object inherits such a property.
   const isInherited = name in Object.prototype
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined

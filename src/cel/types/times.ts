@@ -71,8 +71,8 @@ const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
 ]
 
 /**
- * Parses a string of the schema format `duration`, in Go's notation or in Scala's, such as `1 day 2 hours`. Returns undefined for any other
- * string (`k8s.io/kube-openapi/pkg/validation/strfmt: ParseDuration`).
+ * Parses a string of the schema format `duration`. The string has Go's notation or Scala's, such as `1 day 2 hours`. Returns undefined for
+ * any other string (`k8s.io/kube-openapi/pkg/validation/strfmt: ParseDuration`).
  */
 export function parseSchemaDuration(text: string): Duration | undefined {
   const known = parseDuration(text)

@@ -1,7 +1,10 @@
 /** The white space that Go's `strings.TrimSpace` removes. JavaScript's `trim` removes different characters. */
 const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
-/** Removes white space at both ends. Takes linear time, also for white space within the text: the text may come from a client. */
+/**
+ * Removes white space at both ends. The function takes linear time even if the text contains long runs of white space, because the text may
+ * come from a client.
+ */
 export function trimSpace(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && space.test(text[start]!)) start += 1

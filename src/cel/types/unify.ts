@@ -16,7 +16,7 @@ function isDynOrError(type: Type): boolean {
 }
 
 /**
- * Infers type parameters so that each type of `from` is assignable to the type of `to` at the same index. Returns the extended mapping;
+ * Infers type parameters so that each type of `from` is assignable to the type in `to` with the same index. Returns the extended mapping;
  * undefined if a type is not assignable.
  */
 export function assignAll(mapping: Mapping, from: readonly Type[], to: readonly Type[]): Mapping | undefined {

@@ -4,8 +4,8 @@ import type { Int } from './integers.ts'
 import type { Type } from './types.ts'
 
 /**
- * Booleans, strings and null are plain JavaScript values, an int is a number or a bigint (see `Int`), and bytes are a `Uint8Array`. All
- * other types have a class.
+ * A CEL value. Booleans, strings and null are plain JavaScript values. An int is a number or a bigint (see `Int`), and bytes are a
+ * `Uint8Array`. All other types have a class.
  */
 export type Value = boolean | string | Int | null | Double | Uint | Uint8Array | Timestamp | Duration | ListValue | MapValue | Other
 
@@ -49,8 +49,8 @@ export class Duration {
 
 /**
  * Determines how lists are compared and concatenated. The value is `set` for a list of type `set`, and the names of the key fields for a
- * list of type `map`. The value is undefined for any other list, whose items are compared by index, and to which concatenation appends all
- * items.
+ * list of type `map`. The value is undefined for any other list. The items of such a list are compared by index, and concatenation appends
+ * all items to it.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
@@ -83,7 +83,7 @@ export class PlainList extends ListValue {
   }
 }
 
-/** Returns the items of a list. For an item that cannot be converted, the result contains the error of the conversion. */
+/** Returns the items of a list. If an item cannot be converted, the result contains the error of the conversion in its place. */
 export function itemsOf(list: ListValue): (Value | CelError)[] {
   return Array.from({ length: list.size }, (_, index) => {
     try {
@@ -143,8 +143,8 @@ function checkHashable(key: Value): Value {
 }
 
 /**
- * Converts a CEL key to the key of `#entries`. A list, a map or another object is not converted, so only a lookup by the same JavaScript
- * object finds its entry.
+ * Converts a CEL key to a key of `#entries`. A list, a map or another object is not converted. Only a lookup by the same JavaScript object
+ * finds the entry of such a key.
  */
 function exactKey(key: Value): unknown {
   if (typeof key === 'string') return `s${key}`
@@ -157,8 +157,9 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the keys of `#entries` for numbers that equal `key` but have another type. An int has the equal uint, a uint has the equal int,
- * and an integral double has both. The result is empty for any other key. A lookup by an int or a uint does not find a double.
+ * Returns the keys of `#entries` for numbers that equal `key` but have another type. For an int, this is the equal uint. For a uint, it is
+ * the equal int. For a double that is an integer, both are returned. The result is empty for any other key. A lookup by an int or a uint
+ * does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
@@ -240,7 +241,7 @@ const surrogate = /[\ud800-\udbff]/
 
 /** Returns the length of a string in code points. */
 export function lengthOf(text: string): number {
-  // On a long string, the native search for surrogates is faster than the loop.
+  // For a long string, the native search for surrogates is faster than the loop.
   if (text.length > 24 && !surrogate.test(text)) return text.length
   let length = text.length
   for (let index = 0; index < text.length; index += 1) {

@@ -3,7 +3,10 @@ import { failure } from '../../api/status.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
 import type { ContainerAccess } from '../rest/container-access.ts'
 
-/** Returns a `ContainerAccess` that forwards each call to `current()`. While `current()` returns undefined, calls are refused with 503. */
+/**
+ * Returns a `ContainerAccess` that forwards each call to the result of `current()`. While `current()` returns undefined, calls are rejected
+ * with status 503.
+ */
 export function deferredAccess(current: () => ContainerAccess | undefined): ContainerAccess {
   const access = (): ContainerAccess => {
     const found = current()

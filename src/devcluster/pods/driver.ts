@@ -6,20 +6,20 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 
 export interface PodDriver {
   readonly mode: 'namespaces' | 'plain'
-  /** The folders of this machine that containers without an image do not see. At these paths, each container has its own folders. */
+  /** The folders of this machine that containers without an image do not see. Each container has separate folders at these paths. */
   readonly ownFolders: readonly string[]
   /**
-   * Creates the sandbox of a Pod: the network, the host name and the IPC namespace that its containers share. With the driver `plain`, the
-   * containers use those of this machine.
+   * Creates the sandbox of a Pod: the network, the host name and the IPC namespace that the containers of the Pod share. With the driver
+   * `plain`, the containers use the network, the host name and the IPC namespace of this machine.
    */
   createSandbox(options: SandboxOptions): Promise<PodSandbox>
-  /** Ends all processes and removes all sandboxes. Resolves when this has been done. */
+  /** Ends all processes and removes all sandboxes. Resolves when all of them are gone. */
   close(): Promise<void>
 }
 
 export interface SandboxOptions {
   readonly hostname: string
-  /** The IPv4 address of the Pod in the network of the cluster. The driver `plain` has no such network and ignores it. */
+  /** The IPv4 address of the Pod in the network of the cluster. The driver `plain` has no such network, and ignores this address. */
   readonly address: string
   /** True for a Pod in the network of its node. With the driver `namespaces`, the bridge of the cluster is in the network of the node. */
   readonly hostNetwork: boolean
@@ -32,9 +32,9 @@ export interface PodSandbox {
   start(options: ContainerOptions): Promise<ContainerProcess>
   /** Connects to a TCP port within the network of the Pod. `host` is 127.0.0.1 by default. */
   connect(port: number, host?: string): Promise<Duplex>
-  /** Resolves when the sandbox has ended, by itself or because of `remove`. The promise never rejects. */
+  /** Resolves when the sandbox has ended, because of `remove` or for another reason. The promise never rejects. */
   readonly ended: Promise<void>
-  /** Kills the processes that still run, and removes the network. Resolves when this has been done. */
+  /** Kills the processes that still run, and removes the network. Resolves when the network is removed. */
   remove(): Promise<void>
 }
 
@@ -42,12 +42,12 @@ export interface PodSandbox {
 export interface Mount {
   /** An absolute path of this machine. */
   readonly source: string
-  /** An absolute path in the container. If the path does not exist there, the driver creates it. */
+  /** An absolute path in the container. If the path does not exist in the container, the driver creates it. */
   readonly target: string
   readonly isReadOnly: boolean
 }
 
-/** The user and the groups of a process, as ids within the container. */
+/** The user and the groups of a process. The ids are those within the container. */
 export interface ProcessUser {
   readonly uid: number
   readonly gid: number
@@ -115,7 +115,7 @@ export interface ExecProcess extends ProcessStreams {
 }
 
 /**
- * The error when a container, or another process in it, could not be started. The message is like that of a container runtime, e.g.
+ * Thrown when a container, or another process in a container, could not be started. The message is like that of a container runtime, e.g.
  * `exec: "foo": executable file not found`.
  */
 export class ContainerStartError extends Error {}

@@ -4,8 +4,8 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * The time from the latest call of `next` until the delay expires. If the container or the pull fails after this time, the next attempt is
- * not delayed, and the delay is set to 10 s again.
+ * After this time without a call of `next`, the delay expires. If the container or the pull then fails, the next attempt is not delayed,
+ * and the next call of `next` sets the delay to 10 s.
  */
 const expiresMs = 600_000
 
@@ -25,8 +25,8 @@ export class BackOff {
   }
 
   /**
-   * Called at `now`, when a container that ended at `failedAt` is restarted, or when a pull has failed. The first call, and a call for a
-   * failure after the delay has expired, set the delay to 10 s. Each other call doubles the delay, up to 300 s.
+   * Called at `now` when a container that ended at `failedAt` is restarted, or when a pull has failed. The first call sets the delay to 10
+   * s. So does a call for a failure after the delay has expired. Each other call doubles the delay, up to 300 s.
    */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)

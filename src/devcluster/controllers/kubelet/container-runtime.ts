@@ -1,7 +1,8 @@
 /**
  * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. This interface corresponds to the Container Runtime
  * Interface (CRI) of Kubernetes. The kubelet decides when a container starts, restarts and stops. The runtime reports when each step, such
- * as a pull or a start, ends. A simulation knows this time in advance. A runtime of processes knows it only when the step has ended.
+ * as a pull or a start, ends. A simulated runtime knows the time of this end in advance. A runtime that runs processes knows it only when
+ * the step has ended.
  *
  * All times are in milliseconds since 1970.
  */
@@ -21,9 +22,9 @@ export type ProbeSpec = NonNullable<ContainerSpec['readinessProbe']>
 export interface ContainerRuntime {
   /** The scheme of the ids of containers, e.g. `simulated` for `simulated://9f86d0…`. */
   readonly scheme: string
-  /** The IP address of all Pods, if the Pods of this runtime have no network of their own. Default: each Pod gets its own address. */
+  /** The IP address that all Pods have, if this runtime gives Pods no separate network. Default: each Pod gets a separate address. */
   readonly sharedAddress?: string | undefined
-  /** The types whose objects the runtime reads besides Pods. Default: none. */
+  /** The types whose objects the runtime reads, in addition to Pods. Default: none. */
   readonly watches?: readonly RuntimeWatch[]
   runPod(pod: ReadonlyPod, options: PodRuntimeOptions): PodRuntime
 }
@@ -31,7 +32,7 @@ export interface ContainerRuntime {
 /** A watch that the kubelet opens for the runtime. */
 export interface RuntimeWatch {
   readonly type: ResourceType
-  /** Called with each object that is new, changed or deleted. Returns the Pods to reconcile. */
+  /** Called with each object that is new, changed or deleted. Returns the Pods that the kubelet must reconcile. */
   map(object: ReadonlyObject): readonly ObjectKey[]
 }
 
@@ -42,15 +43,18 @@ export interface PodRuntimeOptions {
   readonly podIP: string
   readonly now: number
   /**
-   * Makes the kubelet reconcile the Pod. The runtime calls `wake` when a time that was Infinity becomes known, when it has new Events, and
-   * when `sandboxAttempt` has changed.
+   * Makes the kubelet reconcile the Pod. The runtime calls `wake` in three cases: a time that was Infinity has become known, the runtime
+   * has new Events, or `sandboxAttempt` has changed.
    */
   wake(): void
 }
 
-/** The pull of an image, or the start of a container. */
+/** A pull of an image, or a start of a container. */
 export interface Operation {
-  /** The time at which the started container began to run. With a postStart hook, `endsAt` is later: it is the end of the hook. */
+  /**
+   * The time at which the started container began to run. If the container has a postStart hook, `endsAt` is later, because the start ends
+   * with the hook.
+   */
   readonly startedAt?: number
   /** The time at which the operation ends. Infinity until this time is known. */
   readonly endsAt: number
@@ -71,12 +75,15 @@ export interface RuntimeError {
 
 /** The containers of one Pod. */
 export interface PodRuntime {
-  /** The time at which the network and the volumes of the Pod exist. Infinity until this time is known. No container begins before it. */
+  /**
+   * The time at which the network and the volumes of the Pod exist. Infinity until this time is known. No container begins before this
+   * time.
+   */
   readonly readyAt: number
   /**
    * The number of sandboxes that the Pod had before the current one (CRI: PodSandboxMetadata.attempt). A sandbox is the network and the
-   * namespaces that the containers of the Pod share. When a sandbox has ended by itself, the runtime creates a new one, and the kubelet
-   * starts the containers again.
+   * namespaces that the containers of the Pod share. If a sandbox ends although the kubelet has not stopped it, the runtime creates a new
+   * sandbox, and the kubelet starts the containers again.
    */
   readonly sandboxAttempt: number
   /** The time at which the kubelet evicts the Pod because its node lacks resources. Infinity for never. */
@@ -96,7 +103,7 @@ export interface PodRuntime {
   readonly removedAt: number
   /**
    * Removes everything that the Pod has on this machine. The kubelet calls `destroy` when the Pod object has been deleted, or when another
-   * client has set the phase of the Pod to Succeeded or Failed. Before that, the kubelet stops the containers with a grace period of 0.
+   * client has set the phase of the Pod to Succeeded or Failed. Before the call, the kubelet stops the containers with a grace period of 0.
    * Returns undefined if the network is removed at once. Otherwise returns a promise that resolves when the network has been removed. The
    * promise never rejects.
    */
@@ -138,20 +145,20 @@ export interface ContainerRun {
   /** Begins the probes of the container. */
   probe(options: ProbesOptions): Probes
   /**
-   * Begins the preStop hook. The container keeps running until the kubelet calls `stop`. `stop` then waits for the end of the hook, at most
-   * until `graceMs` after the call of `prepareToStop`. The hook is not aborted at that time: it may run until the container has ended
+   * Begins the preStop hook. The container continues to run until the kubelet calls `stop`. `stop` then waits for the end of the hook, at
+   * most until `graceMs` after the call of `prepareToStop`. The hook is not aborted at that time, and may run until the container has ended
    * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
    */
   prepareToStop(at: number, graceMs: number): void
   /**
-   * Stops the container. First the preStop hook runs, unless `graceMs` is 0. Then the container gets the stop signal. When the grace period
-   * is over, the container is killed. A later call can only shorten the grace period.
+   * Stops the container. If `graceMs` is not 0, the preStop hook runs first. Then the container gets the stop signal. When the grace period
+   * is over, the container is killed. A later call of `stop` can only shorten the grace period.
    */
   stop(at: number, graceMs: number): void
 }
 
 export interface Exit {
-  /** The time of the end. Infinity until this time is known. */
+  /** The time at which the run ended. Infinity until this time is known. */
   readonly at: number
   readonly exitCode: number
   /** Default: Completed for exit code 0, Error for other exit codes. */
@@ -163,7 +170,7 @@ export interface Exit {
 export interface ProbesOptions {
   readonly startedAt: number
   readonly now: number
-  /** For a run that began before the embedded cluster was stopped: the results of the probes in the status of the Pod. */
+  /** The results of the probes in the status of the Pod, for a run that began before the embedded cluster was stopped. */
   readonly known?: { readonly isStarted: boolean; readonly isReady: boolean }
   /** Called each time a probe fails. */
   onFailure(kind: ProbeKind, output: string): void
@@ -177,8 +184,8 @@ export interface Probes {
   /** The time at which the kubelet must call `step`. Infinity until this time is known. */
   readonly due: number
   /**
-   * Handles the probes that are due at `at`. If the startup or the liveness probe has failed so often that the container must be stopped,
-   * returns the kind of this probe.
+   * Handles the probes that are due at `at`. If the startup or the liveness probe has failed as often as its threshold, returns the kind of
+   * this probe. The kubelet then stops the container.
    */
   step(at: number): ProbeKind | undefined
   /** Ends the startup and liveness probes, because the container is being stopped. */

@@ -1,4 +1,7 @@
-/** `Container`: the life of one container on a node, as a sequence of steps such as a pull or a start, each due at a certain time. */
+/**
+ * `Container`: the life of one container on a node. The life is a sequence of steps, such as a pull or a start. Each step is due at a
+ * certain time.
+ */
 import { formatGoDuration } from '../../../formats/go-duration.ts'
 import { BackOff } from './back-off.ts'
 import type {
@@ -15,11 +18,14 @@ import type {
 import type { ContainerState, Ended } from './container-state.ts'
 
 /**
- * The work that the kubelet is doing for a container. `since` is the time at which the pull began (`pulling`), the pull failed
- * (`pull-failed`, `pull-back-off`), the start failed (`start-failed`), or the container ended (`ended`, `crash-back-off`).
+ * The work that the kubelet does for a container. `since` is the time of the event with which this work began: the start of the pull
+ * (`pulling`), the failure of the pull (`pull-failed`, `pull-back-off`), the failure of the start (`start-failed`), or the end of the
+ * container (`ended`, `crash-back-off`).
  */
 type Activity =
-  /** No work: the container waits for the sandbox or for init containers, runs, or has ended and will not be restarted. */
+  /**
+   * There is no work. The container waits for the sandbox or for init containers, or it runs, or it has ended and will not be restarted.
+   */
   | { readonly kind: 'none' }
   | { readonly kind: 'pulling'; readonly since: number; readonly pull: Operation }
   /** The pull of the image has failed. At its next sync, the kubelet reports ImagePullBackOff. */
@@ -31,7 +37,7 @@ type Activity =
   /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
   | { readonly kind: 'crash-back-off'; readonly since: number }
-  /** The kubelet stops the container. `next` is what the kubelet does when the container has ended. */
+  /** The kubelet stops the container. `next` tells what the kubelet does when the container has ended. */
   | { readonly kind: 'stopping'; readonly next: 'restart' | 'restart-after-probe' | 'nothing' }
 
 /** The part of the Pod's state and of the kubelet that a container needs. */
@@ -76,7 +82,7 @@ export class Container {
   last: Ended | undefined
   restartCount = 0
   #activity: Activity = { kind: 'none' }
-  /** The current run, while the container is being started, runs, or is being stopped. Otherwise undefined. */
+  /** The current run while the container is being started, runs, or is being stopped; otherwise undefined. */
   #run: ContainerRun | undefined
   /** Undefined when the container does not run. */
   #probes: Probes | undefined
@@ -125,8 +131,8 @@ export class Container {
   }
 
   /**
-   * Continues from the state that the status of the Pod shows, for example after a restart of the embedded cluster. The restart of a
-   * container that had ended is due at once, as after a restart of the kubelet, which forgets its back-offs.
+   * Continues from the state in the status of the Pod, for example after a restart of the embedded cluster. If the container had ended, its
+   * restart is due at once. A real kubelet that restarts forgets its back-offs, too.
    */
   resume(known: KnownContainer, now: number): void {
     this.restartCount = known.restartCount
@@ -222,8 +228,8 @@ export class Container {
   }
 
   /**
-   * Begins the preStop hook of a sidecar when its Pod ends, so that the preStop hooks of all containers run at the same time. The sidecar
-   * itself stops later: the caller calls `stop` when all containers that stop before the sidecar have ended
+   * Begins the preStop hook of a sidecar when its Pod ends, because the preStop hooks of all containers run at the same time. The sidecar
+   * itself stops later. The caller calls `stop` when all containers that stop before the sidecar have ended
    * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: killContainer).
    */
   prepareToStop(at: number, graceMs: number): void {
@@ -239,8 +245,8 @@ export class Container {
   }
 
   /**
-   * Replaces the spec after a change of the image. If the container is starting or running, the kubelet stops the container and then begins
-   * with the new image. If a pull or a restart is pending, the kubelet begins with the new image at once.
+   * Replaces the spec after a change of the image. If the container is starting or running, the kubelet stops it, and then begins with the
+   * new image. If a pull or a restart is pending, the kubelet begins with the new image at once.
    */
   respec(spec: ContainerSpec, at: number): void {
     this.spec = spec
@@ -323,9 +329,9 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the run before the stopped run. The
-   * restart is therefore delayed only if there was an earlier run and the stopped run was short
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the previous run. The restart is
+   * therefore delayed only if there was a previous run, and the stopped run was short (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
+   * doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return
@@ -382,7 +388,7 @@ export class Container {
     if (this.#activity.kind === 'ended') this.#wait(postStartError, message)
   }
 
-  /** If the container has run before, stores the end of the previous run in `last`, and counts the restart. */
+  /** If the container has run before, stores the end of its latest run in `last`, and counts the restart. */
   #recordLast(): void {
     const { state } = this
     if (state.kind === 'terminated') {
@@ -416,7 +422,7 @@ export class Container {
     this.#activity = { kind: 'pull-failed', since: at }
   }
 
-  /** Changes the state to waiting. The previous state becomes `last` if it is terminated. */
+  /** Changes the state to waiting. If the previous state is terminated, it becomes `last`. */
   #wait(reason: string, message?: string): void {
     if (this.state.kind === 'terminated') {
       const { kind: _kind, ...ended } = this.state

@@ -1,4 +1,4 @@
-/** `EvictionPace`: limits how often the eviction manager of a kubelet evicts a Pod. */
+/** `EvictionPace`: limits how often the eviction manager of a kubelet evicts Pods. */
 
 /**
  * The eviction manager checks its node every 10 s (k8s.io/kubernetes/pkg/kubelet: evictionMonitoringPeriod). Each check evicts at most one

@@ -40,8 +40,8 @@ interface Entry {
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
-   * True when the kubelet was stopped after it last wrote the status of the Pod. Other controllers may have changed the status in the
-   * meantime. When the kubelet runs again, it therefore writes the status even if no step was due.
+   * True when the kubelet was stopped after it had written the status of the Pod. Other controllers may have changed the status since then.
+   * When the kubelet runs again, it therefore writes the status even if no step was due.
    */
   wasAway: boolean
 }
@@ -136,7 +136,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
       }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
-      // Steps may become due while the status is written, above all with a fake clock. The loop takes these steps, too.
+      // Steps may become due while the status is being written, above all with a fake clock. The loop also takes these steps.
       do {
         recordEvents(entry, current, worker.advance(current, context.clock.now()))
         reportProblems(current, entry, machine.events)
@@ -182,8 +182,8 @@ function reportProblems(pod: ReadonlyPod, entry: Entry, events: EventRecorder): 
 }
 
 /**
- * Writes the status of a Pod unless the Pod has this status already, and resolves with the Pod. Resolves with undefined when another client
- * has changed or deleted the Pod in the meantime. The watch event of that change triggers another reconcile.
+ * Writes the status of a Pod if it differs from the status that the Pod has. Resolves with the Pod. Resolves with undefined if another
+ * client has changed or deleted the Pod since the kubelet read it. The watch event of that change triggers another reconcile.
  */
 async function writeStatus(pod: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<ReadonlyPod | undefined> {
   const { metadata } = pod
@@ -198,8 +198,8 @@ async function writeStatus(pod: ReadonlyPod, status: object, { client }: Reconci
 }
 
 /**
- * Completes the deletion of a Pod whose containers have stopped: deletes the Pod with a grace period of 0. Finalizers may still keep the
- * object. Does nothing for a Pod that is not being deleted.
+ * Completes the deletion of a Pod whose containers have stopped: deletes the Pod with a grace period of 0. If the Pod has finalizers, the
+ * object remains. Does nothing for a Pod that is not being deleted.
  */
 async function removeStopped({ metadata }: ReadonlyPod, { client }: ReconcileContext): Promise<undefined> {
   if (metadata.deletionTimestamp === undefined || metadata.deletionGracePeriodSeconds === 0) return

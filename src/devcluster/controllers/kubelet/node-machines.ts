@@ -1,4 +1,4 @@
-/** `NodeMachines`: the state that the kubelet of each node keeps in addition to its Pods, such as the images that it has pulled. */
+/** `NodeMachines`: the state of each node that the kubelet keeps in memory in addition to the Pods, such as the pulled images. */
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
 import type { ReadonlyNode } from '../api-types.ts'
 import { EvictionPace } from './eviction-pace.ts'

@@ -95,8 +95,8 @@ export class PodWorker {
       list?.find((one) => one.name === name)
     this.init = (spec?.initContainers ?? []).map((one) => make(one, of(status?.initContainerStatuses, one.name)))
     this.regular = (spec?.containers ?? []).map((one) => make(one, of(status?.containerStatuses, one.name)))
-    // An ephemeral container that has begun to run before is kept, so that it is never started again. The first call of `advance` adds the
-    // other ephemeral containers, and starts them.
+    // An ephemeral container that has already begun to run is taken over here, so that it is never started again. The first call of
+    // `advance` adds the other ephemeral containers, and starts them.
     this.ephemeral = (spec?.ephemeralContainers ?? []).flatMap((one) => {
       const known = of(status?.ephemeralContainerStatuses, one.name)
       return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
@@ -113,7 +113,7 @@ export class PodWorker {
 
   /**
    * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if `activeDeadlineSeconds` is over, `outcome` is
-   * set as soon as the kubelet begins to stop the containers. Otherwise `outcome` is set when all containers have stopped
+   * set when the kubelet begins to stop the containers. Otherwise, `outcome` is set when all containers have stopped
    * (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
    */
   get outcome(): PodEnd | undefined {
@@ -121,7 +121,10 @@ export class PodWorker {
     return this.end ?? (ending?.reason === undefined ? undefined : ending)
   }
 
-  /** True when the Pod has a sandbox: its network and its volumes exist, or containers run since before a restart of the cluster. */
+  /**
+   * True when the Pod has a sandbox. This is the case when its network and its volumes exist, or when its containers have continued to run
+   * during a restart of the cluster.
+   */
   get hasSandbox(): boolean {
     return (this.#isReady || this.#isResumed) && this.end === undefined
   }
@@ -152,8 +155,8 @@ export class PodWorker {
   }
 
   /**
-   * Applies the changes of the Pod since the previous call. Then takes all steps that are due by `now`, in the order of time. Each step
-   * counts as taken at the time at which it was due. Returns the Events since the previous call.
+   * Applies the changes of the Pod since the previous call. Then takes all steps that are due by `now`, in the order of time. A step counts
+   * as taken at the time at which it was due. Returns the Events since the previous call.
    */
   advance(pod: ReadonlyPod, now: number): readonly PodEvent[] {
     this.#update(pod, now)
@@ -164,9 +167,9 @@ export class PodWorker {
   }
 
   /**
-   * Stops the containers at once and removes the network. The kubelet calls `destroy` when the Pod object has been deleted, or when another
-   * client has set the phase of the Pod to Succeeded or Failed. `events` are the Events since the latest call of `advance`. `removed`
-   * resolves when the network has been removed, and is undefined if the network was removed at once.
+   * Stops the containers at once, and removes the network. The kubelet calls `destroy` when the Pod object has been deleted, or when
+   * another client has set the phase of the Pod to Succeeded or Failed. `events` are the Events since the latest call of `advance`.
+   * `removed` resolves when the network has been removed. `removed` is undefined if the network was removed at once.
    */
   destroy(): { readonly events: readonly PodEvent[]; readonly removed: Promise<void> | undefined } {
     for (const container of this.#active) container.stop(this.changedAt, 0)
@@ -174,7 +177,7 @@ export class PodWorker {
     return { events: this.#takeEvents(), removed }
   }
 
-  /** The Pod of the latest call of `advance`. */
+  /** The Pod that was passed to the latest call of `advance`. */
   get pod(): ReadonlyPod {
     return this.#pod
   }
@@ -197,7 +200,10 @@ export class PodWorker {
     return this.#isReady && this.#stopping === undefined ? this.#all : this.#active
   }
 
-  /** Returns the time of the next step of a container. A restart that waited for the network and the volumes is due when they exist. */
+  /**
+   * Returns the time of the next step of a container. If a restart had to wait for the network and the volumes, the restart is due when
+   * these exist.
+   */
   #dueOf(container: Container): number {
     return container.isActive ? container.due : Math.max(container.due, this.#readySince)
   }
@@ -276,8 +282,8 @@ export class PodWorker {
       }
       if (isSidecar(container.spec) ? container.isStarted : succeeded(container.state)) continue
       if (container.isDone && !isSidecar(container.spec)) return this.#stop(at, {}, this.#host.graceSeconds * 1000)
-      // Until an init container has succeeded, or a sidecar has started, the next containers in the spec do not begin. The exception is a
-      // sidecar that restarts after a regular container has begun: the other containers do not wait for this sidecar.
+      // The next containers in the spec do not begin until this init container has succeeded, or this sidecar has started. There is one
+      // exception: if a sidecar restarts after a regular container has begun, the other containers do not wait for the sidecar.
       if (!this.regular.some((one) => one.hasBegun)) return
     }
     for (const container of this.regular) {
@@ -289,8 +295,9 @@ export class PodWorker {
   }
 
   /**
-   * Stops all containers after their sandbox has ended, so that they begin again in the new sandbox. Does nothing if the restart policy is
-   * Never, or if it is OnFailure and all regular containers have succeeded (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
+   * Stops all containers after their sandbox has ended, so that the containers begin again in the new sandbox. Does nothing if the restart
+   * policy is Never, or if it is OnFailure and all regular containers have succeeded (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
+   * computePodActions).
    */
   #changeSandbox(at: number): void {
     this.#sandboxAttempt = this.#runtime.sandboxAttempt
@@ -349,9 +356,10 @@ export class PodWorker {
   }
 
   /**
-   * Called again after each step, until all containers have stopped. First stops all containers except sidecars, at the same time. Then
-   * stops the sidecars one after the other, in the reverse order of the spec, or all at once when the grace period is over. The preStop
-   * hooks of all containers begin at the same time (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
+   * Called again after each step until all containers have stopped. First stops all containers except sidecars, at the same time. Then
+   * stops the sidecars one after the other, in the reverse order of the spec. When the grace period is over, all remaining sidecars are
+   * stopped at once. The preStop hooks of all containers begin at the same time (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
+   * newTerminationOrdering).
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!

@@ -26,7 +26,10 @@ export function restartsAfterProbe(container: ContainerSpec, { spec }: ReadonlyP
   return (container.restartPolicy ?? spec?.restartPolicy) !== 'Never'
 }
 
-/** Returns true when an init container is a sidecar: it keeps running while the other containers run, and is restarted after each end. */
+/**
+ * Returns true when an init container is a sidecar. A sidecar continues to run while the other containers run, and is restarted whenever it
+ * ends.
+ */
 export function isSidecar({ restartPolicy }: ContainerSpec): boolean {
   return restartPolicy === 'Always'
 }

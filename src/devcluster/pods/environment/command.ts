@@ -31,24 +31,24 @@ export interface ContainerCommand {
 export interface CommandOptions {
   /** The result of `containerEnvironment`. */
   readonly variables: ReadonlyMap<string, string>
-  /** The host name of the Pod, which the process gets as `HOSTNAME`. */
+  /** The host name of the Pod. The process gets it as the variable `HOSTNAME`. */
   readonly hostname: string
-  /** Default: no image. The container must then have a `command` or `args`. */
+  /** The configuration of the image. If it is absent, the container must have a `command` or `args`. */
   readonly image?: ImageConfig
 }
 
 /** The default of `PATH` (github.com/containerd/containerd: oci.WithDefaultPathEnv). */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /**
- * The variable `TERM` of a process with a terminal. For the first process of a container, a variable of the image or of the container
- * replaces this value (github.com/containerd/containerd: oci.WithTTY). For a process that `kubectl exec` starts, this value replaces the
- * variable of the container (internal/cri/server: execInternal).
+ * The variable `TERM` of a process with a terminal. For the first process of a container, a variable of the image or of the container takes
+ * precedence over this value (github.com/containerd/containerd: oci.WithTTY). For a process that `kubectl exec` starts, this value takes
+ * precedence over the variable of the container (internal/cri/server: execInternal).
  */
 export const terminalVariables = { TERM: 'xterm' }
 
 /**
- * Combines a container and its image. A `command` replaces Entrypoint and Cmd. `args` without a `command` replace only Cmd. References to
- * variables in `command` and `args` are expanded (k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs;
+ * Combines a container and its image. A `command` replaces Entrypoint and Cmd of the image. `args` without a `command` replace only Cmd.
+ * References to variables in `command` and `args` are expanded (k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs;
  * github.com/containerd/containerd, internal/cri/opts: WithProcessArgs). The variables of the image override the defaults of the runtime.
  * The variables of the container override all others.
  *

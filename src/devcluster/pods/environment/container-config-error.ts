@@ -1,4 +1,7 @@
-/** `ContainerConfigError`: the error of a container that cannot start because of its spec or of an object to which the spec refers. */
+/**
+ * `ContainerConfigError`: the error of a container that cannot start. The cause is the spec of the container, or an object to which the
+ * spec refers.
+ */
 
 /**
  * The reasons of a waiting container (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrCreateContainerConfig, ErrCreateContainer;
@@ -6,7 +9,10 @@
  */
 export type ContainerConfigReason = 'CreateContainerConfigError' | 'CreateContainerError' | 'RunContainerError'
 
-/** The message is similar to that of the kubelet or the container runtime. The status of the waiting container shows this message. */
+/**
+ * The error of a container that cannot start. The message is similar to that of the kubelet or the container runtime, and is shown in the
+ * status of the waiting container.
+ */
 export class ContainerConfigError extends Error {
   override readonly name = 'ContainerConfigError'
   readonly reason: ContainerConfigReason

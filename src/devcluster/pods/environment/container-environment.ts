@@ -18,8 +18,8 @@ interface Selector {
 }
 
 /**
- * Resolves with the environment variables of a container, keyed by name. They come from `env`, `envFrom` and the Services. Values are text:
- * bytes of a Secret that are not valid UTF-8 are replaced.
+ * Resolves with the environment variables of a container, keyed by name. The variables come from `env`, `envFrom` and the Services. Values
+ * are text: bytes of a Secret that are not valid UTF-8 are replaced.
  *
  * @param place the values for `fieldRef` and `resourceFieldRef` that the kubelet knows. Default: the addresses in the status of the Pod.
  * @throws {ContainerConfigError} when a value is missing or invalid. The message is that of the kubelet, e.g. `configmap "x" not found`.
@@ -52,8 +52,8 @@ export async function containerEnvironment(
 }
 
 /**
- * The variables that have been set until now. The total length of names and values, including replaced values, is limited: a small Pod can
- * refer to a large Secret or to a long variable thousands of times.
+ * The variables that have been set so far. The total length of all names and values is limited, including values that were replaced later.
+ * Without this limit, a small Pod could refer to a large Secret or to a long variable thousands of times.
  */
 class Variables {
   readonly values = new Map<string, string>()

@@ -10,7 +10,7 @@ export const maxArgumentBytes = 131_071
 export const maxTotalBytes = 6 * 1024 * 1024
 
 /**
- * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text is kept.
+ * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text stays unchanged.
  *
  * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` characters.
  */
@@ -23,8 +23,8 @@ export function expand(text: string, mapping: (name: string) => string): string 
     parts.push(part)
   }
   let copied = 0
-  // A `$(` without a later `)` is not a reference. If each `$(` searched for its `)` in vain, the time would grow with the square of the
-  // length of the text.
+  // A `$(` without a later `)` is not a reference. Without `lastCloser`, each such `$(` would search the rest of the text for a `)`, and
+  // the time would grow with the square of the length of the text.
   const lastCloser = text.lastIndexOf(')')
   for (let at = text.indexOf('$'); at !== -1; at = text.indexOf('$', at)) {
     if (text[at + 1] === '$') {

@@ -30,9 +30,9 @@ const variableFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the value of a variable that shows a field of the Pod (k8s.io/kubernetes/pkg/kubelet: podFieldSelectorRuntimeValue).
+ * Returns the value of a variable that refers to a field of the Pod (k8s.io/kubernetes/pkg/kubelet: podFieldSelectorRuntimeValue).
  *
- * @throws {Error} when no variable can show the field. The message is that of the kubelet.
+ * @throws {Error} when a variable cannot refer to this field. The message is that of the kubelet.
  */
 export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPath }: FieldSelector, place: PodPlace): string {
   if (apiVersion !== 'v1') throw new Error(`unsupported pod version: ${apiVersion}`)
@@ -63,9 +63,9 @@ export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPat
 
 /**
  * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). The files of a downward API
- * volume can show only fields of the metadata.
+ * volume can refer only to fields of the metadata.
  *
- * @throws {Error} when the field is another one. The message is that of the kubelet.
+ * @throws {Error} when the field is not a field of the metadata. The message is that of the kubelet.
  */
 export function podFieldText({ metadata }: ReadonlyPod, fieldPath: string): string {
   const subscripted = splitSubscript(fieldPath)

@@ -1,11 +1,11 @@
-/** The resources of containers that variables and files can show (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go). */
+/** The resources of containers to which variables and files can refer (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go). */
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer, ResourceList } from './sources.ts'
 import { entryOf } from './sources.ts'
 
 export interface ResourceSelector {
-  /** Default for a variable: the container that has the variable. A file requires a name. */
+  /** The name of the container. Default for a variable: the container that has the variable. For a file, the name is required. */
   readonly containerName?: string
   /** For example `limits.cpu`. */
   readonly resource: string
@@ -14,8 +14,8 @@ export interface ResourceSelector {
 }
 
 /**
- * If a container has no limit for one of these resources, a variable shows the limit of the Pod or the allocatable amount of the node. A
- * file shows the allocatable amount of the node.
+ * The resources with a default. If a container has no limit for such a resource, the value of a variable is the limit of the Pod, or the
+ * allocatable amount of the node. The content of a file is the allocatable amount of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */
@@ -23,8 +23,8 @@ const podLevel: ReadonlySet<string> = new Set(['cpu', 'memory'])
 const maxInt64 = 9_223_372_036_854_775_807n
 
 /**
- * Returns the value of a variable that shows a resource (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). `containerName` can
- * name a regular container or an init container. If it names an init container that has no limit, the value of the limit is 0.
+ * Returns the value of a variable that refers to a resource (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). `containerName`
+ * can name a regular container or an init container. If it names an init container that has no limit, the value of the limit is 0.
  *
  * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.
  */
@@ -42,7 +42,7 @@ export function resourceVariable(
 }
 
 /**
- * Returns the content of a file that shows a resource (k8s.io/kubernetes/pkg/api/v1/resource:
+ * Returns the content of a file that refers to a resource (k8s.io/kubernetes/pkg/api/v1/resource:
  * ExtractResourceValueByContainerNameAndNodeAllocatable).
  *
  * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.
@@ -74,7 +74,8 @@ function resourceValue({ resources }: ReadonlyContainer, { resource, divisor = '
   let amount = amountOf(entryOf(list === 'limits' ? resources?.limits : resources?.requests, name))
   if (amount === 0 && list === 'limits' && defaulted.has(name)) amount = amountOf(entryOf(defaults, name))
   const unit = amountOf(divisor) || 1
-  // Before the division, amount and divisor are rounded up: CPUs to thousandths, and all other resources to integers.
+  // Before the division, the amount and the divisor are rounded up. CPUs are rounded up to thousandths, and all other resources to
+  // integers.
   const scale = name === 'cpu' ? 1000 : 1
   return integerText(Math.ceil(roundedUp(amount * scale) / roundedUp(unit * scale)))
 }
@@ -89,7 +90,7 @@ function roundedUp(value: number): number {
   return Math.abs(value - nearest) <= 2 * Number.EPSILON * value ? nearest : Math.ceil(value)
 }
 
-/** Formats an int64. A greater number becomes the greatest int64. */
+/** Formats an integer. If the integer is greater than the greatest int64, the greatest int64 is formatted instead. */
 function integerText(value: number): string {
   if (!Number.isFinite(value)) return String(maxInt64)
   const integer = BigInt(value)

@@ -1,4 +1,4 @@
-/** `serviceVariables`: the variables with which a container finds Services (k8s.io/kubernetes/pkg/kubelet/envvars: FromServices). */
+/** `serviceVariables`: the variables by which a container finds Services (k8s.io/kubernetes/pkg/kubelet/envvars: FromServices). */
 import type { ReadonlyService } from '../../controllers/api-types.ts'
 import type { EnvironmentSources } from './sources.ts'
 
@@ -19,8 +19,8 @@ export async function serviceVariables(
   if (master !== undefined) services.set(masterName, master)
   const linked = areLinksEnabled ? await sources.services(namespace) : []
   for (const service of linked) if (hasAddress(service)) services.set(service.metadata.name, service)
-  // Variables of two Services can have the same name. The Services are sorted by name, so that the variable of the last one is always used.
-  // The kubelet does not sort them.
+  // Variables of two Services can have the same name. The Services are sorted by name, so the variable of the last Service always takes
+  // precedence. The kubelet does not sort the Services, so its result can vary.
   return new Map([...services.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(variablesOf))
 }
 

@@ -10,8 +10,8 @@ export type ReadonlyContainer = NonNullable<ReadonlyPod['spec']>['containers'][n
 export type ResourceList = Readonly<Record<string, string>>
 
 /**
- * Reads ConfigMaps and Secrets. The methods resolve with undefined if the object does not exist. They reject if the object could not be
- * read. The message of that error is then shown as the reason why the container waits or the volume cannot be mounted.
+ * Reads ConfigMaps and Secrets. A method resolves with undefined if the object does not exist. It rejects if the object could not be read.
+ * The message of that error then becomes the reason why the container waits, or why the volume cannot be mounted.
  */
 export interface ConfigSources {
   configMap(namespace: string, name: string): Promise<ReadonlyConfigMap | undefined>
@@ -23,11 +23,13 @@ export interface EnvironmentSources extends ConfigSources {
   services(namespace: string): Promise<readonly ReadonlyService[]>
 }
 
-/** The addresses of a Pod and its node, before the status of the Pod shows them, and the resources of the node. */
+/** The addresses of a Pod and its node, which the kubelet knows before they are in the status of the Pod, and the resources of the node. */
 export interface PodPlace {
   readonly hostIPs: readonly string[]
   readonly podIPs: readonly string[]
-  /** The allocatable resources of the node. `resourceFieldRef` shows them as limits when no limit is set. Default: none. */
+  /**
+   * The allocatable resources of the node. If a container sets no limit, `resourceFieldRef` uses these resources as limits. Default: none.
+   */
   readonly allocatable?: ResourceList
 }
 

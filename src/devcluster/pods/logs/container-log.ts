@@ -12,8 +12,8 @@ import { CriEncoder } from './cri-format.ts'
 const defaultMaxBytes = 10 * 1024 * 1024
 const defaultMaxFiles = 5
 /**
- * The entries of a chunk of output are written in batches of about this size, in bytes. Each stream needs memory for one chunk and one
- * batch.
+ * The entries of a chunk of output are written in batches. A batch has about this number of bytes. Each stream needs memory for one chunk
+ * and one batch.
  */
 const batchBytes = 64 * 1024
 
@@ -32,7 +32,7 @@ export interface ContainerLogOptions extends LogLimits {
   /** The numbers of the files of a run that has ended. Default: a new run without files. */
   readonly files?: { readonly first: number; readonly last: number }
   /**
-   * Is called when output could not be read or written, or a file could not be closed. When several writes fail in a row, the function is
+   * Called when output could not be read or written, or a file could not be closed. If several consecutive writes fail, the function is
    * called only for the first of them. Output that could not be written is lost, and the container continues to run.
    */
   readonly onProblem?: (error: Error) => void
@@ -46,7 +46,7 @@ export interface LogState {
   readonly last: number
   /** The size of the newest file, in bytes; undefined for a run that ended before Proreus started. */
   readonly size: number | undefined
-  /** True when nothing will be added. */
+  /** True when no more output will be added to the log. */
   readonly isEnded: boolean
   /** A number that increases with each change of the log. */
   readonly version: number
@@ -105,8 +105,9 @@ export class ContainerLog {
   }
 
   /**
-   * Writes the output of a container. Reads the streams only as fast as the disk can write. Must be called once. When the streams have
-   * ended and all output is written, the log ends and the promise resolves. Never rejects: output that cannot be written is lost.
+   * Writes the output of a container to the log. The streams are read only as fast as the disk can write. This method must be called once.
+   * When the streams have ended and all output is written, the log ends and the promise resolves. The promise never rejects, because output
+   * that cannot be written is lost.
    */
   async capture(stdout: Readable, stderr?: Readable): Promise<void> {
     const streams = stderr === undefined ? [this.#read('stdout', stdout)] : [this.#read('stdout', stdout), this.#read('stderr', stderr)]
@@ -116,7 +117,7 @@ export class ContainerLog {
     this.#changed()
   }
 
-  /** Resolves when the log has another version than `version`, or when the signal aborts. */
+  /** Resolves when the version of the log differs from `version`, or when the signal aborts. */
   changedSince(version: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -139,7 +140,7 @@ export class ContainerLog {
         for (const batch of encoder.encode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) await this.#write(batch)
       }
     } catch (error) {
-      // Reading a destroyed pipe fails with this error. That is a normal end of the output.
+      // Reading a destroyed pipe fails with this error. For the output of a container, this is a normal end.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') this.#report(`the ${name} of the container broke`, error)
     }
     await this.#write(encoder.end())
@@ -163,7 +164,7 @@ export class ContainerLog {
     } catch (error) {
       if (!this.#isFailing) this.#report(`cannot write ${this.path(this.#last)}`, error)
       this.#isFailing = true
-      // If a part of the batch was written, this part is removed, so that the next entry begins at the start of a line.
+      // If only a part of the batch was written, this part is removed. The next entry then begins at the start of a line.
       await this.#handle?.truncate(this.#size ?? 0).catch(() => {})
     }
   }

@@ -11,7 +11,7 @@ export interface ContainerLogsOptions extends LogLimits {
   readonly stateFolder: string
   readonly podUid: string
   readonly container: string
-  /** Is called when a log is incomplete (`ContainerLogOptions`). By default, such errors are ignored. */
+  /** Called when a log is incomplete (see `ContainerLogOptions`). By default, such errors are ignored. */
   readonly onProblem?: (error: Error) => void
   readonly clock?: Clock
 }
@@ -54,12 +54,12 @@ export class ContainerLogs {
     return this.#runs.at(-1)
   }
 
-  /** The log of the run before the latest one. */
+  /** The log of the run that preceded the latest run. */
   get previous(): ContainerLog | undefined {
     return this.#runs.at(-2)
   }
 
-  /** Begins the log of a new run. Of the earlier logs, keeps only that of the latest run whose number is lower than `run`. */
+  /** Begins the log of a new run. Of the earlier logs, only the log of the latest run whose number is lower than `run` is kept. */
   async start(run: number): Promise<ContainerLog> {
     const earlier = this.#runs.filter((log) => log.run < run)
     const kept = earlier.slice(1 - keptRuns)

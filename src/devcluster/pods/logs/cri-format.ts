@@ -19,14 +19,14 @@ const tagSeparator = 0x3a
 export class CriEncoder {
   readonly #stream: LogStreamName
   readonly #clock: Clock
-  /** The beginning of a line whose end the container has not written yet. */
+  /** The beginning of a line that the container has not completed yet. */
   #rest: Buffer = Buffer.alloc(0)
   readonly #output: Buffer
   #length = 0
   #now = Number.NaN
   #prefix = ''
 
-  /** `encode` yields a batch when its entries have at least `batchBytes` bytes, and when the chunk ends. */
+  /** `encode` yields a batch as soon as its entries have at least `batchBytes` bytes, and at the end of the chunk. */
   constructor(stream: LogStreamName, clock: Clock, batchBytes: number) {
     this.#stream = stream
     this.#clock = clock
@@ -34,8 +34,8 @@ export class CriEncoder {
   }
 
   /**
-   * Yields batches of entries. Each line that ends in `chunk` becomes an entry, and so does each part of a line that is too long for a
-   * single entry. The next batch overwrites the memory of the previous batch.
+   * Yields batches of entries. Each line that ends in `chunk` becomes an entry. If a line is too long for a single entry, each part of the
+   * line becomes an entry. The next batch overwrites the memory of the previous batch.
    */
   *encode(chunk: Buffer): Generator<Buffer> {
     let from = 0
@@ -109,7 +109,7 @@ export function parseEntry(line: Buffer): LogEntry | undefined {
   if (timeEnd === -1 || streamEnd === -1 || tagEnd === -1) return undefined
   const stream = line.toString('latin1', timeEnd + 1, streamEnd)
   if (stream !== 'stdout' && stream !== 'stderr') return undefined
-  // A colon and further tags may follow the first tag.
+  // The first tag decides whether the entry is partial. A colon and further tags may follow it.
   const isPartial = line[streamEnd + 1] === partial && (tagEnd === streamEnd + 2 || line[streamEnd + 2] === tagSeparator)
   return { time: line.toString('latin1', 0, timeEnd), stream, text: line.subarray(tagEnd + 1, isPartial ? line.length - 1 : line.length) }
 }

@@ -8,21 +8,24 @@ const blockBytes = 64 * 1024
 
 export interface BlockOptions {
   readonly start: LogPosition
-  /** The place at which the generator ends. Default: the generator ends when the run has ended and all its output has been read. */
+  /**
+   * The position at which the generator ends. If it is absent, the generator ends when the run has ended and all its output has been read.
+   */
   readonly end?: LogPosition
   readonly signal: AbortSignal
 }
 
 /**
  * Yields the bytes of a log, at most 64 KiB at a time. If the container writes faster than the client reads, a file can be removed before
- * it is read. Such a file is skipped. The generator also ends when the signal aborts.
+ * it has been read. Such a file is skipped. The generator also ends when the signal aborts.
  */
 export async function* logBlocks(log: ContainerLog, { start, end, signal }: BlockOptions): AsyncGenerator<Buffer> {
   let { file, offset } = start
   let handle: FileHandle | undefined
   try {
     while (!signal.aborted) {
-      // The state is read before the file. If the state has a later file, this file was already complete when it was read.
+      // The state of the log is read before the file. If this state names a later file, the current file was already complete when it was
+      // read.
       const { first, last, isEnded, version } = log.state
       if (file < first && handle === undefined) [file, offset] = [first, 0]
       if (end !== undefined && (file > end.file || (file === end.file && offset >= end.offset))) return

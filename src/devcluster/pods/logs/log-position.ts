@@ -1,12 +1,12 @@
-/** `tailPosition`: the place in the files of a log at which its last lines begin. */
+/** `tailPosition`: the position in the files of a log at which its last lines begin. */
 import type { FileHandle } from 'node:fs/promises'
 import { open } from 'node:fs/promises'
 import type { ContainerLog, LogState } from './container-log.ts'
 
-/** A place in the files of a log. */
+/** A position in the files of a log. */
 export interface LogPosition {
   readonly file: number
-  /** In bytes. */
+  /** The offset in the file, in bytes. */
   readonly offset: number
 }
 
@@ -14,8 +14,8 @@ const blockBytes = 64 * 1024
 const newline = 0x0a
 
 /**
- * Resolves with the file handle, or with undefined if the file does not exist. A file does not exist before the first write, and after it
- * was removed as the oldest file.
+ * Resolves with the file handle, or with undefined if the file does not exist. The file of a log does not exist before the first write. It
+ * no longer exists after it was removed as the oldest file.
  */
 export async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
@@ -33,18 +33,18 @@ export async function endPosition(log: ContainerLog): Promise<LogPosition> {
 }
 
 /**
- * Resolves with the place at which the last `lines` entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). A long
- * line of output has several entries. Unlike the kubelet, this function also searches the older files.
+ * Resolves with the position at which the last `lines` entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). A
+ * long line of output has several entries. Unlike the kubelet, this function also searches the older files.
  */
 export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
   if (lines <= 0) return end
-  // The search also looks for the line break before the first wanted entry.
+  // The search ends at the line break before the first wanted entry, so there is one more line break to find.
   let missing = lines + 1
   const { first }: LogState = log.state
   for (let file = end.file; file >= first; file -= 1) {
     const handle = await openIfExists(log.path(file))
     if (handle === undefined) {
-      // The newest file does not exist before the first write to it. An older file was removed.
+      // If the newest file does not exist, nothing has been written to it yet. If an older file does not exist, it was removed.
       if (file === end.file) continue
       return { file: file + 1, offset: 0 }
     }
@@ -61,9 +61,9 @@ export async function tailPosition(log: ContainerLog, lines: number, end: LogPos
 }
 
 /**
- * Counts the line breaks in the first `size` bytes of a file, from the last one to the first one, until there are `wanted` line breaks.
- * `offset` is the place after the last line break that was counted. It is absent if there are fewer line breaks. `count` is the
- * number of line breaks that were counted.
+ * Counts the line breaks in the first `size` bytes of a file. The search begins at the last of these bytes, and stops after `wanted` line
+ * breaks. `count` is the number of line breaks found. `offset` is the position after the line break that was found last; absent if there
+ * are fewer than `wanted` line breaks.
  */
 async function findBackwards(
   handle: FileHandle,

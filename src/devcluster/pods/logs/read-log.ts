@@ -7,15 +7,15 @@ import { parseEntry } from './cri-format.ts'
 import { logBlocks } from './log-blocks.ts'
 import { endPosition, tailPosition } from './log-position.ts'
 
-/** `previous` is left out, because the caller chooses the run: `ContainerLogs.latest` or `ContainerLogs.previous`. */
+/** `previous` is omitted, because the caller chooses the run with `ContainerLogs.latest` or `ContainerLogs.previous`. */
 export type ReadLogOptions = Omit<LogOptions, 'previous'>
 
 const newline = 0x0a
 
 /**
  * Returns the text of a log as a stream. Without `follow`, the stream ends at the current end of the log. With `follow`, the stream ends
- * when the run ends. The log is read only as fast as the client reads the stream. Unlike the kubelet, which reads only the latest file,
- * this function reads all files that have not been removed. When the signal aborts, the stream is destroyed without an error.
+ * when the run ends. The log is read only as fast as the client reads the stream. This function reads all files that have not been removed,
+ * whereas the kubelet reads only the latest file. When the signal aborts, the stream is destroyed without an error.
  */
 export function readLog(log: ContainerLog, options: ReadLogOptions, signal: AbortSignal): Readable {
   const controller = new AbortController()
@@ -30,7 +30,7 @@ export function readLog(log: ContainerLog, options: ReadLogOptions, signal: Abor
     },
     destroy(error, callback) {
       signal.removeEventListener('abort', abort)
-      // If the generator waits for further output, the signal ends the wait. The generator can then close the file.
+      // If the generator is waiting for further output, this abort ends the wait. The generator can then close the file.
       controller.abort()
       chunks.return(undefined).then(
         () => callback(error),
@@ -77,7 +77,7 @@ class EntryFormat {
   readonly #options: ReadLogOptions
   readonly #stream: string | undefined
   #left: number
-  /** True when the next entry begins a line. False when it continues a line. */
+  /** True when the next entry begins a line of output. False when it continues a line. */
   #isNewLine = true
   /** True after the first entry that is not older than `since`. The times only increase, so no later entry is older than `since`. */
   #isLateEnough: boolean
@@ -94,7 +94,10 @@ class EntryFormat {
     return this.#left <= 0
   }
 
-  /** Returns the selected and formatted text of `lines`, which are whole lines of a log file. A line that is not an entry is left out. */
+  /**
+   * Returns the selected and formatted text of `lines`, which contains complete lines of a log file. A line that is not an entry is
+   * omitted.
+   */
   textOf(lines: Buffer): Buffer {
     const parts: Buffer[] = []
     for (let from = 0; from < lines.length && !this.isDone;) {

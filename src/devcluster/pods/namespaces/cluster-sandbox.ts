@@ -1,10 +1,10 @@
 /**
- * `ClusterSandbox`: the namespaces in which the Pods of the embedded cluster run. They are a mount, a network and a PID namespace, and a
- * user namespace unless Proreus runs as root of the machine. The network has a bridge.
+ * `ClusterSandbox`: the namespaces in which the Pods of the embedded cluster run: a mount, a network and a PID namespace. If Proreus does
+ * not run as root of the machine, there is also a user namespace. The network has a bridge.
  *
  * The first process in the PID namespace reads a pipe from Proreus. This process ends when Proreus closes the pipe or dies, even by
- * SIGKILL. The kernel then kills all other processes of the namespace, even processes that have forked twice, started a session, changed
- * their uid or ignored signals. The mounts and the network disappear with the processes.
+ * SIGKILL. The kernel then kills all other processes of the PID namespace. These include processes that have forked twice, started a
+ * session, changed their uid or ignored signals. The mounts and the network disappear with the processes.
  */
 import { mkdtemp, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,8 +35,8 @@ rmdir -- "$directory"
 exit $code`
 
 /**
- * Runs as the first process in the PID namespace. Prints the process id that this process has outside of the namespace, and waits until
- * Proreus has mapped the ids. Then starts setupScript in a new shell: only a program that starts after the mapping has all capabilities of
+ * Runs as the first process in the PID namespace. Prints the id that this process has outside of the PID namespace, and waits until Proreus
+ * has mapped the ids. Then starts setupScript in a new shell, because only a program that starts after the mapping has all capabilities of
  * root.
  */
 const initScript = `
@@ -64,7 +64,7 @@ ip link set ${bridge} up
 echo ready
 exec cat >/dev/null 2>&1`
 
-/** A namespace that a program can enter in addition to the user namespace, which all programs enter. */
+/** A namespace that a program can enter. All programs also enter the user namespace. */
 export type EnteredNamespace = 'mount' | 'net' | 'ipc' | 'uts' | 'pid'
 
 export interface ClusterSandboxOptions {
@@ -72,15 +72,15 @@ export interface ClusterSandboxOptions {
   /** The address of the bridge and the length of its prefix, e.g. 10.244.0.1/16. */
   readonly bridgeAddress: string
   /**
-   * The folder in which the sandbox creates an empty folder. The sandbox mounts its own files at the empty folder, and removes this folder
-   * when the sandbox ends.
+   * The folder in which the sandbox creates an empty folder. The sandbox mounts a file system for its files at the empty folder. When the
+   * sandbox ends, it removes the empty folder.
    */
   readonly temporaryDirectory: string
 }
 
 export class ClusterSandbox {
   readonly ids: IdMapping
-  /** The path of the sandbox' own files in the mount namespace of the cluster. The files are in a file system in memory. */
+  /** The path of the sandbox's files in the mount namespace of the cluster. The files are in a file system in memory. */
   readonly directory: string
   /** The process id that the first process has outside of the namespaces. */
   readonly pid: number
@@ -115,17 +115,17 @@ export class ClusterSandbox {
     }
   }
 
-  /** The path of `directory` for Proreus, which is outside of the mount namespace. */
+  /** The path of `directory` as Proreus sees it from outside of the mount namespace. */
   get files(): string {
     return `/proc/${this.pid}/root${this.directory}`
   }
 
   /**
-   * Returns a prefix for a command. With the prefix, the command runs in these namespaces of the process `pid`, as root in the user
+   * Returns a prefix for a command. With this prefix, the command runs in the given namespaces of the process `pid`, as root in the user
    * namespace of the cluster. The default of `pid` is the first process of the cluster.
    */
   enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
-    // The user who runs Proreus is root in the user namespace. nsenter must therefore keep its uid.
+    // The user who runs Proreus is root in the user namespace. nsenter must therefore not change its uid.
     const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }
@@ -137,7 +137,7 @@ export class ClusterSandbox {
 
   /** Deletes folders in `directory`. Only root of the cluster may delete the files of other users in these folders. */
   async remove(names: readonly string[]): Promise<void> {
-    // The files have disappeared with the mount namespace.
+    // If the sandbox is closed, the files have disappeared with the mount namespace.
     if (this.#isClosed) return
     await this.run(['mount'], ['rm', '-rf', '--one-file-system', '--', ...names.map((name) => join(this.directory, name))])
   }

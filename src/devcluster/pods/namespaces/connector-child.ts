@@ -40,12 +40,12 @@ export class ConnectorChild {
     const id = this.#requests++
     const pending = Promise.withResolvers<Socket>()
     this.#pending.set(id, pending)
-    // `send` fails only when the IPC channel has closed. The error is ignored, because the end of the process rejects the request.
+    // `send` fails only if the IPC channel has closed. This error is ignored, because the end of the process rejects the request.
     this.#child.send({ id, port, host } satisfies ConnectRequest, () => undefined)
     return pending.promise
   }
 
-  /** Ends the process. Connections that were made stay open. */
+  /** Ends the process. Existing connections stay open. */
   async close(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect()
     await this.ended
@@ -53,7 +53,7 @@ export class ConnectorChild {
 
   #receive(message: unknown, handle: unknown): void {
     const socket = handle instanceof Socket ? handle : undefined
-    // An error may come before the caller listens to errors. Without this listener, Node.js would throw the error.
+    // The socket may emit an error before the caller adds a listener. Without the listener here, Node.js would throw the error.
     socket?.on('error', () => undefined)
     const pending = isConnectAnswer(message) ? this.#pending.get(message.id) : undefined
     if (!isConnectAnswer(message) || pending === undefined) {

@@ -14,7 +14,7 @@ process.on('disconnect', () => process.exit())
 function answer({ id, port, host }: ConnectRequest): void {
   try {
     const socket = connect({ port, host })
-    // This process must not read data of the peer. Proreus reads the data.
+    // The data that the peer sends must not be read by this process, but by Proreus.
     socket.pause()
     const onError = (error: Error): void => fail(id, error)
     socket.once('error', onError)

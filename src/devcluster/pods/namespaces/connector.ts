@@ -6,7 +6,7 @@ import { connectorScript } from './network-messages.ts'
 
 export class Connector {
   readonly #command: readonly string[]
-  /** Resolves with the process when the process has started. Undefined when no process runs. */
+  /** Resolves with the process after the process has started. Undefined when no process runs. */
   #child: Promise<ConnectorChild> | undefined
   #isClosed = false
 
@@ -19,13 +19,13 @@ export class Connector {
   /** Connects to a TCP port. Rejects with the error of the connection, e.g. with the code ECONNREFUSED. */
   async connect(port: number, host: string): Promise<Socket> {
     if (this.#isClosed) throw new Error(`cannot connect to ${host}:${port}: the network has been removed`)
-    // If the process was killed, for example because the machine was out of memory, another process replaces it.
+    // If the process was killed, for example because the machine was out of memory, another process is started.
     this.#child ??= this.#start()
     const child = await this.#child
     return child.connect(port, host)
   }
 
-  /** Ends the process. Connections that were made stay open. */
+  /** Ends the process. Existing connections stay open. */
   async close(): Promise<void> {
     this.#isClosed = true
     const child = await this.#child?.catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * `ContainerRoot`: the folder of one container. It contains `root`, at which the file system of the container is mounted, the upper folders
- * of the overlays, which keep the changes of the container, the files for /dev, and the tables of mounts.
+ * `ContainerRoot`: the folder of one container. It contains the folder `root`, at which the file system of the container is mounted. It
+ * also contains the upper folders of the overlays, which store the changes of the container, the files for /dev, and the tables of mounts.
  */
 import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const deviceLinks = {
 }
 
 /**
- * The files in /proc with which a process could change the whole machine. Containers see them read-only
+ * The files in /proc by which a process could change the whole machine. They are read-only in containers
  * (github.com/containerd/containerd/pkg/oci: populateDefaultUnixSpec).
  */
 const readOnlyProcFiles = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger']
@@ -35,7 +35,7 @@ export interface ContainerRootOptions {
   readonly cluster: ClusterSandbox
   /** The path of the container's folder, relative to `cluster.directory`. */
   readonly name: string
-  /** The folder that the containers of the Pod share as /dev/shm: its path in the mount namespace of the cluster. */
+  /** The path of the folder that the containers of the Pod share as /dev/shm. The path is that in the mount namespace of the cluster. */
   readonly sharedMemory: string
   readonly entries: readonly RootEntry[]
   readonly mounts: MountTable
@@ -47,7 +47,7 @@ export class ContainerRoot {
   readonly view = new RootView()
   /** The path of the folder in the mount namespace of the cluster. */
   readonly directory: string
-  /** The path of the same folder for Proreus, which is outside of the mount namespace. */
+  /** The path of the same folder as Proreus sees it from outside of the mount namespace. */
   readonly files: string
   readonly #options: ContainerRootOptions
   readonly #mounts: FstabEntry[] = []
@@ -87,7 +87,7 @@ export class ContainerRoot {
     return fstab([{ source: 'proc', target, type: 'proc', options: ['nosuid', 'nodev', 'noexec'] }, ...readOnly])
   }
 
-  /** Returns the path at which the mount namespace of the cluster has the file that the container sees at `path`. */
+  /** Returns the path of a file of the container in the mount namespace of the cluster. `path` is the path of the file in the container. */
   pathOf(path: string): string {
     return join(this.directory, 'root', path)
   }
@@ -123,8 +123,8 @@ export class ContainerRoot {
     if (cluster.ids.kind === 'machine') copyOwner(source, join(this.files, upper))
     const lower = separators.test(source) ? this.#alias(source) : source
     const options = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`]
-    // By default, an overlay stores its metadata in extended attributes that only root of the machine may set. With this option, it uses
-    // attributes that every user may set.
+    // By default, an overlay stores its metadata in extended attributes that only root of the machine may set. With the option `userxattr`,
+    // the overlay uses attributes that every user may set.
     if (cluster.ids.kind !== 'machine') options.push('userxattr')
     if (isReadOnly) options.push('ro')
     this.view.add({ path, sources: [join(this.files, upper), source], kind: 'overlay' })
@@ -154,8 +154,8 @@ export class ContainerRoot {
     this.#mount(this.#options.sharedMemory, '/dev/shm', { options: ['bind'] })
     if (this.#options.support.sysfs) this.#mount('sysfs', '/sys', { type: 'sysfs', options: ['ro', 'nosuid', 'nodev', 'noexec'] })
     else this.#mount('/sys', '/sys', { options: ['rbind'] })
-    // script(1) makes the terminals of the container. The root of script(1) is that of this machine, so /dev/pts of the container is also
-    // mounted there.
+    // script(1) creates the terminals of the container. For script(1), / is the root of this machine. Therefore, /dev/pts of the container
+    // is also mounted at /dev/pts of this root.
     this.#mounts.push({ source: this.pathOf('/dev/pts'), target: '/dev/pts', options: ['bind'] })
     this.#mounts.push({ source: this.pathOf('/dev/pts/ptmx'), target: '/dev/ptmx', options: ['bind'] })
   }

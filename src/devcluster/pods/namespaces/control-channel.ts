@@ -8,7 +8,7 @@ import { readLines } from './report-lines.ts'
 /** The report of a script about the process that it has started. */
 export interface StartReport {
   /**
-   * The id of the outer process, which waits for the first process of the container. It is an id in the PID namespace of Proreus. Absent
+   * The id of the outer process in the PID namespace of Proreus. The outer process waits for the first process of the container. Absent
    * when the script has started another process of the container (`kubectl exec`).
    */
   readonly outerPid?: number
@@ -42,7 +42,7 @@ export class ControlChannel {
     this.#stream.write(`${lines.join('')}=\n`)
   }
 
-  /** Closes the channel. A script that still waits for a list ends. */
+  /** Closes the channel. If the script still waits for a list, the script ends. */
   close(): void {
     this.#stream.destroy()
     this.#settled.resolve(this.#errors.trim())
@@ -55,7 +55,9 @@ export class ControlChannel {
     else if (this.#errors.length < maxErrorLength) this.#errors += `${line}\n`
   }
 
-  /** @param pids the ids of the process in all PID namespaces. The last one is that of the container, after that of the Pod. */
+  /**
+   * @param pids the ids of the process in all PID namespaces. The last id is that in the container, and the previous id is that in the Pod.
+   */
   #report(pids: readonly number[]): StartReport {
     const [outerPid, terminal] = [this.#fields.get('container'), this.#fields.get('terminal')]
     return {

@@ -1,4 +1,4 @@
-/** `HeldProgram`: a program that runs until Proreus closes its stdin. When Proreus dies, the kernel closes the stdin. */
+/** `HeldProgram`: a program that runs until its stdin is closed. Proreus closes it, or the kernel does so when Proreus dies. */
 import type { ChildProcess } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../../../api/errors.ts'
@@ -10,7 +10,7 @@ export class HeldProgram {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
   readonly #problems: Promise<string>
-  /** Is called when a line has arrived, and when stdout has ended. */
+  /** Called when a line has arrived, and when stdout has ended. */
   #wake = (): void => undefined
   #hasAllLines = false
   /** Resolves when the program has ended. */

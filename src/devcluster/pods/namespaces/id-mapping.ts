@@ -6,7 +6,7 @@ import { runProgram } from './programs.ts'
 export interface IdMapping {
   /**
    * - `machine`: there is no user namespace. Proreus runs as root of the machine, and all ids are those of the machine.
-   * - `subordinate`: id 0 is the user who runs Proreus; the others are the user's subordinate ids (subuid(5)).
+   * - `subordinate`: id 0 is the user who runs Proreus. The other ids are the user's subordinate ids (subuid(5)).
    * - `single`: id 0 is the user who runs Proreus. No other id exists.
    */
   readonly kind: 'machine' | 'subordinate' | 'single'
@@ -23,7 +23,7 @@ export interface IdMapping {
 const allIds = 2 ** 32 - 1
 
 /**
- * Returns the mappings to try, the best one first. A mapping may still fail: the kernel or a security module can forbid it.
+ * Returns the mappings to try, the best mapping first. A mapping may fail, because the kernel or a security module can forbid it.
  *
  * @param files the files of subordinate ids. Default: those of this machine.
  */
@@ -37,7 +37,7 @@ export async function idMappings(files = { uids: '/etc/subuid', gids: '/etc/subg
   ]
 }
 
-/** Returns false when Proreus itself runs in a user namespace, in which root is not root of the machine. */
+/** Returns false when Proreus runs in a user namespace. Root of such a namespace is not root of the machine. */
 async function hasAllIds(): Promise<boolean> {
   const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '')
   return map.trim().split(/\s+/).join(' ') === `0 0 ${allIds}`
@@ -97,7 +97,7 @@ function singleId(uid: number, gid: number): IdMapping {
   }
 }
 
-/** Reads the ranges of a user. A line contains the login name or the uid of the user. This is true also of the file of group ids. */
+/** Reads the ranges of a user. Each line begins with the login name or the uid of a user, even in the file of group ids. */
 async function subordinateRanges(file: string, uid: number): Promise<Omit<IdRange, 'inside'>[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const names = [loginName(), String(uid)]

@@ -9,13 +9,15 @@ import type { RootEntry } from './root-plan.ts'
 import { planRoot } from './root-plan.ts'
 
 export interface MountSupport {
-  /** False when containers cannot have their own /proc, e.g. because mounts hide parts of /proc. They then see that of this machine. */
+  /**
+   * False when /proc cannot be mounted for a container, e.g. because mounts hide parts of /proc. Containers then see /proc of this machine.
+   */
   readonly proc: boolean
-  /** False when containers cannot have their own /sys. They then see that of this machine. */
+  /** False when /sys cannot be mounted for a container. Containers then see /sys of this machine. */
   readonly sysfs: boolean
   /** False when no overlay can be mounted at all. */
   readonly overlay: boolean
-  /** The folders of this machine that cannot be mounted as overlays. Containers see them as they are, read-only. */
+  /** The folders of this machine that cannot be mounted as overlays. Containers see the folders themselves, read-only. */
   readonly withoutOverlay: ReadonlySet<string>
   /** The folders and files of this machine that cannot be mounted at all. Containers do not see them. */
   readonly hidden: ReadonlySet<string>
@@ -33,7 +35,7 @@ cat /proc/self/mountinfo`
 
 export async function tryMounts(cluster: ClusterSandbox): Promise<MountSupport> {
   const first = await trial(cluster, everything, 'trial1')
-  // If the overlay of a folder has failed in the first trial, the second trial mounts this folder without an overlay.
+  // If the overlay of a folder failed in the first trial, the second trial mounts this folder without an overlay.
   return first === everything ? everything : trial(cluster, first, 'trial2')
 }
 

@@ -7,10 +7,13 @@ interface MountPoint {
   readonly options: readonly string[]
 }
 
-/** The types of mounts that container runtimes and package managers make for their own use. There can be hundreds of such mounts. */
+/** The types of mounts that container runtimes and package managers make for their own purposes. There can be hundreds of such mounts. */
 const internalTypes = new Set(['overlay', 'nsfs', 'squashfs'])
 
-/** If a user namespace inherits a mount with one of these options, the kernel refuses a remount without it (mount_namespaces(7)). */
+/**
+ * The mount options that a remount must preserve. If a user namespace inherits a mount with such an option, the kernel refuses a remount
+ * without the option (mount_namespaces(7)).
+ */
 const lockedOptions = new Set(['nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime'])
 
 export class MountTable {
@@ -22,7 +25,7 @@ export class MountTable {
       .filter((line) => line !== '')
       .map((line) => {
         const [, , , , path = '', options = '', ...rest] = line.split(' ')
-        // A hyphen ends the optional fields, and the type of the mount follows.
+        // A hyphen ends the optional fields. The next field is the type of the mount.
         return { path: unescape(path), type: rest[rest.indexOf('-') + 1] ?? '', options: options.split(',') }
       })
   }
@@ -41,7 +44,7 @@ export class MountTable {
     return this.#mounts.some((mount) => mount.path === path)
   }
 
-  /** Returns the options that a read-only bind mount of `path` must keep. `path` must not contain a symbolic link. */
+  /** Returns the options that a read-only bind mount of `path` must preserve. `path` must not contain a symbolic link. */
   optionsToKeep(path: string): readonly string[] {
     // If two mounts have the same path, the later one covers the earlier one.
     const mount = this.#mounts.reduce<MountPoint | undefined>((best, one) => {
@@ -51,7 +54,7 @@ export class MountTable {
   }
 }
 
-/** Returns true when `path` is `folder` or below it. Both are absolute. */
+/** Returns true when `path` is `folder` or is below `folder`. Both paths must be absolute. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 }

@@ -105,8 +105,8 @@ export class NamespacesContainer implements ContainerProcess {
     const words = programCommand(program, cluster.ids, unshare)
     await findCommand(this.#view, program)
     const process = await startProcess({
-      // With `--wd`, the command starts in the current folder of the outer process, which is the root of the container. The root of the
-      // first process cannot be used, because the first process may not have changed its root yet.
+      // With `--wd`, the command starts in the current folder of the outer process. This folder is the root of the container. The root of
+      // the first process cannot be used, because the first process may not have changed its root yet.
       enter: this.#enter(['--net', '--ipc', '--uts', `--pid=${this.#pidNamespace}`, '--wd']),
       script: execScript({ tty }),
       lists: [words],
@@ -130,7 +130,10 @@ export class NamespacesContainer implements ContainerProcess {
     await this.#place.cluster.remove([this.#place.folder]).catch(() => undefined)
   }
 
-  /** The id of the process that waits for the first process. This outer process has the container's mounts and the root of this machine. */
+  /**
+   * The id of the outer process, which waits for the first process. The outer process has the mounts of the container and the root of this
+   * machine.
+   */
   get #outerPid(): number {
     return this.#report.outerPid ?? 0
   }
@@ -140,7 +143,7 @@ export class NamespacesContainer implements ContainerProcess {
     return `/proc/${this.#outerPid}/ns/pid_for_children`
   }
 
-  /** Returns a prefix for a command. With the prefix, the command has the mounts of the container and the root of this machine. */
+  /** Returns a prefix for a command. With this prefix, the command has the mounts of the container and the root of this machine. */
   #enter(options: readonly string[]): readonly string[] {
     // The first nsenter becomes root of the cluster. Only root of the cluster may open the root folder of a process with another uid.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']
@@ -158,7 +161,7 @@ function startError(error: unknown): ContainerStartError {
   return error instanceof ContainerStartError ? error : new ContainerStartError('the process could not be started', { cause: error })
 }
 
-/** Returns the process for the caller. When the process has ended, `kill` and `resize` do nothing. */
+/** Returns the process for the caller. After the process has ended, `kill` and `resize` have no effect. */
 function execProcess(process: StartedProcess, { kill, resize }: Pick<ExecProcess, 'kill' | 'resize'>): ExecProcess {
   const { stdin, stdout, stderr, exited } = process
   let hasExited = false

@@ -21,8 +21,8 @@ export interface NamespacesOptions {
   /** The address of the bridge and the length of its prefix. Pods have addresses with the same prefix. Default: 10.244.0.1/16. */
   readonly bridgeAddress?: string
   /**
-   * The folder in which the driver creates an empty folder. The driver mounts its own files at the empty folder, and removes this folder
-   * when the driver is closed. Default: the temporary folder of this machine.
+   * The folder in which the driver creates an empty folder. The driver mounts a file system for its files at the empty folder. When the
+   * driver is closed, it removes the empty folder. Default: the temporary folder of this machine.
    */
   readonly temporaryDirectory?: string
 }
@@ -33,7 +33,7 @@ export interface NamespacesDriver extends PodDriver {
   /** The ids that users of containers can have. With `single`, all processes of a container have one user, which can have any uid. */
   readonly ids: IdMapping['kind']
   /**
-   * Returns a prefix for a command. With the prefix, the command runs in the network of the cluster, as root of the cluster. The command
+   * Returns a prefix for a command. With this prefix, the command runs in the network of the cluster, as root of the cluster. The command
    * sees the files of this machine. It inherits the standard streams and other file descriptors, such as an IPC channel. The command is
    * killed when the driver is closed, when Proreus dies, and when the process that the caller has started with the prefix is killed.
    *
@@ -106,7 +106,8 @@ class Driver implements NamespacesDriver {
   }
 
   enterNetwork(): readonly string[] {
-    // nsenter stays outside of the PID namespace, and its child is inside. With setpriv, the kernel kills the child when nsenter dies.
+    // nsenter itself stays outside of the PID namespace, and its child runs in the namespace. Because of setpriv, the kernel kills the
+    // child when nsenter dies.
     return [...this.#options.cluster.enter(['net', 'pid']), 'setpriv', '--pdeathsig', 'KILL', '--']
   }
 
@@ -126,8 +127,8 @@ class Driver implements NamespacesDriver {
       this.#pods.add(pod)
       return pod
     } catch (error) {
-      // `NamespacesPod` throws, for example, when the file system in memory is full. The namespaces must then end, because the next sandbox
-      // of the Pod has the same address.
+      // `NamespacesPod` throws, for example, when the file system in memory is full. The namespaces must then be closed, because the next
+      // sandbox of the Pod gets the same address.
       await namespaces.close()
       throw error
     }

@@ -13,7 +13,7 @@ export interface NamespacesPodOptions extends Omit<ContainerPlace, 'sharedMemory
   readonly connector: Connector
   readonly address: string
   readonly hostNetwork: boolean
-  /** Is called when the processes, the network and the files of the Pod have been removed. */
+  /** Called when the processes, the network and the files of the Pod have been removed. */
   onRemoved(): void
 }
 

@@ -7,7 +7,7 @@ export interface ConnectRequest {
   readonly host: string
 }
 
-/** The answer to a request. When the connection was made, the socket is the handle of the message. */
+/** The response to a request. If the connection was made, the socket is the handle of the message. */
 export interface ConnectAnswer {
   readonly id: number
   /** The error of a connection that could not be made, e.g. with the code ECONNREFUSED. */
@@ -26,5 +26,5 @@ function isNumbered(message: unknown): message is { readonly id: number } {
   return typeof message === 'object' && message !== null && 'id' in message && typeof message.id === 'number'
 }
 
-/** The script of the process. It is in the same folder as this module, in the sources and in the built package. */
+/** The script of the process. The script is in the same folder as this module, both in the sources and in the built package. */
 export const connectorScript = new URL(`./connector-process${extname(import.meta.url)}`, import.meta.url)

@@ -2,6 +2,6 @@
 
 /**
  * Permits processes with any uid to listen on all ports, as container runtimes do (github.com/containerd/containerd:
- * EnableUnprivilegedPorts). If the machine does not permit this, the command succeeds without effect, and Pods still run.
+ * EnableUnprivilegedPorts). If the machine does not permit this, the command has no effect and still succeeds, so Pods run anyway.
  */
 export const openPorts = '{ echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || :'

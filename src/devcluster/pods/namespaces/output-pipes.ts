@@ -1,6 +1,6 @@
 /**
- * `OutputPipes`: stdout and stderr of a process as named pipes. Node's own pipes are sockets, and a program cannot open a socket by a path
- * such as /dev/stdout.
+ * `OutputPipes`: stdout and stderr of a process as named pipes. The pipes of Node.js itself are sockets, and a program cannot open a socket
+ * by a path such as /dev/stdout.
  */
 import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -44,8 +44,8 @@ export class OutputPipes {
   }
 
   /**
-   * Closes Proreus' own copies of `fds`. While they are open, the output cannot end. Must be called exactly once, after the process has
-   * started or has failed to start.
+   * Closes the copies of `fds` that Proreus has. While these copies are open, the output cannot end. Must be called exactly once, after the
+   * process has started or has failed to start.
    */
   closeTheirs(): void {
     for (const fd of this.fds) closeSync(fd)

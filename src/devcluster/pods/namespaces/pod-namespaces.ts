@@ -104,10 +104,10 @@ export class PodNamespaces {
     this.#program.writeLine(`${constants.signals[name]} ${pid}`)
   }
 
-  /** Kills all processes of the Pod, and removes its network. Resolves when this is done. */
+  /** Kills all processes of the Pod, and removes its network. Resolves when both are done. */
   async close(): Promise<void> {
     await this.#program.close()
-    // The kernel deletes the link only some time after the last process has ended. A new Pod may get the same address before that time.
+    // The kernel deletes the link only some time after the last process has ended. Before that time, a new Pod may get the same address.
     if (this.#link !== undefined) await this.#cluster.run(['net'], ['ip', 'link', 'delete', this.#link]).catch(() => undefined)
   }
 }
@@ -119,7 +119,7 @@ function networkParameters(link: string, { address, prefixLength, gateway }: Pod
 
 /**
  * Derives the hardware address from the IP address (github.com/containernetworking/plugins: GenerateHardwareAddr4). If a Pod gets the IP
- * address of an earlier Pod, it thus has the same hardware address, and the ARP entries of other Pods remain valid.
+ * address of an earlier Pod, it also gets the same hardware address, and the ARP entries of other Pods remain valid.
  */
 function hardwareAddressOf(address: string): string {
   const bytes = [0x0a, 0x58, ...address.split('.').map(Number)]

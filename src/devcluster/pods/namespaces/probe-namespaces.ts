@@ -1,4 +1,4 @@
-/** `probeNamespaces`: finds out which parts of the driver `namespaces` this machine permits, by trying them. */
+/** `probeNamespaces`: tries the parts of the driver `namespaces`, to find out which of them this machine permits. */
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ async function probeProgram([name, packageName, isRequired]: (typeof programs)[n
   return { name: `program ${name}`, works, isRequired, ...lack }
 }
 
-/** Reports whether the namespaces of the cluster could be opened, and with which ids. */
+/** Reports whether the namespaces of the cluster could be opened, and which ids they have. */
 async function probeCluster({ cluster, failures }: OpenedCluster): Promise<readonly Capability[]> {
   const reasons = failures.map(({ error }) => messageOf(error)).join('; ')
   if (cluster === undefined) {

@@ -1,15 +1,16 @@
 /**
  * The shell scripts that start the processes of containers.
  *
- * The scripts are constants. Values reach them as lines of file descriptor 3, the control channel (control-channel.ts). No shell reads a
- * value as a script.
+ * The scripts are constants. They read values as lines of file descriptor 3, the control channel (control-channel.ts). No shell interprets
+ * a value as a script.
  *
- * The environment of a container is in the arguments of env(1) for a moment, where other users of this machine can see it. The shell cannot
- * export it instead: a shell changes some variables, such as PWD, and leaves out those whose names it does not permit.
+ * For a moment, the environment of a container is in the arguments of env(1), where other users of this machine can see it. The shell
+ * cannot export the environment instead. A shell changes some variables, such as PWD, and omits variables whose names it does not permit.
  *
  * The root of the scripts stays the root of this machine, even when the root of the container is mounted over it. The scripts find their
- * programs in the root of this machine, so an image needs only its own program. The last step, `unshare --root`, changes the root and
- * starts the program of the container. A process that is started later, for example by exec, enters the container in the same way.
+ * programs in the root of this machine, so an image needs to contain only the program of the container. The last step, `unshare --root`,
+ * changes the root and starts the program of the container. A process that is started later, for example by exec, enters the container in
+ * the same way.
  */
 
 /**
@@ -39,8 +40,8 @@ done
 eval "set -- \\"\\$@\\" $names"`
 
 /**
- * Reads a command, reports the process ids of the shell in all PID namespaces, and executes the command in place of the shell. The file
- * mode creation mask is that of container runtimes, not that of Proreus.
+ * Reads a command, reports the ids of the shell in all PID namespaces, and replaces the shell by the command. The file mode creation mask
+ * is that of container runtimes, not that of Proreus.
  */
 const becomeProgram = `
 umask 022
@@ -82,7 +83,7 @@ done 2>&3
 [ ! -s volumes.fstab ] || mount -i -n -a -T volumes.fstab 2>&3 || exit
 cd root || exit`
 
-/** `script` makes a terminal and runs the process in it. Echoing is on, as on every new terminal. */
+/** `script` creates a terminal and runs the process in it. Echoing is on, as in every new terminal. */
 const inTerminal = `script --quiet --return --flush --echo always --command 'exec sh -c "$PROREUS_PROCESS"' /dev/null`
 
 export interface ProcessScript {
@@ -95,7 +96,9 @@ export interface ContainerScriptOptions {
   /** The folder of the container. */
   readonly folder: string
   readonly tty: boolean
-  /** True when the process gets a user namespace. Linux refuses a new user namespace when a mount covers the root of this machine. */
+  /**
+   * True when the process gets a separate user namespace. Linux refuses a new user namespace when a mount covers the root of this machine.
+   */
   readonly hasUserNamespace: boolean
 }
 

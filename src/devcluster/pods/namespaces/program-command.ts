@@ -31,7 +31,7 @@ export interface ProgramOptions {
 /**
  * Returns the words of a command that starts a program. The current folder of the command becomes the root of the program.
  *
- * @param unshare the path of the program `unshare`. The path is necessary because env(1) has then set the PATH of the container.
+ * @param unshare the path of the program `unshare`. The path is necessary, because env(1) has already set PATH to that of the container.
  * @throws {ContainerStartError} when the user has no id in the container, or a word contains a null character
  */
 export function programCommand(options: ProgramOptions, ids: IdMapping, unshare: string): readonly string[] {
@@ -56,19 +56,22 @@ function groupOptions(user: ProcessUser | undefined, { gids, uids }: IdMapping):
   return [`--regid=${gid}`, groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`]
 }
 
-/** Returns the options of unshare(1) that set the user. unshare(1) comes last, because a uid other than 0 has no capabilities. */
+/**
+ * Returns the options of unshare(1) that set the user. These options belong to unshare(1), the last program of the command, because a
+ * process with a uid other than 0 has no capabilities.
+ */
 function userOptions(user: ProcessUser | undefined): readonly string[] {
   return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]
 }
 
-/** Returns true when a process of the user gets a user namespace of its own. */
+/** Returns true when a process of the user gets a separate user namespace. */
 export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping): boolean {
   return ids.kind === 'single' && singleUser(user).length > 0
 }
 
 /**
- * Returns the options of unshare(1) for a user when the user namespace of the cluster has only one uid and one gid. The process gets a user
- * namespace that maps the uid and the gid of the user to these ids. The process has no supplemental groups.
+ * Returns the options of unshare(1) for a user if the user namespace of the cluster has only one uid and one gid. The process then gets a
+ * separate user namespace, which maps the uid and the gid of the user to these ids. The process has no supplemental groups.
  */
 function singleUser(user: ProcessUser | undefined): readonly string[] {
   if (user === undefined || (user.uid === 0 && user.gid === 0)) return []

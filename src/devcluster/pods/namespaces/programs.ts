@@ -10,7 +10,7 @@ import { messageOf } from '../../../api/errors.ts'
 /** The folders of system programs. They come before the folders in PATH, which may contain other programs with the same names. */
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** The environment of the programs. They get no variable of the environment of Proreus except PATH. */
+/** The environment of the programs. Of the environment of Proreus, they get only PATH. */
 export const programEnvironment: Readonly<Record<string, string>> = {
   PATH: [...systemFolders, ...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')].join(delimiter),
   LC_ALL: 'C',
@@ -52,8 +52,8 @@ export function runProgram([program = '', ...parameters]: readonly string[]): Pr
 }
 
 /**
- * Starts a program, and does not wait for its end. The program gets a session of its own, because Ctrl-C in the terminal of Proreus must
- * not reach it.
+ * Starts a program, and does not wait for its end. The program gets a separate session, so that Ctrl-C in the terminal of Proreus does not
+ * reach it.
  *
  * @throws {ProgramError} when the program could not be started, for example because Proreus has too many open files.
  */

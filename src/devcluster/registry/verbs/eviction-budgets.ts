@@ -11,18 +11,21 @@ import { at, listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstruc
 import { withDisruptionAllowed } from '../../resources/disruption-budget.ts'
 import { metadataText } from '../metadata.ts'
 
-/** Maximum size of `status.disruptedPods` of a budget: evicted Pods that the controller has not confirmed yet (MaxDisruptedPodSize). */
+/**
+ * Maximum number of Pods in `status.disruptedPods` of a budget. These Pods are evicted, but the disruption controller has not confirmed the
+ * evictions yet (MaxDisruptedPodSize).
+ */
 const maxDisruptedPods = 2000
 
-/** The type of a budget as error messages name it. */
+/** The type PodDisruptionBudget, for error messages. */
 const subject = { group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudget' }
 
-/** Returns true when the budgets do not protect the Pod: the Pod has not started, has ended, or is being deleted. */
+/** Returns true when no budget protects the Pod, because the Pod has not started, has ended, or is being deleted. */
 export function isUnprotected(pod: JsonObject): boolean {
   return ['Pending', 'Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) || isBeingDeleted(pod)
 }
 
-/** Returns true when the Pod may still become ready. Such a Pod is deleted only if it has not changed since the check. */
+/** Returns true when the Pod can still become ready. An eviction deletes such a Pod only if the Pod has not changed since this check. */
 export function mayBecomeReady(pod: JsonObject): boolean {
   return !['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase')) && !isBeingDeleted(pod)
 }
@@ -40,7 +43,10 @@ export function budgetsOf(pod: JsonObject, budgets: readonly JsonObject[]): read
   })
 }
 
-/** Returns true when the Pod is not ready and the budget allows the eviction. Such an eviction does not count as a disruption. */
+/**
+ * Returns true when the Pod is not ready and the budget allows the eviction of Pods that are not ready. The eviction then does not count as
+ * a disruption.
+ */
 export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
   const isReady = listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True')
   if (isReady) return false
@@ -52,8 +58,8 @@ export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
 /**
  * Returns the budget after the disruption of the Pod. `disruptionsAllowed` is lower by one, and `disruptedPods` contains the Pod.
  *
- * @throws {StatusError} 429 when the budget allows no disruption, or when its controller has not seen the latest changes. 403 when the
- * status of the budget is invalid.
+ * @throws {StatusError} 429 when the budget allows no disruption, or when the disruption controller has not processed the latest version of
+ *   the budget. 403 when the status of the budget is invalid.
  */
 export function decremented(budget: JsonObject, podName: string, now: number): JsonObject {
   const name = metadataText(budget, 'name')
@@ -75,7 +81,7 @@ export function decremented(budget: JsonObject, podName: string, now: number): J
   return { ...budget, status: status as unknown as JsonObject }
 }
 
-/** Returns the 429 error for a budget whose controller has not seen the latest changes. */
+/** Returns the 429 error for a budget whose latest version the disruption controller has not processed yet. */
 export function stillProcessed(budgetName: string): StatusError {
   return refused(`The disruption budget ${budgetName} is still being processed by the server.`, 10)
 }

@@ -1,4 +1,7 @@
-/** LIST. All pages of a list have the same revision: the revision at which the first page was read, or a requested revision. */
+/**
+ * Handles LIST requests. All pages of a list are read at the revision of the first page. If the store no longer has this revision, the
+ * client can continue the list at the current revision.
+ */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, notSupported } from '../../../api/field-error.ts'
 import { messageOf } from '../../../api/errors.ts'
@@ -13,7 +16,7 @@ import { selectionOf } from '../selection.ts'
 import { badRequest, expired, invalidObject, invalidResourceVersion } from '../../apimachinery/status-error.ts'
 
 export interface ListOptions {
-  /** All namespaces when undefined or empty. */
+  /** The namespace of the listed objects. An undefined or empty value selects the objects of all namespaces. */
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
@@ -21,13 +24,13 @@ export interface ListOptions {
   readonly continue?: string | undefined
   readonly resourceVersion?: string | undefined
   readonly resourceVersionMatch?: string | undefined
-  /** An option of watches; a list with this option is rejected. */
+  /** This option is valid only for a watch. A list with this option is rejected. */
   readonly sendInitialEvents?: boolean | undefined
 }
 
 export interface ListResult {
   readonly items: readonly JsonObject[]
-  /** `resourceVersion` is undefined for a type that is not stored. */
+  /** `resourceVersion` is undefined for a type whose objects are computed instead of stored, e.g. ComponentStatus. */
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number }
 }
 
@@ -49,8 +52,8 @@ function beginList({ store }: Environment, info: ResourceInfo, options: ListOpti
 }
 
 /**
- * Lists a type that may have a conversion webhook. The webhook converts all objects, and not only those of the page, because
- * kube-apiserver's watch cache contains all objects in converted form.
+ * Lists a type that may have a conversion webhook. The webhook converts all objects in the snapshot, including the objects of other pages.
+ * kube-apiserver also converts all objects, because its watch cache contains converted objects.
  */
 export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
   // An invalid selector is reported before any other error.
@@ -59,7 +62,8 @@ export async function listConverted(environment: Environment, info: ResourceInfo
   const from = beginList(environment, info, options)
   if (info.converter === undefined) return listObjects(environment, info, options, from)
   const { keys, get, revision } = from.snapshot
-  // A snapshot of the current state changes with later writes, so its objects are read before the conversion is awaited.
+  // The snapshot reads each object from the store when `get` is called. All objects are read before the conversion, because other requests
+  // can change the store during the conversion.
   const objects = new Map(keys.map((key) => [key, get(key)!]))
   await environment.representation.prepare(info, [...objects.values()])
   const snapshot = { revision, keys: [...objects.keys()], get: (key: string) => objects.get(key) }
@@ -84,7 +88,7 @@ export function listObjects(
   for (; index < snapshot.keys.length; index += 1) {
     const object = representation.present(info, snapshot.get(snapshot.keys[index]!)!)
     if (!selection.everything && !selection.matches(object)) continue
-    // With a selector, a full page has a next page only if another object matches.
+    // If the page is full, this matching object belongs to the next page.
     if (items.length === limit) break
     items.push(object)
     lastKey = snapshot.keys[index]!
@@ -92,15 +96,15 @@ export function listObjects(
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  // The token has the smallest possible key after the last key of this page. If the list continues at a newer revision, new objects with
-  // keys after this page are therefore included.
+  // The next page starts at the smallest possible key after the last key of this page. If the client continues the list at a newer
+  // revision, the next page therefore includes new objects whose keys directly follow this page.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }
 
 /**
- * Returns the first key of a page, and the revision of the list; an undefined revision means the current revision. The caller must have
- * waited for the requested revision.
+ * Returns the first key of a page, and the revision of the list. If the revision is undefined, the list is read at the current revision.
+ * The caller must wait for the requested revision before this call.
  */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''
@@ -114,7 +118,7 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
     return { start: token.start, revision: token.revision }
   }
   if (requested === undefined || requested === 0) return { start: '', revision: undefined }
-  // If `resourceVersionMatch` is missing, a limit has the same effect as `resourceVersionMatch=Exact`
+  // If `resourceVersionMatch` is missing, a list with a limit is read exactly at its resourceVersion
   // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
   const exact = match === 'Exact' || (match === '' && options.limit !== undefined && options.limit > 0)
   if (!exact) return { start: '', revision: undefined }
@@ -122,7 +126,10 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
   return { start: '', revision: requested }
 }
 
-/** Returns the requested revision of a list; undefined for a list without `resourceVersion`. Throws 400 when it is not a number. */
+/**
+ * Returns the parameter `resourceVersion` of a list as a number, or undefined if the parameter is missing or empty. Throws 400 if the
+ * parameter is not a number.
+ */
 export function requestedRevision({ resourceVersion }: ListOptions): number | undefined {
   try {
     return parseResourceVersion(resourceVersion)
@@ -147,7 +154,8 @@ function listErrors(options: ListOptions, match: string): FieldError[] {
 }
 
 /**
- * Throws 422 for invalid options of a list or watch (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
+ * Throws 422 if `errors` is not empty. `errors` contains the errors in the options of a list or watch
+ * (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
  */
 export function refuseListOptions(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject(listOptions, '', errors)
@@ -162,7 +170,10 @@ function readToken(text: string): ContinueToken {
   }
 }
 
-/** Parses the parameter `resourceVersion`; undefined when it is missing or empty. Throws 500 when it is not a number. */
+/**
+ * Returns the parameter `resourceVersion` as a number, or undefined if the parameter is missing or empty. Throws 500 if the parameter is
+ * not a number.
+ */
 export function parseResourceVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^\d+$/.test(text)) throw invalidResourceVersion(text)

@@ -18,15 +18,24 @@ import type { Write } from '../write/description.ts'
 export interface Patch {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply'
   readonly body: JsonValue
-  /** The duplicate keys in the body: paths for a JSON body, error messages with line numbers for a YAML body. */
+  /**
+   * The duplicate keys in the body. For a JSON body, each item is the path of a key. For a YAML body, each item is an error message with a
+   * line number.
+   */
   readonly duplicates: readonly string[]
-  /** For a server-side apply request: true to take ownership of conflicting fields from other managers. */
+  /**
+   * True when a server-side apply request takes the ownership of conflicting fields from other managers. Other patches must not have this
+   * option.
+   */
   readonly force?: boolean
 }
 
 export const patchOptions = { group: 'meta.k8s.io', kind: 'PatchOptions' }
 
-/** Returns the `Write` of a PATCH. Throws a `StatusError` for a patch that the type does not support. */
+/**
+ * Returns the `Write` of a PATCH. Throws a `StatusError` for a patch with the option `force`, and for a strategic merge patch of a custom
+ * resource.
+ */
 export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, context: RequestContext, subresource: string): Write {
   if (patch.force !== undefined)
     throw invalidObject(patchOptions, '', [forbiddenField('force', 'may not be specified for non-apply patch')])
@@ -40,7 +49,7 @@ export function patchOf(info: ResourceInfo, key: ObjectKey, patch: Patch, contex
     subresource,
     context,
     creates: false,
-    // These patches never create an object, so `old` is defined.
+    // Only a server-side apply request can create an object. Any other patch changes an existing object, so `old` is defined.
     requested: (old) => patched(info, key, subresource, old!, patch, context),
   }
 }
@@ -66,7 +75,7 @@ function patched(
   return named(info, decodePatched(info, object, { duplicates: patch.duplicates, strictErrors: unknownMembers(patch) }, context), key)
 }
 
-/** Returns the patched object. Throws 400 when its name or namespace differs from the URL. */
+/** Returns the patched object. Throws 400 when the name or namespace of the object differs from the name or namespace in the URL. */
 function named(info: ResourceInfo, object: JsonObject, key: ObjectKey): JsonObject {
   checkName(object, key.name)
   checkNamespace(info, object, key.namespace)

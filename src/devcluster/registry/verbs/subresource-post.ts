@@ -1,4 +1,4 @@
-/** The description of a POST to a subresource that is not written to the object, such as `pods/eviction`. */
+/** The description of a POST to a subresource such as `pods/eviction`. The body of such a POST is not written to the object. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { AdmissionAttributes } from '../../admission/admission.ts'
@@ -15,7 +15,7 @@ export interface SubresourcePost {
   readonly context: RequestContext
 }
 
-/** Returns the attributes of the request for admission, without its object. */
+/** Returns the attributes of the request for admission. The attributes do not contain the object. */
 export function attributesOf({ info, key, subresource, context }: SubresourcePost): AdmissionAttributes {
   const place = key.namespace === undefined ? {} : { namespace: key.namespace }
   return { info, subresource, operation: 'CREATE', ...place, name: key.name, context }

@@ -1,4 +1,4 @@
-/** PUT: replaces an object, or the fields of an object that belong to a subresource. */
+/** Handles PUT requests. A PUT replaces an object. A PUT to a subresource replaces only the fields that belong to the subresource. */
 import { invalid } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
@@ -9,7 +9,10 @@ import { checkName, checkNamespace, decodeBody, decodeSubresource } from '../dec
 import { givenRevision, metadataText } from '../metadata.ts'
 import type { Write } from '../write/description.ts'
 
-/** Storage keys of the built-in types for which a PUT creates a missing object (AllowCreateOnUpdate of their strategies is true). */
+/**
+ * Storage keys of the built-in types for which a PUT creates a missing object. In Kubernetes, the strategies of these types return true for
+ * AllowCreateOnUpdate.
+ */
 const createdByUpdate: ReadonlySet<string> = new Set([
   '/endpoints',
   '/events',
@@ -23,8 +26,8 @@ const createdByUpdate: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Storage keys of the built-in types for which a PUT requires a resourceVersion (AllowUnconditionalUpdate of their strategies is false). A
- * PUT of a custom resource also requires a resourceVersion.
+ * Storage keys of the built-in types for which a PUT requires a resourceVersion. In Kubernetes, the strategies of these types return false
+ * for AllowUnconditionalUpdate. A PUT of a custom resource also requires a resourceVersion.
  */
 const locked: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/mutatingwebhookconfigurations',
@@ -34,7 +37,10 @@ const locked: ReadonlySet<string> = new Set([
   'policy/poddisruptionbudgets',
 ])
 
-/** Returns the `Write` of a PUT. Throws a `StatusError` for a body that does not match the URL. */
+/**
+ * Returns the `Write` of a PUT. Throws a `StatusError` for an invalid body, or if the name or namespace in the body differs from the name
+ * or namespace in the URL.
+ */
 export function updateOf(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource: string): Write {
   const hasOwnType = info.subresources[subresource]?.write !== undefined
   const object = hasOwnType ? decodeSubresource(info, subresource, decoded, context) : decodeBody(info, decoded, context)
@@ -62,7 +68,7 @@ function checkUid(info: ResourceInfo, key: ObjectKey, object: JsonObject, old: J
   if (uid !== '' && uid !== oldUid) throw conflict(info, key.name, preconditionFailed(info, key, uid, oldUid))
 }
 
-/** Returns the message of kube-apiserver's storage layer for a request with another uid than the stored object. */
+/** Returns the message of kube-apiserver's storage layer for a request whose uid differs from the uid of the stored object. */
 function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
   const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
   return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`

@@ -1,4 +1,4 @@
-/** WATCH: the changes of a type since a revision. */
+/** Handles WATCH requests. A watch sends the changes of a type since a revision. */
 import { sleep } from '../../../runtime/waiting.ts'
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -17,14 +17,18 @@ export interface WatchOptions {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
-  /** The name of the only object to watch. The request was authorized for this name. */
+  /** If defined, the watch sends only the events of the object with this name. The authorization of the request has checked this name. */
   readonly name?: string | undefined
-  /** The watch sends the changes after this revision. If undefined or `0`, the watch first sends ADDED events for all existing objects. */
+  /**
+   * The watch sends the changes after this revision. If `resourceVersion` is undefined or `0`, the watch first sends ADDED events for all
+   * existing objects.
+   */
   readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean | undefined
   /**
-   * If true, the watch first sends an ADDED event for each existing object, and then a bookmark that marks the end of these events. If
-   * false, the watch sends only changes, even without a resourceVersion. If undefined, only `resourceVersion` counts.
+   * If true, the watch first sends an ADDED event for each existing object. If `allowWatchBookmarks` is also true, a bookmark marks the end
+   * of these events. If false, the watch sends only changes, even if `resourceVersion` is undefined. If undefined, only `resourceVersion`
+   * decides whether the watch first sends ADDED events.
    */
   readonly sendInitialEvents?: boolean | undefined
   readonly timeoutSeconds?: number | undefined
@@ -52,8 +56,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // When the type is no longer served, the watch sends the events that have occurred until then, and ends. When the conversion of the type
-  // changes, the watch ends immediately, and the client starts a new watch.
+  // If the server stops serving the type, the watch sends the events up to this time, and ends. If the conversion of the type changes, the
+  // watch ends immediately, because the watch uses the old conversion. The client then starts a new watch.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()

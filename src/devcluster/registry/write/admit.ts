@@ -14,11 +14,11 @@ export interface AdmittedWrite {
   readonly old?: JsonObject
   /** Applies defaults to an object that a webhook has changed. */
   readonly redefault: (changed: JsonObject) => JsonObject
-  /** Returns the whole object to store, including the fields that only the server sets. */
+  /** Returns the whole object to store, including the fields that only the server sets. `mutated` is the result of mutating admission. */
   readonly prepare: (mutated: JsonObject) => JsonObject | Promise<JsonObject>
   /**
-   * Throws 403 when the user lacks an additional right, e.g. the right to create the object that a PATCH creates. This function is called
-   * before the validating webhooks.
+   * Throws 403 when the request requires an additional permission that the user lacks. For example, a PATCH that creates an object requires
+   * the permission to create the object. This function is called before the validating webhooks.
    */
   readonly authorize?: () => void
   /** True when validating webhooks are called with the object of the subresource, e.g. a Scale, instead of the whole object. */

@@ -1,4 +1,4 @@
-/** The state of the cluster that the functions of a type can read: all stored objects, in their storage versions. */
+/** The state of the cluster that the strategy of a type can read: all stored objects, in their storage versions. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'

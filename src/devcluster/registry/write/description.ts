@@ -6,22 +6,25 @@ import type { RequestContext } from '../../apimachinery/request-context.ts'
 export interface Write {
   /** The key in the URL. The name is empty for a POST of an object. */
   readonly key: ObjectKey
-  /** The subresource to which the request is sent; empty for the object itself. */
+  /** The subresource in the URL. The value is empty for a request to the object itself. */
   readonly subresource: string
   readonly context: RequestContext
   /**
-   * True if the write creates the object. False if the write changes an existing object. With the value `if missing`, the write creates the
-   * object if the object does not exist, and changes it otherwise.
+   * True if the write creates the object. False if the write changes an existing object. With the value `if missing`, the write changes the
+   * object if the object exists, and creates the object if the object does not exist.
    */
   readonly creates: boolean | 'if missing'
-  /** The operation in the AdmissionReview of a write to an existing object: CREATE for a POST to a subresource. Default UPDATE. */
+  /**
+   * The operation in the AdmissionReview when the write changes an existing object. A POST to a subresource has the operation CREATE.
+   * Default: UPDATE.
+   */
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** True for server-side apply: the objects that `requested` returns already contain the managedFields that result from this write. */
+  /** True for server-side apply. The objects that `requested` returns then already contain the `managedFields` after this write. */
   readonly hasManagers?: boolean
   /**
-   * Returns the requested object, decoded and with defaults. `old` is the existing object; undefined when it does not exist. For a
-   * subresource with its own type, `old` and the requested object have that type. The function is called again when another request has
-   * changed the object in the meantime.
+   * Returns the requested object, decoded and with defaults. `old` is the existing object, or undefined if the object does not exist. For a
+   * subresource with its own type, `old` and the requested object have that type. If another request changes the stored object during this
+   * write, the function is called again.
    */
   readonly requested: (old: JsonObject | undefined) => JsonObject | Promise<JsonObject>
 }

@@ -30,7 +30,7 @@ const attempts = 5
 
 /**
  * Reads, changes, admits, validates and stores the object. Returns the object for the response. If another request changes the object in
- * the meantime, this function starts again. After `attempts` attempts, it throws 409.
+ * the meantime, this function starts again. Throws 409 after `attempts` attempts.
  */
 export async function change(environment: Environment, info: ResourceInfo, write: Write): Promise<JsonObject> {
   const { store, representation } = environment
@@ -84,8 +84,8 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     const managedFields = hasManagers
       ? given
       : await managedFieldsOf(info, write, old, withMetadata(ownPart(object), { managedFields: given }), now)
-    // Mutating webhooks are called with the metadata of the request. Afterwards, `prepare` copies from the old object the metadata
-    // fields that clients cannot change.
+    // Mutating webhooks are called with the metadata of the request. Afterwards, `prepare` restores the old values of the metadata fields
+    // that clients cannot change.
     const next = await admitWrite(environment, info, {
       attributes,
       requested: withMetadata(object, { ...(info.namespaced ? { namespace: key.namespace } : {}), managedFields }),
@@ -150,17 +150,17 @@ function scaleAfter({ context, subresource }: Write, old: JsonObject, scale: Jso
 }
 
 /**
- * Returns the object without the changes that the request cannot make. For a subresource with a function `part`, returns the result of
- * `part`. If the type has the subresource `status`, a write to the object itself keeps the old status. A write to /status keeps all fields
- * except for the status and some metadata.
+ * Returns the object without the changes that the request must not make. For a subresource with a function `part`, returns the result of
+ * `part`. If the type has the subresource `status`, a write to the object itself keeps the old status. A write to /status changes only the
+ * status and some metadata.
  */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   const part = info.subresources[subresource]?.part
   if (part !== undefined) return part(object, old)
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // A write to /status cannot change the metadata of a custom resource. A write to /status of a built-in type can change the metadata,
-  // except for the labels of Deployments.
+  // For a custom resource, a write to /status changes no metadata except for `managedFields`. For a built-in type, a write to /status can
+  // change the metadata, but not the labels of Deployments.
   const metadata = info.custom
     ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
     : info.storageKey === 'apps/deployments'

@@ -72,21 +72,22 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   const written = await representation.toStorage(info, pruned(info, created))
 
   // The namespace is checked again, because another request may have changed the namespace during admission. There must be no `await`
-  // between the following checks and the write.
+  // between these checks and the write. During an `await`, another request could change the namespace again or create the object.
   const key = { namespace, name: metadataText(created, 'name') }
   checkNamespaceIsActive(store, info, namespace, key.name)
   const existing = store.latest(info.storageKey, key)
   if (existing !== undefined) throw alreadyExists(info, key.name, metadataOf(existing).deletionTimestamp !== undefined)
   for (const text of info.custom ? finalizerWarnings(created) : (info.strategy.warnings?.(created) ?? [])) context.warn(text)
   if (context.dryRun) return representation.show(info, written)
-  // In kube-apiserver, the storage layer rejects the resourceVersion of a new object, and a dry run does not reach that layer.
+  // In kube-apiserver, the storage layer rejects the resourceVersion of a new object. A dry run does not reach the storage layer, so a dry
+  // run accepts the resourceVersion.
   if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   return representation.show(info, (await store.put(info.storageKey, key, withRevisionField(info, written), undefined))!)
 }
 
 /**
- * Returns the object with a placeholder for the resourceVersion. The fields of its metadata have the order of responses. The store replaces
- * the placeholder and keeps the order, so a response needs no reordered copy.
+ * Returns the object with a placeholder for the resourceVersion. The metadata fields have the same order as in responses. The store only
+ * replaces the placeholder, so the fields of a response need not be sorted again.
  */
 function withRevisionField({ custom }: ResourceInfo, object: JsonObject): JsonObject {
   const metadata = { ...metadataOf(object), resourceVersion: '0' }
@@ -103,7 +104,10 @@ function authorize({ authorizer }: Environment, { group, version, plural }: Reso
   requireAllowed(authorizer, { user: context.user, verb: 'create', group, version, resource: plural, subresource: '', namespace, name })
 }
 
-/** Returns the new object after the strategy's `prepareForCreate`, without status if the type has a status subresource. */
+/**
+ * Returns the result of the strategy's `prepareForCreate`. If the type has a status subresource, the status is removed first, except for a
+ * strategy with `keepsStatus`.
+ */
 function prepare(environment: Environment, info: ResourceInfo, object: JsonObject, context: RequestContext): JsonObject {
   const dropsStatus = Object.hasOwn(info.subresources, 'status') && info.strategy.keepsStatus !== true
   const clean = dropsStatus ? withFields(object, { status: undefined }) : object
@@ -111,8 +115,8 @@ function prepare(environment: Environment, info: ResourceInfo, object: JsonObjec
 }
 
 /**
- * Returns the object with a name. If the object has no name, generates one from `generateName`. If an object with the generated name
- * exists, generates another name. The last of `generateNameAttempts` names is returned even if an object with this name exists.
+ * Returns the object with a name. If the name is missing, a name is generated from `generateName`. If another object has this name, another
+ * name is generated. The last of `generateNameAttempts` names is returned even if another object has this name.
  */
 function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespace: string | undefined, object: JsonObject): JsonObject {
   const generateName = metadataText(object, 'generateName')

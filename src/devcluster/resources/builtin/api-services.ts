@@ -1,4 +1,4 @@
-/** The built-in type APIService: a served version of a group (k8s.io/kube-aggregator/pkg/registry/apiservice). */
+/** The built-in type APIService. An APIService represents one version of an API group (k8s.io/kube-aggregator/pkg/registry/apiservice). */
 import { formatTime } from '../../../api/conditions.ts'
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, quote, required } from '../../../api/field-error.ts'
@@ -40,7 +40,10 @@ function isLocal(object: JsonObject): boolean {
   return !isObject(at(object, 'spec', 'service'))
 }
 
-/** Returns the condition of an APIService whose group version this server itself serves (NewLocalAvailableAPIServiceCondition). */
+/**
+ * Returns the condition of an APIService without a Service. This server itself serves the group version of such an APIService
+ * (NewLocalAvailableAPIServiceCondition).
+ */
 function localCondition(created: string): JsonObject {
   return {
     type: 'Available',

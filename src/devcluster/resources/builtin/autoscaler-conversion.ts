@@ -1,6 +1,7 @@
 /**
  * Converts HorizontalPodAutoscalers between `autoscaling/v1` and `autoscaling/v2` (k8s.io/kubernetes/pkg/apis/autoscaling/v1:
- * conversion.go). Annotations of the `v1` object contain the values for which `v1` has no field, in the JSON that Go writes.
+ * conversion.go). If a value has no field in `v1`, an annotation of the `v1` object contains the value as JSON, in the format of Go's
+ * encoder.
  */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, stringifyJson } from '../../../api/json.ts'
@@ -34,7 +35,7 @@ const resourceTarget: readonly Field[] = [
   ['targetAverageUtilization', ['target', 'averageUtilization']],
   ['targetAverageValue', ['target', 'averageValue']],
 ]
-/** The fields of the metrics in `spec`, keyed by the type of the metric, in the order of Go's structs. */
+/** The fields of the metrics in `spec`. The keys are the types of the metrics. The fields have the order of Go's structs. */
 const specFields: Fields = {
   object: [
     ['target', ['describedObject']],
@@ -54,7 +55,7 @@ const resourceCurrent: readonly Field[] = [
   ['currentAverageUtilization', ['current', 'averageUtilization']],
   ['currentAverageValue', ['current', 'averageValue'], '0'],
 ]
-/** The fields of the metrics in `status`, keyed by the type of the metric, in the order of Go's structs. */
+/** The fields of the metrics in `status`. The keys are the types of the metrics. The fields have the order of Go's structs. */
 const statusFields: Fields = {
   object: [
     ['target', ['describedObject']],
@@ -124,13 +125,13 @@ export function autoscalerToV2(object: JsonObject): JsonObject {
       ...(Array.isArray(conditions) && { conditions }),
     },
   })
-  // If Go cannot decode the values of the annotations into `v2`, all annotations are ignored.
+  // If a value from an annotation is invalid in `v2`, kube-apiserver ignores all these annotations.
   return conversionError(kindType(v2)!, full) === undefined ? full : plain
 }
 
 const v2 = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' }
 
-/** Returns the object with the apiVersion of `version`, as Go encodes it. */
+/** Returns the object with the apiVersion of `version`, in the form in which Go encodes this version. */
 function inVersion(version: 'v1' | 'v2', object: JsonObject): JsonObject {
   return asGo(kindType({ ...v2, version })!, { ...object, apiVersion: `autoscaling/${version}` })
 }
@@ -139,13 +140,16 @@ function fieldsOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Returns the CPU utilization in a metric; undefined if the metric has none. `v1` has a field only for this value. */
+/**
+ * Returns the CPU utilization in a metric, or undefined if the metric does not contain the CPU utilization. `v1` has a field only for this
+ * value.
+ */
 function utilizationOf(metric: JsonValue, field: 'target' | 'current'): JsonValue | undefined {
   const isCpu = textAt(metric, 'type') === 'Resource' && textAt(metric, 'resource', 'name') === 'cpu'
   return isCpu ? at(metric, 'resource', field, 'averageUtilization') : undefined
 }
 
-/** Replaces all annotations that contain values of `v2` fields with the annotations in `kept`. */
+/** Removes all annotations that contain values of `v2` fields. Adds the annotations in `kept`. */
 function withAnnotations(metadata: JsonObject, kept: JsonObject): JsonObject {
   const { annotations: before, ...rest } = metadata
   const own = Object.entries(fieldsOf(before)).filter(([name]) => !Object.values(annotations).includes(name))
@@ -201,7 +205,8 @@ function withTargetType(metric: JsonValue): JsonValue {
       : isAverage || name === 'resource' || value === undefined
         ? 'AverageValue'
         : 'Value'
-  // The value of an Object metric is never absent in `v1`. If the metric has an average, the value 0 stands for an absent value.
+  // In `v1`, an Object metric always has a value. If the metric also has an average value, the value 0 means that the `v2` metric has no
+  // value.
   const isValueAbsent = value === undefined || (name === 'object' && isAverage && value === '0')
   return { ...metric, [name]: { ...source, target: { type: targetType, ...target, ...(!isValueAbsent && { value }) } } }
 }
@@ -209,7 +214,10 @@ function withTargetType(metric: JsonValue): JsonValue {
 const ruleFields = ['StabilizationWindowSeconds', 'SelectPolicy', 'Policies', 'Tolerance']
 const policyFields = ['Type', 'Value', 'PeriodSeconds']
 
-/** Returns the behavior as kube-apiserver encodes its internal type. This type has no JSON names, so the keys are Go's field names. */
+/**
+ * Returns the behavior in the JSON of kube-apiserver's internal type. The internal type has no JSON names, so the keys are the names of
+ * Go's fields.
+ */
 function internalBehavior(behavior: JsonObject): JsonObject {
   const named = (object: JsonValue | undefined, fields: readonly string[]): JsonValue =>
     isObject(object) ? Object.fromEntries(fields.map((field) => [field, object[fieldOf(field)] ?? null])) : null
@@ -239,7 +247,7 @@ function externalBehavior(value: JsonValue | undefined): JsonObject | undefined 
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/** Returns the JSON that Go's `json.Marshal` returns: characters that are special in HTML are escaped. */
+/** Returns the value as JSON. The characters `<`, `>`, `&`, U+2028 and U+2029 are escaped, as by Go's `json.Marshal`. */
 function goJson(value: object): string {
   return stringifyJson(value).replaceAll(/[<>&\u2028\u2029]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

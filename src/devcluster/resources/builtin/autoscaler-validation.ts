@@ -38,7 +38,10 @@ export function validateAutoscalerStatus(status: JsonValue | undefined): FieldEr
   return ['currentReplicas', 'desiredReplicas'].flatMap((field) => nonNegative(at(status, field), `status.${field}`))
 }
 
-/** Validates a reference to an object; that to a core type has no group (ValidateCrossVersionObjectReference). */
+/**
+ * Validates a reference to an object (ValidateCrossVersionObjectReference). If `mayBeCore` is false, the apiVersion of the reference must
+ * contain an API group.
+ */
 function validateReference(reference: JsonValue | undefined, path: string, mayBeCore: boolean): FieldError[] {
   const errors = ['kind', 'name'].flatMap((field) => validateName(textAt(reference, field), `${path}.${field}`, ''))
   const apiVersion = textAt(reference, 'apiVersion')
@@ -54,15 +57,18 @@ function validateName(name: string, path: string, detail: string): FieldError[] 
   return name === '' ? [required(path, detail)] : pathSegmentName(name).map((problem) => invalid(path, name, problem))
 }
 
-/** The rules for the source of a metric, and for its target. */
+/** The validation rules for the source of a metric, and for the target in this source. */
 interface MetricSource {
   readonly field: string
   readonly validate: (source: JsonObject, path: string) => FieldError[]
-  /** The fields of the target of which one must be set. The last one is named by the error. */
+  /** At least one of these fields of the target must be set. If all these fields are missing, the error names the last field. */
   readonly targets: readonly string[]
-  /** The detail of the error about a target without a value. */
+  /** The detail of the error if none of the fields in `targets` is set. */
   readonly missing: string
-  /** The field that cannot be set in addition to the others, and the detail of the error. */
+  /**
+   * The field and the detail of the error if more than one of the fields in `targets` is set. If `exclusive` is undefined, more than one
+   * field can be set.
+   */
   readonly exclusive?: readonly [field: string, detail: string]
 }
 
@@ -74,7 +80,7 @@ const perResource = {
 const hasMetricName: MetricSource['validate'] = (source, path) =>
   validateName(textAt(source, 'metric', 'name'), `${path}.metric.name`, 'must specify a metric name')
 
-/** The sources, in the order of kube-apiserver. */
+/** The sources of metrics, in the order in which kube-apiserver validates the sources. */
 const sources: readonly MetricSource[] = [
   {
     field: 'object',
@@ -112,7 +118,7 @@ function validateContainerSource(source: JsonObject, path: string): FieldError[]
   ]
 }
 
-/** validateMetricSpec. */
+/** Validates a metric in `spec.metrics` (validateMetricSpec). */
 function validateMetric(metric: JsonObject, path: string): FieldError[] {
   const type = textAt(metric, 'type')
   const unsupported = metricTypes.includes(type) ? [] : [notSupported(`${path}.type`, type, metricTypes)]
@@ -140,7 +146,7 @@ function validateSource(source: MetricSource, value: JsonObject, path: string): 
   ]
 }
 
-/** validateMetricTarget. */
+/** Validates the target of a metric (validateMetricTarget). */
 function validateTarget(target: JsonValue | undefined, path: string): FieldError[] {
   const [type, utilization] = [textAt(target, 'type'), at(target, 'averageUtilization')]
   const errors = type === '' ? [required(`${path}.type`, 'must specify a metric target type')] : []
@@ -160,7 +166,7 @@ const maxWindowSeconds = 3600
 const maxPeriodSeconds = 1800
 const policyTypes = ['Percent', 'Pods']
 
-/** validateScalingRules. */
+/** Validates `scaleUp` or `scaleDown` in `spec.behavior` (validateScalingRules). */
 function validateScalingRules(rules: JsonObject, path: string): FieldError[] {
   const { stabilizationWindowSeconds: window, tolerance } = rules
   const policies = objects(listAt(rules, 'policies'))

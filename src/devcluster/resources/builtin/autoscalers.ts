@@ -61,7 +61,7 @@ const autoscalers = builtinResource({
   version: 'v2',
   columns,
   strategy: {
-    // An empty list of policies is invalid, but a missing one is defaulted.
+    // An empty list of policies is invalid. A missing list of policies gets a default.
     distinguishesEmptyLists: true,
     default: withAutoscalerDefaults,
     validate: (object, _old, subresource) => validateWrite(object, subresource),

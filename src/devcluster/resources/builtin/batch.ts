@@ -38,8 +38,8 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Without `completions` and `parallelism`, the Job runs one Pod. With only `parallelism`, the Job is a work queue: `completions` stays
-  // unset, and the success of any Pod counts as the success of all Pods.
+  // If `completions` and `parallelism` are missing, the Job runs one Pod. If only `completions` is missing, the Job is a work queue.
+  // `completions` of a work queue stays unset, and the success of any Pod counts as the success of all Pods.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(defaultFailurePolicy(sized), 'template', defaultPodTemplate)
 }
@@ -79,7 +79,8 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // A Job of the CronJob has the name of the CronJob with a suffix of 11 characters. The name of a Job has at most 63 characters.
+  // The name of a Job has at most 63 characters. For the name of a Job, the CronJob controller appends a suffix of 11 characters to the
+  // name of the CronJob.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

@@ -18,10 +18,13 @@ const leastExpirationSeconds = 600
 const statuses = ['False', 'True', 'Unknown']
 /** Types of the conditions whose status must be `True`. */
 const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed'])
-/** Maximum lengths of a DNS label and of a DNS domain. The maximum length of a signer name is computed from them. */
+/** Maximum lengths of a DNS label and of a DNS domain. The maximum length of a signer name results from these two lengths. */
 const [maxLabel, maxDomain] = [63, 253]
 const conditionsPath = 'status.conditions'
-/** A block does not contain the start of another one. So the time of a search is linear, even when no block ends. */
+/**
+ * The content of a PEM block must not contain the start of another block. A search with this expression therefore takes linear time, even
+ * if the text contains many block starts but no block end.
+ */
 const pemBlock = /-----BEGIN ([^-\n]+)-----\r?\n((?:(?!-----BEGIN )[\s\S])*?)-----END \1-----/g
 
 export function validateNewRequest(object: JsonObject): FieldError[] {
@@ -131,7 +134,7 @@ function validateSignerName(name: string, path: string): FieldError[] {
   return name.length > longest ? [...errors, tooLong(path, longest)] : errors
 }
 
-/** Returns the errors of the first invalid label of a segment of a signer name. */
+/** Validates the DNS labels in the domain or in the path of a signer name. Returns the errors of the first invalid label. */
 function firstLabelErrors(segment: string, path: string, validate: (label: string) => string[]): FieldError[] {
   for (const label of segment.split('.')) {
     const problems = validate(label)

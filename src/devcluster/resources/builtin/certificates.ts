@@ -73,8 +73,8 @@ function withConditions(status: JsonObject[string], conditions: JsonObject[strin
 }
 
 /**
- * Restores the conditions Approved and Denied from the old object in a write to /status (preserveConditionInstances). If the write adds or
- * removes conditions of one of these types, the conditions of this type stay as written.
+ * In a write to /status, replaces the conditions Approved and Denied with the conditions of the old object (preserveConditionInstances). If
+ * the write adds or removes conditions of one of these types, the conditions of this type are not replaced.
  */
 function withApprovalOf(object: JsonObject, old: JsonObject): JsonObject {
   return ['Approved', 'Denied'].reduce((current, type) => {
@@ -84,7 +84,7 @@ function withApprovalOf(object: JsonObject, old: JsonObject): JsonObject {
   }, object)
 }
 
-/** Fills in the times of conditions (populateConditionTimestamps). */
+/** Sets the missing times of conditions (populateConditionTimestamps). */
 function withTimes(object: JsonObject, old: JsonObject, now: number): JsonObject {
   const time = formatTime(now)
   return changeConditions(object, (condition) => {
@@ -104,7 +104,7 @@ function conditionsOf(object: JsonObject): JsonObject[] {
   return listAt(object, 'status', 'conditions').filter(isObject)
 }
 
-/** Returns the state as kubectl prints it (k8s.io/kubernetes/pkg/printers/internalversion: extractCSRStatus). */
+/** Returns the cell of the column Condition, e.g. `Approved,Issued` (k8s.io/kubernetes/pkg/printers/internalversion: extractCSRStatus). */
 function conditionText(object: JsonObject): string {
   const has = (type: string): boolean => conditionsOf(object).some((condition) => condition.type === type)
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'

@@ -1,4 +1,7 @@
-/** The built-in type ComponentStatus: the health of etcd, the scheduler and the controllers, which are all parts of this process. */
+/**
+ * The built-in type ComponentStatus: the health of etcd, the scheduler and the controller manager. All three are parts of this process, so
+ * they are always healthy.
+ */
 import { isObject } from '../../../api/json.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { listAt, textAt } from '../../apimachinery/unstructured.ts'

@@ -100,7 +100,7 @@ function bytesSize(object: JsonObject, field: string): number {
   return Object.values(mapOf(object, field)).reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0)
 }
 
-/** The keys that each type of Secret requires in `data`. */
+/** The required keys in `data` for some types of Secrets. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
@@ -139,7 +139,9 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
   }
 }
 
-/** Returns warnings about an invalid certificate or key. As in kube-apiserver, the Secret is accepted nevertheless. */
+/**
+ * Returns a warning if the certificate or key of a TLS Secret contains no PEM data. Like kube-apiserver, the server accepts such a Secret.
+ */
 function tlsWarnings(secret: JsonObject): string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())

@@ -28,7 +28,7 @@ export const controllerRevisions: ResourceInfo = builtinResource({
   },
 })
 
-/** Returns the controller as kubectl prints it, e.g. `statefulset.apps/web`. */
+/** Returns the cell of the column Controller, e.g. `statefulset.apps/web`. */
 function controllerOf(object: JsonObject): string {
   const controller = listAt(object, 'metadata', 'ownerReferences').find((owner) => isObject(owner) && owner.controller === true)
   if (controller === undefined) return '<none>'

@@ -1,5 +1,5 @@
 /**
- * Parses the schedules of CronJobs like the standard parser of github.com/robfig/cron (v3), with its error messages
+ * Parses the schedules of CronJobs. The syntax and the error messages are the same as in the standard parser of github.com/robfig/cron (v3)
  * (k8s.io/kubernetes/pkg/util/parsers: ParseCronScheduleWithPanicRecovery).
  */
 import { readGoDuration } from '../../../formats/go-duration.ts'
@@ -15,7 +15,9 @@ export interface ScheduleField {
 export interface ParsedSchedule {
   /** The time zone of a prefix such as `TZ=Europe/Berlin`. */
   readonly timeZone?: string
-  /** The fields minute, hour, day of the month, month and day of the week. For `@every`, the interval in milliseconds. */
+  /**
+   * The fields in this order: minute, hour, day of the month, month, day of the week. For `@every`, a number: the interval in milliseconds.
+   */
   readonly times: readonly ScheduleField[] | number
 }
 
@@ -52,7 +54,8 @@ export function parseSchedule(schedule: string): ParsedSchedule | string {
   const [, prefix] = /^((?:CRON_)?TZ=)/.exec(schedule) ?? []
   if (prefix === undefined) return timesOf(schedule)
   const space = schedule.indexOf(' ')
-  // Without a space after the time zone, the parser in Go panics. The API server recovers and reports the panic as the error.
+  // If no space follows the time zone, the parser in Go panics. kube-apiserver recovers from the panic, and reports the message of the
+  // panic as the error.
   if (space === -1) return 'invalid schedule format: runtime error: slice bounds out of range [:-1]'
   const timeZone = schedule.slice(prefix.length, space)
   const problem = locationProblem(timeZone)
@@ -131,7 +134,7 @@ function rangeOf(expression: string, field: Bounds): Range | string {
   return { start, end, step: every, isStar: isWild && every === 1 }
 }
 
-/** Returns the number in `text`, or an error message. With `field`, `text` may also be a name such as `jan`. */
+/** Returns the number in `text`, or an error message. If `field` has names, `text` can also be a name, e.g. `jan`. */
 function numberOf(text: string, field?: Bounds): number | string {
   const named = field?.names?.indexOf(text.toLowerCase()) ?? -1
   if (named >= 0) return named + field!.min

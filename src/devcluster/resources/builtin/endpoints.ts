@@ -77,8 +77,8 @@ const endpointSlices = builtinResource({
 })
 
 /**
- * Replaces empty and missing lists with null. In Kubernetes, etcd stores EndpointSlices as protobuf, which does not distinguish an empty
- * list from a missing list.
+ * Replaces empty and missing lists with null. In Kubernetes, etcd stores EndpointSlices as protobuf. Protobuf does not distinguish an empty
+ * list from a missing list, so kube-apiserver returns null in both cases.
  */
 function withoutEmptyLists(slice: JsonObject): JsonObject {
   const orNull = (field: string): JsonValue => (listAt(slice, field).length === 0 ? null : slice[field]!)

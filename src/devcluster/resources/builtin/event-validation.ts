@@ -43,7 +43,7 @@ function validateAny(event: JsonObject, controllerField: string): FieldError[] {
 const fixed = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action']
 const alsoFixed = ['related', 'reportingComponent', 'reportingInstance']
 
-/** Validates an event of `events.k8s.io`. The event has already been converted to a core event. */
+/** Validates an event of `events.k8s.io`. `event` and `old` are already converted to core events. */
 export function validateNewEvent(event: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors = validateAny(event, 'reportingController')
   if (old !== undefined) {

@@ -21,7 +21,7 @@ const renamed: readonly (readonly [string, string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** Converts an event to `group`. `pairs` are the old and new names of the renamed fields. */
+/** Converts an event to `group`. Each pair contains the current name of a renamed field, and the name of the field in `group`. */
 function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = new Map(pairs)
   const target = { group, version: 'v1', kind: 'Event' }

@@ -8,7 +8,10 @@ import { at, textAt } from '../../apimachinery/unstructured.ts'
 /** Go names that differ from the capitalized JSON name, keyed by the JSON name. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** Returns a struct as kube-apiserver prints it in errors: with all `fields`, keyed by their Go names. A missing field is null. */
+/**
+ * Returns a struct in the form in which kube-apiserver prints the struct in errors. The result contains all `fields`, with their Go names
+ * as keys. A missing field is null.
+ */
 export function goStruct(value: JsonValue | undefined, fields: readonly string[]): JsonObject {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
   return Object.fromEntries(fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null]))

@@ -1,18 +1,22 @@
-/** Validation of IP addresses and ranges, as for fields that are older than strict rules (k8s.io/apimachinery/pkg/util/validation). */
+/**
+ * Validation of IP addresses and address ranges in fields that accepted more values in older Kubernetes versions
+ * (k8s.io/apimachinery/pkg/util/validation).
+ */
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid } from '../../../api/field-error.ts'
 
 /**
- * Returns the bytes of an address: four, also for an IPv6 address that stands for an IPv4 address, or sixteen. Leading zeros in numbers of
- * an IPv4 address are ignored (k8s.io/utils/net: ParseIPSloppy). Undefined when the text is no address.
+ * Returns the bytes of an IP address, or undefined if the text is not an IP address. An IPv4 address has four bytes. An IPv4-mapped IPv6
+ * address also has four bytes. Any other IPv6 address has sixteen bytes. Leading zeros in the numbers of an IPv4 address are ignored
+ * (k8s.io/utils/net: ParseIPSloppy).
  */
 export function addressBytes(text: string): readonly number[] | undefined {
   const plain = text.includes(':') ? text : text.replace(/(^|\.)0+(?=\d)/g, '$1')
   const family = text.includes('%') ? 0 : isIP(plain)
   if (family === 4) return plain.split('.').map(Number)
   if (family === 0) return undefined
-  // The URL parser writes an IPv6 address without embedded IPv4 addresses.
+  // The URL parser replaces an IPv4 address inside an IPv6 address with hexadecimal groups, e.g. `::1.2.3.4` with `::102:304`.
   const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::')
   const groups = (part: string | undefined): number[] =>
     part === undefined || part === '' ? [] : part.split(':').map((one) => parseInt(one, 16))
@@ -28,7 +32,7 @@ function isMapped(bytes: readonly number[]): boolean {
 
 export const noAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 
-/** Validates an address; `known` addresses are valid (IsValidIPForLegacyField). */
+/** Validates an IP address (IsValidIPForLegacyField). The addresses in `known` are valid without further checks. */
 export function validateAddress(text: string, path: string, known: readonly unknown[] = []): FieldError[] {
   if (known.includes(text)) return []
   const bytes = addressBytes(text)
@@ -37,7 +41,7 @@ export function validateAddress(text: string, path: string, known: readonly unkn
   return isIP(text) === 0 ? [invalid(path, text, 'must not have leading 0s')] : []
 }
 
-/** Validates an address range, such as `10.0.0.0/8`; `known` ranges are valid (IsValidCIDRForLegacyField). */
+/** Validates an address range, such as `10.0.0.0/8` (IsValidCIDRForLegacyField). The ranges in `known` are valid without further checks. */
 export function validateRange(text: string, path: string, known: readonly unknown[] = []): FieldError[] {
   if (known.includes(text)) return []
   const [, address = '', length = ''] = /^([^/]*)\/(\d+)$/.exec(text) ?? []
@@ -52,7 +56,10 @@ export function validateRange(text: string, path: string, known: readonly unknow
   return isNetwork ? [] : [invalid(path, text, 'must not have bits set beyond the prefix length')]
 }
 
-/** Returns the rules of k8s.io/kubernetes/pkg/apis/core/validation: ValidateEndpointIP that a valid address violates. */
+/**
+ * Returns an error for an IP address that an endpoint cannot have, e.g. a loopback address (k8s.io/kubernetes/pkg/apis/core/validation:
+ * ValidateEndpointIP). The syntax of the address must be valid.
+ */
 export function validateEndpointAddress(text: string, path: string): FieldError[] {
   const bytes = addressBytes(text) ?? []
   const [first = 0, second = 0, third = 0] = bytes

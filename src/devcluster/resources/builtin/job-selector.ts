@@ -1,4 +1,4 @@
-/** The selector of a Job, which the API server generates unless `spec.manualSelector` is true. */
+/** The selector of a Job. The API server generates the selector if `spec.manualSelector` is not `true`. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -11,15 +11,17 @@ import { validateSelector } from './webhook-validation.ts'
 
 const uidLabel = 'batch.kubernetes.io/controller-uid'
 
-/** Returns the labels that the Pods of a Job with a generated selector have. */
+/** Returns the labels that the API server generates for the Pods of a Job. */
 function generatedLabels(job: JsonObject): Labels {
   const [uid, name] = [textAt(job, 'metadata', 'uid'), textAt(job, 'metadata', 'name')]
   return { [uidLabel]: uid, 'batch.kubernetes.io/job-name': name, 'controller-uid': uid, 'job-name': name }
 }
 
 /**
- * Adds the labels of the Job to its Pod template, and one of them to its selector. Labels that the client has set are kept. Copies the
- * labels of the Pod template to a Job without labels (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector).
+ * Adds the generated labels to the Pod template, and the generated label `batch.kubernetes.io/controller-uid` to the selector. Labels that
+ * the client has set are kept. If the Job itself has no labels, the labels of the Pod template are copied to the Job
+ * (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). If `spec.manualSelector` is true, the Pod template and the selector are not
+ * changed.
  */
 export function withGeneratedSelector(job: JsonObject): JsonObject {
   if (at(job, 'spec', 'manualSelector') === true) return labelledAsTemplate(job)
@@ -42,8 +44,8 @@ function labelledAsTemplate(job: JsonObject): JsonObject {
 }
 
 /**
- * Returns an error for each generated label that the Pod template does not have, and one for a selector that the generated labels do not
- * match (k8s.io/kubernetes/pkg/apis/batch/validation: validateGeneratedSelector).
+ * Returns an error for each generated label that is missing in the Pod template or has a wrong value. Returns another error if the selector
+ * does not match the generated labels (k8s.io/kubernetes/pkg/apis/batch/validation: validateGeneratedSelector).
  */
 export function generatedSelectorErrors(job: JsonObject): FieldError[] {
   const selector = at(job, 'spec', 'selector')
@@ -61,7 +63,7 @@ export function generatedSelectorErrors(job: JsonObject): FieldError[] {
   return isGenerated ? errors : [...errors, invalid('spec.selector', selector, '`selector` not auto-generated')]
 }
 
-/** Validates the selector of a Job, which must match the labels of its Pod template. */
+/** Validates the selector of a Job. The selector must match the labels of the Pod template. */
 export function selectorErrors({ selector, template }: JsonObject): FieldError[] {
   const labels = at(template, 'metadata', 'labels')
   const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')

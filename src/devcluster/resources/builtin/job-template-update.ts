@@ -6,8 +6,8 @@ import { at, listAt, numberAt, textAt } from '../../apimachinery/unstructured.ts
 import { immutable } from './field-checks.ts'
 
 /**
- * The template is immutable. While the Job is suspended and has no Pods, scheduling directives, labels, annotations and the resources of
- * containers may change.
+ * Validates that an update does not change the Pod template of a Job. If the Job is suspended and has no active Pods, the update can change
+ * scheduling directives, labels, annotations and the resources of containers.
  */
 export function validateTemplateUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const [template, before] = [spec.template, at(old, 'spec', 'template')]
@@ -19,7 +19,10 @@ export function validateTemplateUpdate(spec: JsonObject, old: JsonObject): Field
   return immutable(pod, allowed, 'spec.template.spec')
 }
 
-/** True for a suspended Job that has no active Pods (k8s.io/kubernetes/pkg/registry/batch/job: shouldAllowMutablePodTemplate). */
+/**
+ * Returns true if the Pod template of a suspended Job can change: the Job has not started or has the condition Suspended, and no Pod is
+ * active (k8s.io/kubernetes/pkg/registry/batch/job: shouldAllowMutablePodTemplate).
+ */
 function hasMutableTemplate(job: JsonObject): boolean {
   const isStarted = at(job, 'status', 'startTime') !== undefined
   const conditions = listAt(job, 'status', 'conditions')
@@ -27,7 +30,7 @@ function hasMutableTemplate(job: JsonObject): boolean {
   return (!isStarted || hasStopped) && numberAt(job, 'status', 'active') === 0
 }
 
-/** Returns the old Pod spec with all fields of the new one that may change. */
+/** Returns the old Pod spec with the new values of the fields that an update can change. */
 function withChangeable(pod: JsonObject, old: JsonObject): JsonObject {
   const affinity = withNodeAffinity(pod.affinity, old.affinity)
   const taken = { ...old, affinity, nodeSelector: pod.nodeSelector, tolerations: pod.tolerations, schedulingGates: pod.schedulingGates }
@@ -39,7 +42,10 @@ function withChangeable(pod: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Returns the old affinity with the new node affinity. Removing the whole affinity is allowed if it was only a node affinity. */
+/**
+ * Returns the old affinity with the new node affinity. If the new Pod spec has no affinity and the old affinity contains only a node
+ * affinity, returns undefined.
+ */
 function withNodeAffinity(affinity: JsonValue | undefined, old: JsonValue | undefined): JsonValue | undefined {
   const before = isObject(old) ? old : {}
   const { nodeAffinity: _before, ...others } = before
@@ -47,7 +53,10 @@ function withNodeAffinity(affinity: JsonValue | undefined, old: JsonValue | unde
   return dropUndefined({ ...others, nodeAffinity: affinity.nodeAffinity })
 }
 
-/** Returns the old containers with the new resources, where the names of the containers agree. */
+/**
+ * Returns the old containers with new resources. An old container gets the resources of the new container at the same index if both
+ * containers have the same name.
+ */
 function withResources(containers: JsonValue | undefined, old: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(containers) || !Array.isArray(old) || containers.length !== old.length) return old
   return old.map((container, index) =>

@@ -19,7 +19,9 @@ const group = 'networking.k8s.io'
 /** Maximum number of hosts in a table cell. */
 const shownHosts = 3
 
-/** Returns the first hosts, and how many more rules there are (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts). */
+/**
+ * Returns the first hosts of an Ingress, and the number of the other rules (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts).
+ */
 function hosts(ingress: JsonObject): string {
   const rules = listAt(ingress, 'spec', 'rules')
   const shown: string[] = []

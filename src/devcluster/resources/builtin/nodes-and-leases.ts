@@ -66,7 +66,6 @@ const nodes = builtinResource({
   selectableFields: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') === true) }),
   strategy: {
     keepsStatus: true,
-    // `allocatable` defaults to `capacity`.
     default: (node) =>
       changeObjectField(node, 'status', (status) =>
         isObject(status.capacity) ? withDefaults(status, { allocatable: status.capacity }) : status,
@@ -76,9 +75,9 @@ const nodes = builtinResource({
 })
 
 /**
- * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). Unlike in kube-apiserver, a Node that is
- * created with the condition Ready=True gets no taint. The node lifecycle controller removes the taint. Without the taint, Pods can be
- * scheduled to the Node even if this controller is disabled.
+ * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). The node lifecycle controller later removes
+ * the taint. Unlike in kube-apiserver, a Node that is created with the condition Ready=True gets no taint. Pods can therefore be scheduled
+ * to such a Node even if the node lifecycle controller is disabled.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

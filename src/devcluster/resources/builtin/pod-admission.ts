@@ -20,8 +20,8 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
 }
 
 /**
- * Rejects a Pod with an overhead of its own (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). A Pod may name any RuntimeClass, because
- * this type is not served: no client could create the class.
+ * Rejects a Pod that has `spec.overhead` but no `spec.runtimeClassName` (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). The
+ * existence of the RuntimeClass is not checked, because this server does not serve RuntimeClasses.
  */
 function checkRuntimeClass(pod: JsonObject): void {
   if (textAt(pod, 'spec', 'runtimeClassName') !== '' || at(pod, 'spec', 'overhead') === undefined) return
@@ -42,8 +42,8 @@ function withTopology(pod: JsonObject, cluster: ClusterView): JsonObject {
 
 const defaultAccount = 'default'
 /**
- * Maximum number of lookups of the default ServiceAccount. A new namespace may not have this ServiceAccount yet. Ten lookups, with
- * `accountRetryMs` between them, take about a second (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
+ * Maximum number of lookups of the default ServiceAccount. Directly after a namespace has been created, this ServiceAccount can be missing.
+ * Ten lookups, with `accountRetryMs` between them, take about a second (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
  */
 const accountAttempts = 10
 const accountRetryMs = 100
@@ -71,8 +71,8 @@ async function withServiceAccount(pod: JsonObject, cluster: ClusterView): Promis
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * Lifetime of mounted tokens in seconds: one hour and seven seconds. The seven seconds distinguish these tokens from explicitly requested
- * ones (k8s.io/kubernetes/pkg/serviceaccount: WarnOnlyBoundTokenExpirationSeconds).
+ * Lifetime of mounted tokens in seconds: one hour and seven seconds. The additional seven seconds distinguish mounted tokens from tokens
+ * that a client requests (k8s.io/kubernetes/pkg/serviceaccount: WarnOnlyBoundTokenExpirationSeconds).
  */
 const tokenSeconds = 3607
 
@@ -101,7 +101,7 @@ function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObje
   return { ...mounted, volumes: [...listAt(spec, 'volumes'), { name, projected: { defaultMode: 0o644, sources } }] }
 }
 
-/** Applies the default requests and limits for containers from the namespace's LimitRanges. */
+/** Applies the defaults in the LimitRanges of the namespace to the requests and limits of the containers. */
 function withLimits(pod: JsonObject, limitRanges: readonly JsonObject[]): JsonObject {
   return limitRanges.reduce((current, limitRange) => {
     const items = listAt(limitRange, 'spec', 'limits').filter((item) => textAt(item, 'type') === 'Container')
@@ -175,7 +175,10 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
   return cluster.get('scheduling.k8s.io/priorityclasses', { name }) ?? (value === undefined ? undefined : { value })
 }
 
-/** Returns the PriorityClass with `globalDefault: true`; if there are several, the PriorityClass with the lowest value. */
+/**
+ * Returns the PriorityClass with `globalDefault: true`. If several PriorityClasses have `globalDefault: true`, returns the one with the
+ * lowest value.
+ */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   const defaults = cluster.list('scheduling.k8s.io/priorityclasses').filter((candidate) => candidate.globalDefault === true)
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]

@@ -9,7 +9,7 @@ export const defaultGracePeriodSeconds = 30
 
 /** Applies defaults to the spec of a Pod: the defaults of Pod templates, and the defaults that only Pods have. */
 export function defaultPod(given: JsonObject): JsonObject {
-  // kube-apiserver replaces a negative grace period by 1 s.
+  // kube-apiserver replaces a negative grace period with 1 second.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
   const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })
   return ['containers', 'initContainers'].reduce(
@@ -113,7 +113,7 @@ function pullPolicyOf(image: string): string {
   return isLatest(image) ? 'Always' : 'IfNotPresent'
 }
 
-/** Returns true when the tag of an image is `latest` or missing, and the image has no digest. An invalid image has no tag. */
+/** Returns true when the image has no digest, and its tag is `latest` or missing. Returns false for an invalid image. */
 function isLatest(image: string): boolean {
   if (image === '' || image.includes('@') || /\s/.test(image)) return false
   const tag = /:([^/:]+)$/.exec(image)?.[1]

@@ -2,7 +2,7 @@
 import type { ContainerSpec, ProbeSpec } from '../container-runtime.ts'
 
 /**
- * Returns the output that a failed probe with this handler could have in a real cluster (k8s.io/kubernetes/pkg/probe: http.DoHTTPProbe,
+ * Returns an output that a failed probe with this handler can have in a real cluster (k8s.io/kubernetes/pkg/probe: http.DoHTTPProbe,
  * tcp.DoTCPProbe, grpc.Probe).
  */
 export function simulatedOutput({ httpGet, tcpSocket, grpc }: ProbeSpec, { ports = [] }: ContainerSpec, podIP: string): string {

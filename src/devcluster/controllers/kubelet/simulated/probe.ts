@@ -1,4 +1,4 @@
-/** `Probe`: one simulated probe of one run of a container, and the result that its thresholds have confirmed. */
+/** `Probe`: one simulated probe of one run of a container. */
 import type { ProbeSpec } from '../container-runtime.ts'
 
 /** The period in which a probe fails, in milliseconds since 1970: from `from` (inclusive) until `until` (exclusive). */
@@ -10,7 +10,7 @@ export interface Failing {
 export interface ProbeOptions {
   readonly startedAt: number
   readonly now: number
-  /** The initial result of the probe, until a threshold is reached. */
+  /** The result of the probe until an outcome reaches its threshold. */
   readonly isSuccess: boolean
   readonly failing: Failing
   /**
@@ -46,13 +46,16 @@ export class Probe {
     this.nextAt = this.#notBefore(now)
   }
 
-  /** Replaces the period in which the probe fails. The next run is at `at`, or at the time of the first run if that time is later. */
+  /**
+   * Replaces the period in which the probe fails. The next run is at `at`. If the first run is due later than `at`, the next run is at that
+   * later time.
+   */
   setFailing(failing: Failing, at: number): void {
     this.#failing = failing
     this.nextAt = this.#notBefore(at)
   }
 
-  /** Replaces `readyAt`. If the new value is a time, the result becomes the outcome that a run at `at` would have. */
+  /** Replaces `readyAt`. If the new value is defined, the result changes to the outcome that a run at `at` would have. */
   setReadyAt(readyAt: number | undefined, at: number): void {
     this.#readyAt = readyAt
     if (readyAt !== undefined) this.isSuccess = readyAt <= at && !this.#failsAt(at)
@@ -71,7 +74,7 @@ export class Probe {
     return { succeeds, isConfirmed }
   }
 
-  /** Returns the time of the first run, or `at` if that time is earlier than `at`. */
+  /** Returns the time of the first run, or `at` if the first run was due before `at`. */
   #notBefore(at: number): number {
     return Math.max(at, Math.min(this.#firstAt, this.#readyAt ?? Number.POSITIVE_INFINITY))
   }

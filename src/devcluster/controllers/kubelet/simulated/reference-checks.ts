@@ -1,4 +1,4 @@
-/** `ReferenceChecks`: checks that the ConfigMaps and Secrets exist to which a simulated Pod refers. */
+/** `ReferenceChecks`: checks that the ConfigMaps and Secrets to which a simulated Pod refers exist. */
 import type { ReadonlyPod } from '../../api-types.ts'
 import type { ContainerSpec, RuntimeError } from '../container-runtime.ts'
 

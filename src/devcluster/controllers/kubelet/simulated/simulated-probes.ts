@@ -66,12 +66,12 @@ export class SimulatedProbes implements Probes {
   }
 
   end(): void {
-    // Simulated probes run only in `step`, so that no probe has to be aborted.
+    // Simulated probes run only in `step`, so there is no running probe to abort.
   }
 
   /**
    * Replaces the plan. If the failing period of a probe has changed, the probe runs at `at`, but not before its initial delay. If the new
-   * period should have begun before `at`, it begins at `at` and keeps its length.
+   * failing period should have begun before `at`, it begins at `at` instead, with the same length.
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan
@@ -98,8 +98,9 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Returns the earliest time at which the container can be ready. If the plan has no delay, this is the start of a container that declares
-   * no readiness probe. Returns undefined when the declared readiness probe decides, and for other kinds of probes.
+   * Returns the earliest time at which the container can be ready. If the plan has no delay, and the container declares no readiness probe,
+   * this is the start of the container. Returns undefined if a declared readiness probe decides when the container is ready, and for other
+   * kinds of probes.
    */
   #readyAt(kind: ProbeKind): number | undefined {
     if (kind !== 'readiness') return undefined
@@ -109,8 +110,8 @@ export class SimulatedProbes implements Probes {
 }
 
 /**
- * Returns the spec of a probe. If the container declares no readiness probe, returns an empty spec for it, because annotations can make any
- * container unready.
+ * Returns the spec of a probe. If the container declares no readiness probe, returns an empty spec for the readiness probe, because
+ * annotations can make any container unready.
  */
 export function specOf(spec: ContainerSpec, kind: ProbeKind): ProbeSpec | undefined {
   switch (kind) {

@@ -28,7 +28,7 @@ const [terminated, killed] = [143, 137]
 
 export interface SimulatedRuntimeOptions {
   readonly simulation?: SimulationOptions
-  /** Checks the objects that simulated Pods refer to. Default: these objects need not exist. */
+  /** Checks the objects to which simulated Pods refer. If `checks` is absent, these objects need not exist. */
   readonly checks?: ReferenceChecks
   /** The clock for the delays between two checks. Default: the clock of the system. */
   readonly clock?: Clock
@@ -43,7 +43,10 @@ class SimulatedPod implements PodRuntime {
   readonly sandboxAttempt = 0
   #pod: ReadonlyPod
   #plan: PodPlan
-  /** The time at which `evictMs` in `#plan` took effect. The kubelet does not evict the Pod before this time. */
+  /**
+   * The time at which the current `#plan` took effect. The kubelet does not evict the Pod before this time, even if `evictMs` of the plan
+   * ends earlier.
+   */
   #plannedAt: number
   readonly #startedAt: number
   readonly #volumes: SimulatedVolumes
@@ -273,13 +276,13 @@ class SimulatedRun implements ContainerRun {
     return this.#restarts < this.#container.plan.failures
   }
 
-  /** The plan of this run. In each run after the first `failures` runs, all probes succeed. */
+  /** The plan of this run. In the runs after the first `failures` runs, all probes succeed. */
   get #plan(): ContainerPlan {
     const { plan } = this.#container
     return this.#isFailing ? plan : { ...plan, probes: healthyProbes }
   }
 
-  /** The end that the plan sets for this run, if the kubelet does not stop the container before. */
+  /** The end that the plan sets for this run, if the kubelet does not stop the container earlier. */
   get #ownExit(): Exit {
     const { plan, plannedAt } = this.#container
     const runMs = this.#isFailing ? plan.runMs : plan.healthyRunMs

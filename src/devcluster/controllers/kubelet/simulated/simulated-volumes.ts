@@ -44,7 +44,7 @@ export class SimulatedVolumes {
 
   async #finish(checking: Promise<readonly string[]>): Promise<void> {
     const { clock, checks, pod, wake } = this.#options
-    // When the check itself fails, for example because the API server does not answer, the error is recorded and the check is repeated.
+    // If the check itself fails, for example because the API server does not respond, the error is recorded, and the check is repeated.
     const messages = await checking.catch((error: unknown) => [String(error)])
     if (this.#hasEnded) return
     if (messages.length === 0) this.readyAt = clock.now()

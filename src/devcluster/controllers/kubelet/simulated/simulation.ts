@@ -16,11 +16,11 @@ export interface SimulationOptions {
   /** Time from the pull of the image until the container runs. Default 0. */
   readonly startMs?: number
   /**
-   * Time from the start of a container until it is ready. By default, the readiness probe of the container decides, and a container without
-   * a readiness probe is ready at once.
+   * Time from the start of a container until it is ready. If `readyMs` is absent, the readiness probe of the container decides. A container
+   * without a readiness probe is then ready at once.
    */
   readonly readyMs?: number
-  /** Time that a container takes to stop, at most the grace period of its Pod. Default 100. */
+  /** Time that a container takes to stop. The time is limited by the grace period of the Pod. Default 100. */
   readonly stopMs?: number
   /** Time from the stop of a kubelet until its node counts as unreachable. Default 50 s, as in kube-controller-manager. */
   readonly nodeGraceMs?: number
@@ -29,7 +29,7 @@ export interface SimulationOptions {
 /** The prefix of the annotations. `NAME.simulate.proreus.dev` is the prefix of annotations for the container NAME. */
 export const simulationPrefix = 'simulate.proreus.dev'
 
-/** The role of a container in its Pod. A sidecar is an init container that keeps running. */
+/** The role of a container in its Pod. A sidecar is an init container that continues to run. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral'
 
 /** The period in which a probe fails. The period begins `afterMs` after the start of the container and lasts for `forMs`. */
@@ -42,16 +42,19 @@ export interface FailingTimes {
 export interface ContainerPlan {
   readonly pullMs: number
   readonly startMs: number
-  /** Infinity for a container that never becomes ready. Undefined when its readiness probe decides. */
+  /**
+   * The time from the start of the container until it is ready. Infinity for a container that never becomes ready. Undefined when the
+   * readiness probe decides.
+   */
   readonly readyMs: number | undefined
   readonly stopMs: number
-  /** The duration of each of the first `failures` runs. Undefined when such a run lasts until the container is stopped. */
+  /** The duration of each of the first `failures` runs. Undefined if these runs last until the container is stopped. */
   readonly runMs: number | undefined
-  /** The duration of each later run, which ends with exit code 0. Undefined when such a run lasts until the container is stopped. */
+  /** The duration of each later run, which ends with exit code 0. Undefined if these runs last until the container is stopped. */
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The times in which the probes fail, in each of the first `failures` runs. Each probe succeeds at all other times. */
+  /** The times in which the probes fail in each of the first `failures` runs. Each probe succeeds at all other times. */
   readonly probes: Readonly<Record<ProbeKind, FailingTimes>>
   /** The number of runs, counted from the first one, to which `runMs`, `exitCode` and `probes` apply. Infinity for all runs. */
   readonly failures: number
@@ -185,8 +188,8 @@ function missingProbe(name: string, containers: readonly Probed[]): keyof Probed
 }
 
 /**
- * Returns the values of the valid annotations, keyed by the name of the container, and the errors in the other annotations. The key is
- * empty for annotations that name no container.
+ * Returns the values of the valid annotations, keyed by the name of the container, and the errors in the invalid annotations. For
+ * annotations that name no container, the key is empty.
  */
 function readAnnotations({ metadata, spec }: ReadonlyPod): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()

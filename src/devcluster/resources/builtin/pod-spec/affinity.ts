@@ -50,7 +50,10 @@ function validateNodeAffinity(affinity: JsonValue | undefined, path: string): Fi
   ]
 }
 
-/** ValidateNodeSelectorTerm. `checksValues` is false for a preferred term: kube-apiserver does not validate its values. */
+/**
+ * Validates a node selector term (ValidateNodeSelectorTerm). `checksValues` is false for a preferred term, because kube-apiserver does not
+ * validate the values in such a term.
+ */
 function validateNodeTerm(term: JsonObject, path: string, checksValues: boolean): FieldError[] {
   return [
     ...objects(listAt(term, 'matchExpressions')).flatMap(([expression, index]) =>
@@ -60,7 +63,7 @@ function validateNodeTerm(term: JsonObject, path: string, checksValues: boolean)
   ]
 }
 
-/** ValidateNodeSelectorRequirement. */
+/** Validates an item of `matchExpressions` in a node selector term (ValidateNodeSelectorRequirement). */
 function validateExpression(expression: JsonObject, path: string, checksValues: boolean): FieldError[] {
   const [key, operator, values] = [textAt(expression, 'key'), textAt(expression, 'operator'), listAt(expression, 'values')]
   return [
@@ -88,7 +91,7 @@ function validateNodeOperator(operator: string, values: number, path: string): F
   }
 }
 
-/** ValidateNodeFieldSelectorRequirement. */
+/** Validates an item of `matchFields` in a node selector term (ValidateNodeFieldSelectorRequirement). */
 function validateNodeField(field: JsonObject, path: string): FieldError[] {
   const [key, operator, values] = [textAt(field, 'key'), textAt(field, 'operator'), listAt(field, 'values')]
   const errors: FieldError[] = []
@@ -102,7 +105,7 @@ function validateNodeField(field: JsonObject, path: string): FieldError[] {
   ]
 }
 
-/** validatePodAffinityTerm. */
+/** Validates a term of a Pod affinity or anti-affinity (validatePodAffinityTerm). */
 function validatePodTerm(term: JsonObject, path: string): FieldError[] {
   const key = textAt(term, 'topologyKey')
   return [
@@ -139,8 +142,8 @@ function validateLabelKeys(keys: readonly JsonValue[], selector: JsonValue | und
 }
 
 /**
- * kube-apiserver adds an expression to the selector for each key in `matchLabelKeys`. Returns an error for each of these keys that the
- * selector contains a second time. As in kube-apiserver's error, the path lacks the name of the field.
+ * For each key in `matchLabelKeys`, kube-apiserver adds an expression to the label selector. Returns an error for each such key that the
+ * selector contains more than once. As in kube-apiserver's error, the path does not contain the field name `matchLabelKeys`.
  */
 function repeatedKeys(keys: readonly JsonValue[], selector: JsonValue | undefined, path: string): FieldError[] {
   const labels = at(selector, 'matchLabels')

@@ -28,8 +28,8 @@ export function validatePodAnnotations(annotations: JsonValue | undefined, spec:
 }
 
 /**
- * Returns true for a decimal number of 32 bits. The number must not begin with a plus sign or with a leading zero
- * (GetDeletionCostFromPodAnnotations).
+ * Returns true for a decimal number that fits into 32 bits. The first character must not be a plus sign. The first digit of a positive
+ * number must not be 0 (GetDeletionCostFromPodAnnotations).
  */
 function isInt32(text: string): boolean {
   return /^(?:0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
@@ -58,7 +58,7 @@ function validateAppArmor(key: string, profile: string, spec: JsonObject, path: 
 }
 
 /**
- * Validates that an update does not add, change or remove the annotations of mirror Pods and AppArmor
+ * Validates that an update does not add, change or remove the mirror Pod annotation or the AppArmor annotations
  * (ValidatePodSpecificAnnotationUpdates).
  */
 export function validateAnnotationsUpdate(now: JsonValue | undefined, before: JsonValue | undefined, path: string): FieldError[] {

@@ -32,7 +32,7 @@ export function validateContainers(containers: readonly JsonValue[], path: strin
   return [...errors, ...objects(containers).flatMap(([container, index]) => validateHostPorts(container, `${path}[${index}]`, hostPorts))]
 }
 
-/** validateInitContainers. */
+/** Validates the init containers of a Pod spec (validateInitContainers). */
 export function validateInitContainers(spec: JsonObject, path: string, pod: PodFacts): FieldError[] {
   const names = new Set(listAt(spec, 'containers').map((container) => textAt(container, 'name')))
   return objects(listAt(spec, 'initContainers')).flatMap(([container, index]) => {
@@ -42,7 +42,7 @@ export function validateInitContainers(spec: JsonObject, path: string, pod: PodF
       ...validateContainer(container, here, pod),
       ...validateRestartRules(container, here),
       ...validateUniqueName(container, here, names),
-      // In the errors about host ports, kube-apiserver always names the first init container.
+      // For a host port of any init container, the path in kube-apiserver's error has the index of the first init container.
       ...validateHostPorts(container, `${path}[0]`, new Set()),
       ...(isSidecar ? validateLifecycleAndProbes(container, here, pod.gracePeriodSeconds) : refuseLifecycleAndProbes(container, here)),
       ...(isSidecar ? [] : refuseRestartOnResize(container, here)),
@@ -115,7 +115,7 @@ function validateHostPorts(container: JsonObject, path: string, taken: Set<strin
 const resizableResources = ['cpu', 'memory']
 const resizePolicies = ['NotRequired', 'RestartContainer']
 
-/** validateResizePolicy. As in kube-apiserver's errors, most paths have no index. */
+/** Validates the resize policies of a container (validateResizePolicy). As in kube-apiserver's errors, most paths have no index. */
 function validateResizePolicy(policies: readonly JsonValue[], path: string, podPolicy: string): FieldError[] {
   const taken = new Set<string>()
   return objects(policies).flatMap(([item, index]) => {

@@ -8,7 +8,10 @@ import { objects } from '../field-checks.ts'
 import { validateContainer, validateImage } from './containers.ts'
 import type { PodFacts } from './pod-facts.ts'
 
-/** The fields of containers that ephemeral containers cannot have, in the order of Go (allowedEphemeralContainerFields). */
+/**
+ * The fields that ephemeral containers cannot have. The fields have the order of Go's struct for containers
+ * (allowedEphemeralContainerFields).
+ */
 const unavailable = [
   'ports',
   'resources',
@@ -63,7 +66,7 @@ export function validateEphemeralUpdate(pod: JsonObject, old: JsonObject): Field
     const name = textAt(container, 'name')
     const current = now.get(name)
     if (current === undefined) return [forbidden(path, `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`)]
-    // In kube-apiserver's message, the difference of the two containers follows. This message omits the difference.
+    // kube-apiserver's message ends with the difference between the two containers. This message does not contain the difference.
     return jsonEqual(current, container)
       ? []
       : [forbidden(path, `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n`)]

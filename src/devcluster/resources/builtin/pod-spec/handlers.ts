@@ -8,7 +8,7 @@ import { nonNegative, validateEnum, validatePort, validatePortOrName } from '../
 
 type Handler = (action: JsonObject, path: string, gracePeriodSeconds: number | undefined) => FieldError[]
 
-/** The handlers, in the order of kube-apiserver. */
+/** The validation function of each handler type. */
 const handlers: Readonly<Record<string, Handler>> = {
   exec: (action, path) => (listAt(action, 'command').length === 0 ? [required(`${path}.command`)] : []),
   httpGet: validateHttpGet,

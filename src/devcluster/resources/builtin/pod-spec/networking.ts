@@ -8,10 +8,13 @@ import { listAt, numberAt, textAt } from '../../../apimachinery/unstructured.ts'
 import { objects } from '../field-checks.ts'
 import { validateAddress } from '../ip-addresses.ts'
 
-/** Limits of the name resolution of Linux (MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars). */
+/**
+ * Maximum number of nameservers, search paths, and characters of all search paths (MaxDNSNameservers, MaxDNSSearchPaths,
+ * MaxDNSSearchListChars).
+ */
 const [maxNameservers, maxSearches, maxSearchCharacters] = [3, 32, 2048]
 
-/** validatePodDNSConfig. */
+/** Validates `dnsConfig` of a Pod spec (validatePodDNSConfig). */
 export function validateDnsConfig(spec: JsonObject, path: string): FieldError[] {
   const { dnsConfig: config } = spec
   const nameservers = listAt(config, 'nameservers')
@@ -55,7 +58,7 @@ function validateSearches(searches: readonly JsonValue[], path: string): FieldEr
   return errors
 }
 
-/** ValidateHostAliases. */
+/** Validates `hostAliases` of a Pod spec (ValidateHostAliases). */
 export function validateHostAliases(aliases: readonly JsonValue[], path: string): FieldError[] {
   return objects(aliases).flatMap(([alias, index]) => {
     const here = `${path}[${index}]`
@@ -83,8 +86,8 @@ export function validateHostnameOverride(spec: JsonObject, path: string): FieldE
 }
 
 /**
- * Validates that each host port equals its container port, as `hostNetwork: true` requires (validatePodHostNetworkDeps). In a Pod template,
- * a host port may be missing.
+ * If `hostNetwork` is true, validates that each host port equals its container port (validatePodHostNetworkDeps). In a Pod template, a host
+ * port can be missing.
  */
 export function validateHostNetworkPorts(spec: JsonObject, path: string, isPod: boolean): FieldError[] {
   if (spec.hostNetwork !== true) return []

@@ -1,4 +1,4 @@
-/** Rules for Pods of certain operating systems, and for Pods with their own user namespace (k8s.io/kubernetes/pkg/apis/core/validation). */
+/** Rules for Linux and Windows Pods, and for Pods with their own user namespace (k8s.io/kubernetes/pkg/apis/core/validation). */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../../api/json.ts'
@@ -35,7 +35,7 @@ const containerFieldsOfLinux = [
   'runAsUser',
   'runAsGroup',
 ]
-/** Fields of a Go type that does not distinguish false from a missing value. */
+/** Fields whose Go type does not distinguish false from a missing value. */
 const plainFlags = new Set(['hostPID', 'hostIPC'])
 
 function isSet(value: JsonValue | undefined, field: string): boolean {
@@ -75,7 +75,7 @@ function validateWindows(spec: JsonObject, path: string): FieldError[] {
 
 const hostProcess = ['securityContext', 'windowsOptions', 'hostProcess']
 
-/** validateWindowsHostProcessPod. */
+/** Validates the HostProcess containers of a Windows Pod (validateWindowsHostProcessPod). */
 export function validateHostProcesses(spec: JsonObject, path: string): FieldError[] {
   const ofPod = at(spec, ...hostProcess)
   const containers = containersOf(spec, path)

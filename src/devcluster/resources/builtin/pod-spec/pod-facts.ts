@@ -1,10 +1,12 @@
-/** The facts about a Pod spec on which the rules for its containers and volumes depend. They are collected once for each validation. */
+/**
+ * Properties of a Pod spec. The rules for containers and volumes depend on these properties, which are computed once for each validation.
+ */
 import type { JsonObject } from '../../../../api/json.ts'
 import { at, listAt, textAt } from '../../../apimachinery/unstructured.ts'
 import { objects } from '../field-checks.ts'
 
 export interface PodFacts {
-  /** The name of the Pod; undefined for a Pod template, to which some rules do not apply. */
+  /** The name of the Pod. For a Pod template, the name is undefined, and some rules do not apply. */
   readonly podName: string | undefined
   /** The valid volumes, keyed by their names. */
   readonly volumes: ReadonlyMap<string, JsonObject>
@@ -38,7 +40,7 @@ export function containersOf(spec: JsonObject, path: string): (readonly [contain
   )
 }
 
-/** Returns the name of the operating system of a Pod; undefined when the Pod names none. */
+/** Returns the name of the operating system of a Pod, or undefined if the Pod has no `spec.os`. */
 export function osOf(spec: JsonObject): string | undefined {
   return at(spec, 'os') === undefined ? undefined : textAt(spec, 'os', 'name')
 }

@@ -1,4 +1,7 @@
-/** Validation of an update of a Pod, most of whose fields are immutable (k8s.io/kubernetes/pkg/apis/core/validation: ValidatePodUpdate). */
+/**
+ * Validation of an update of a Pod (k8s.io/kubernetes/pkg/apis/core/validation: ValidatePodUpdate). Most fields of a Pod spec are
+ * immutable.
+ */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { forbidden, invalid } from '../../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../../api/json.ts'
@@ -25,7 +28,8 @@ export function validatePodUpdate(pod: JsonObject, oldPod: JsonObject): FieldErr
   }
   const deadline = deadlineError(spec, old)
   if (deadline !== undefined) errors.push(deadline)
-  // After the error about an invalid deadline, kube-apiserver stops. After the error about a removed deadline, it continues.
+  // If the new deadline is invalid, kube-apiserver reports no further errors. If the update removes the deadline, kube-apiserver continues
+  // the validation.
   if (deadline !== undefined && typeof spec.activeDeadlineSeconds === 'number') return errors
   errors.push(...validateTolerationsUpdate(spec, old), ...validateGatesUpdate(spec, old))
   const isGated = listAt(old, 'schedulingGates').length > 0
@@ -35,7 +39,7 @@ export function validatePodUpdate(pod: JsonObject, oldPod: JsonObject): FieldErr
 
 const free = ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'schedulingGates']
 
-/** Returns true when only mutable fields have changed, or fields that other functions validate. */
+/** Returns true when the update changes only mutable fields, and fields that other functions validate. */
 function isUnchanged(spec: JsonObject, old: JsonObject, isGated: boolean): boolean {
   const grace =
     numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
@@ -46,7 +50,7 @@ function isUnchanged(spec: JsonObject, old: JsonObject, isGated: boolean): boole
   return equalExcept(spec, old, ...free, ...grace, 'nodeSelector', 'affinity') && isSameExceptNodes(spec.affinity, old.affinity)
 }
 
-/** Returns true when two affinities are equal, or differ in their node affinities only. */
+/** Returns true when two affinities are equal or differ only in their node affinities. */
 function isSameExceptNodes(affinity: JsonValue | undefined, old: JsonValue | undefined): boolean {
   const split = (value: JsonValue | undefined): { readonly nodes: JsonValue; readonly others: JsonObject } => {
     const { nodeAffinity, ...others } = isObject(value) ? value : {}
@@ -67,7 +71,7 @@ function deadlineError(spec: JsonObject, old: JsonObject): FieldError | undefine
   return typeof before === 'number' && now > before ? invalid(path, now, 'must be less than or equal to previous value') : undefined
 }
 
-/** validateOnlyAddedTolerations. */
+/** Validates that an update only adds tolerations or changes `tolerationSeconds` (validateOnlyAddedTolerations). */
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const now = objects(listAt(spec, 'tolerations')).map(([toleration]) => toleration)
   const kept = objects(listAt(old, 'tolerations')).every(([toleration]) =>
@@ -76,7 +80,7 @@ function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): FieldErro
   return kept ? [] : [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
-/** validateOnlyDeletedSchedulingGates. */
+/** Validates that an update adds no scheduling gates (validateOnlyDeletedSchedulingGates). */
 function validateGatesUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const before = listAt(old, 'schedulingGates')
   return objects(listAt(spec, 'schedulingGates')).flatMap(([gate, index]) =>
@@ -91,7 +95,7 @@ function validateGatesUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   )
 }
 
-/** validateNodeSelectorMutation. */
+/** Validates that an update only adds entries to `nodeSelector` (validateNodeSelectorMutation). */
 function validateSelectorUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const now = isObject(spec.nodeSelector) ? spec.nodeSelector : {}
   const isKept = Object.entries(isObject(old.nodeSelector) ? old.nodeSelector : {}).every(([key, value]) => getOwn(now, key) === value)
@@ -101,7 +105,10 @@ function validateSelectorUpdate(spec: JsonObject, old: JsonObject): FieldError[]
 
 const termsPath = ['nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms']
 
-/** validateNodeAffinityMutation. */
+/**
+ * Validates that an update does not add or remove node selector terms, and only adds requirements to existing terms
+ * (validateNodeAffinityMutation).
+ */
 function validateAffinityUpdate(affinity: JsonValue | undefined, old: JsonValue | undefined): FieldError[] {
   const [now, before] = [listAt(affinity, ...termsPath), listAt(old, ...termsPath)]
   const path = `spec.affinity.${termsPath.join('.')}`
@@ -123,7 +130,7 @@ function validateAffinityUpdate(affinity: JsonValue | undefined, old: JsonValue 
 
 const termFields = ['matchExpressions', 'matchFields']
 
-/** validateNodeSelectorTermHasOnlyAdditions. */
+/** Returns true when the update only adds requirements to a node selector term (validateNodeSelectorTermHasOnlyAdditions). */
 function onlyAdds(term: JsonValue, old: JsonValue): boolean {
   const isEmpty = termFields.every((field) => listAt(old, field).length === 0)
   return termFields.every((field) => {
@@ -132,7 +139,7 @@ function onlyAdds(term: JsonValue, old: JsonValue): boolean {
   })
 }
 
-/** Returns a term as kube-apiserver prints it in errors. */
+/** Returns a node selector term in the form in which kube-apiserver prints the term in errors. */
 function printedTerm(term: JsonValue): JsonObject {
   const printed = termFields.map((field) => {
     const list = listAt(term, field)
@@ -141,7 +148,7 @@ function printedTerm(term: JsonValue): JsonObject {
   return goStruct(Object.fromEntries(printed), termFields)
 }
 
-/** Returns the error "Invalid value". The message contains the value as JSON. The fields of the value keep their order. */
+/** Returns the error "Invalid value". The message contains the value as JSON, without a change to the order of the fields. */
 function invalidJson(path: string, value: JsonValue, detail: string): FieldError {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${detail}` }
 }

@@ -1,4 +1,6 @@
-/** Validation of the files of volumes that come from Secrets, ConfigMaps, fields and tokens (k8s.io/kubernetes/pkg/apis/core/validation). */
+/**
+ * Validation of the files that Secrets, ConfigMaps, Pod fields and tokens provide in volumes (k8s.io/kubernetes/pkg/apis/core/validation).
+ */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../../api/json.ts'
@@ -49,8 +51,8 @@ function validateDownwardSource({ fieldRef, resourceFieldRef }: JsonObject, path
 const [minTokenSeconds, maxTokenSeconds] = [600, 2 ** 32]
 
 /**
- * Validates the sources of a projected volume. Certificates and trust bundles are not validated, because the feature gates for them are
- * disabled.
+ * Validates the sources of a projected volume. Sources with certificates or trust bundles are not validated, because the feature gates of
+ * these sources are disabled.
  */
 export function validateProjections(volume: JsonObject, path: string): FieldError[] {
   const taken = new Set<string>()
@@ -82,7 +84,10 @@ export function validateProjections(volume: JsonObject, path: string): FieldErro
   })
 }
 
-/** Validates `serviceAccountToken`. In kube-apiserver's errors about the token's `path`, the field path does not contain the source. */
+/**
+ * Validates `serviceAccountToken`. If `path` of the token is invalid, the error names the path of the volume instead of the path of the
+ * source, as in kube-apiserver.
+ */
 function validateToken(token: JsonObject, path: string, volumePath: string): FieldError[] {
   const seconds = numberAt(token, 'expirationSeconds')
   const refuse = (detail: string): FieldError[] => [invalid(`${path}.expirationSeconds`, seconds, detail)]

@@ -1,4 +1,4 @@
-/** Validation of references to fields, resources and keys, from which variables and files get their values. */
+/** Validation of references to fields, resources and keys. Environment variables and files get their values from these references. */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../../api/field-error.ts'
 import type { JsonObject } from '../../../../api/json.ts'
@@ -7,7 +7,7 @@ import { textAt } from '../../../apimachinery/unstructured.ts'
 import { quantityText } from '../quantity-text.ts'
 import { pathWithoutBacksteps } from './file-paths.ts'
 
-/** The fields that a variable may refer to, in addition to single labels and annotations. */
+/** The fields that an environment variable can refer to. In addition, an environment variable can refer to a single label or annotation. */
 export const variableFields: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -19,7 +19,7 @@ export const variableFields: readonly string[] = [
   'status.podIP',
   'status.podIPs',
 ]
-/** The fields that a file may refer to, in addition to single labels and annotations. */
+/** The fields that a file can refer to. In addition, a file can refer to a single label or annotation. */
 export const fileFields: readonly string[] = [
   'metadata.annotations',
   'metadata.labels',
@@ -28,7 +28,7 @@ export const fileFields: readonly string[] = [
   'metadata.uid',
 ]
 
-/** The fields that kube-apiserver can convert (k8s.io/kubernetes/pkg/apis/core/pods: ConvertDownwardAPIFieldLabel). */
+/** The field paths that kube-apiserver recognizes in `fieldRef` (k8s.io/kubernetes/pkg/apis/core/pods: ConvertDownwardAPIFieldLabel). */
 const knownFields = new Set([...variableFields, ...fileFields, 'spec.restartPolicy', 'spec.schedulerName', 'status.phase', 'spec.host'])
 const mapFields = ['metadata.annotations', 'metadata.labels']
 
@@ -54,7 +54,10 @@ const containerResources = ['cpu', 'ephemeral-storage', 'memory']
 const resourceFields = ['limits', 'requests'].flatMap((kind) => containerResources.map((resource) => `${kind}.${resource}`))
 const sizeDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
 
-/** The allowed divisors of a resource. The error contains the texts `list` and `resource`. */
+/**
+ * The allowed divisors of a resource. In the error message, `list` is the text for the divisors, and `resource` is the text for the
+ * resource.
+ */
 interface Divisors {
   readonly allowed: readonly string[]
   readonly list: string
