@@ -21,19 +21,22 @@ export interface ConversionRequest {
 }
 
 /**
- * A ConversionReview response as JSON. `pieces` are written one after the other. They are buffers, because buffers do not count toward the
- * limit of the JavaScript heap.
+ * The response to a ConversionReview, as JSON. `pieces` are written one after the other. They are buffers, because buffers do not count
+ * toward the limit of the JavaScript heap.
  */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]
   readonly failed: boolean
 }
 
-/** The response names at most this many failed objects, and only counts the others. The named failures are logged as errors. */
+/**
+ * Maximum number of failed objects that the response names. Further failed objects are only counted. The named failures are also logged as
+ * errors.
+ */
 const maxNamed = 3
 /**
- * After this many failures, the remaining objects are not converted, because formatting the errors of millions of objects would take longer
- * than converting them.
+ * After this number of failures, the remaining objects are not converted. Formatting the errors of millions of objects would take longer
+ * than converting the objects.
  */
 const maxFailed = 1000
 /** Number of bytes that are scanned in about a millisecond. */
@@ -42,15 +45,15 @@ const scannedAtOnce = 512 * 1024
 const pieceLength = 64 * 1024
 
 /**
- * Parses the envelope of a ConversionReview. It finds the objects, but does not parse them.
+ * Parses the envelope of a ConversionReview. The function locates the objects in the body, and does not parse them.
  *
  * @throws {MalformedConversionReview} when the body is not a ConversionReview.
  */
 export async function decodeConversionReview(body: Buffer | undefined, slices: TaskSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  // The scan of a large review begins in a new time slice, because several reviews may arrive in the same iteration of the event loop, and
-  // the scan of one large object may take a whole slice.
+  // The scan of a large review begins in a new time slice. Several reviews may arrive in the same iteration of the event loop, and the scan
+  // of one large object may take a whole slice.
   if (body.length > scannedAtOnce) await slices.renew()
   const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview')
@@ -77,8 +80,8 @@ type ObjectConverted = (failed: boolean) => void
 
 /**
  * Converts the objects of a review one after the other, in time slices. If the conversion of an object fails, the response contains no
- * objects, as the API requires. It names the first failures and counts the others. The remaining objects are therefore converted even after
- * a failure, until `maxFailed` conversions have failed.
+ * objects, as the API requires. The response names the first failures, and counts the others. To count them, the function converts the
+ * remaining objects even after a failure, until `maxFailed` conversions have failed.
  *
  * @throws {MalformedConversionReview} when an object is not JSON.
  * @throws the reason of `call.signal` when the signal aborts.

@@ -1,4 +1,4 @@
-/** Copies the fields that two versions have in common. This is the fallback for an incomplete object that a converter cannot convert. */
+/** Copies the fields that two versions have in common. This fallback is for an incomplete object that a converter cannot convert. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'

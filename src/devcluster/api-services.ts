@@ -1,5 +1,5 @@
 /**
- * Keeps an APIService for each served version of each group, as kube-apiserver does for its built-in groups and for the groups of CRDs
+ * Maintains an APIService for each served version of each group. kube-apiserver does so for its built-in groups and for the groups of CRDs
  * (k8s.io/kube-aggregator/pkg/controllers/autoregister, k8s.io/kubernetes/pkg/controlplane/controller/crdregistration).
  */
 import { messageOf } from '../api/errors.ts'
@@ -26,8 +26,8 @@ export interface ApiServicesOptions {
 }
 
 /**
- * Keeps the APIServices up to date until the signal is aborted. Resolves after the first attempt to write the APIServices of the currently
- * served types. A failed attempt is logged, and repeated after `retryMs`.
+ * Updates the APIServices until the signal is aborted. Resolves after the first attempt to write the APIServices of the currently served
+ * types. If an attempt fails, the error is logged, and the next attempt begins after `retryMs`.
  */
 export async function keepApiServices(options: ApiServicesOptions, signal: AbortSignal): Promise<void> {
   const { registry, catalog, clock, logger } = options
@@ -53,7 +53,7 @@ export async function keepApiServices(options: ApiServicesOptions, signal: Abort
   }
   const stops = [
     catalog.onChange(() => void sync()),
-    // A deleted APIService of a served group is created again.
+    // If an APIService of a served group is deleted, it is created again.
     watchType(registry.store, apiServices.storageKey, ({ type }) => {
       if (type === 'DELETED') void sync()
     }),

@@ -39,8 +39,8 @@ export function commonAudiences(requested: readonly string[], accepted: readonly
 }
 
 /**
- * Returns an authenticator for fixed tokens. It compares the digest of a request's token with the digests of all known tokens, so the time
- * that the comparison takes reveals nothing about the known tokens.
+ * Returns an authenticator for fixed tokens. The authenticator compares the digest of a request's token with the digests of all known
+ * tokens. The duration of this comparison therefore reveals nothing about the known tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
@@ -56,8 +56,8 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
 const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**
- * Returns the user of a request, before impersonation. A request without a token belongs to the user `system:anonymous`. RBAC applies to
- * this user as to any other user.
+ * Returns the user of a request, before impersonation. The user of a request without a token is `system:anonymous`. RBAC applies to
+ * `system:anonymous` as to any other user.
  *
  * @throws {StatusError} 401 for an invalid token.
  */
@@ -73,8 +73,8 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
 type Target = Omit<AuthorizationAttributes, 'user'>
 
 /**
- * Returns the impersonated user; without impersonation headers, the requester (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
- * WithConstrainedImpersonation).
+ * Returns the impersonated user. If there are no impersonation headers, returns the requester
+ * (k8s.io/apiserver/pkg/endpoints/filters/impersonation: WithConstrainedImpersonation).
  *
  * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
  * user.

@@ -1,4 +1,4 @@
-/** Authorizes requests by RBAC rules for users and groups, and builds kube-apiserver's message for a forbidden request. */
+/** Authorizes requests by the RBAC rules of users and groups. Builds kube-apiserver's message for a forbidden request. */
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import { quote } from '../../api/field-error.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
@@ -32,7 +32,7 @@ export interface Authorizer {
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
-/** Rules for a user or a group. If `namespace` is undefined, the rules apply in all namespaces and at the cluster scope. */
+/** Rules for a user or a group. If `namespace` is undefined, the rules apply in all namespaces, and also to cluster-scoped resources. */
 export interface Grant {
   readonly user?: string
   readonly group?: string
@@ -48,8 +48,8 @@ export interface Grant {
 export const masters = 'system:masters'
 
 /**
- * Returns an authorizer that allows a request if a rule of `grants` or of the stored RBAC objects allows it. Members of `system:masters`
- * may do everything.
+ * Returns an authorizer. It allows a request if the rules in `grants` or in the stored RBAC objects allow the request. Members of
+ * `system:masters` may do everything.
  */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>

@@ -21,7 +21,7 @@ export function authenticateCertificate(socket: Socket): UserInfo | undefined {
   return user === 'none' ? undefined : user
 }
 
-/** The certificate of a connection does not change, so its user is determined once. */
+/** The certificate of a connection does not change, so the user of the connection is determined only once. */
 const userOf = memoized((socket: TLSSocket): UserInfo | 'none' | 'unauthorized' => {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return 'none'

@@ -1,5 +1,5 @@
 /**
- * SubjectAccessReview, TokenReview and similar types. Their objects are not stored: the response to a create request contains the result in
+ * SubjectAccessReview, TokenReview and similar types. Their objects are not stored. The response to a create request contains the result in
  * its status.
  */
 import type { Clock } from '../../runtime/clock.ts'

@@ -76,7 +76,7 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
 
 /**
  * Returns the rules of a ClusterRole. An aggregated ClusterRole has the rules of all ClusterRoles that its selectors match. A matched
- * ClusterRole can also be aggregated. `seen` contains the ClusterRoles that have been visited, so that each is visited only once.
+ * ClusterRole can itself be aggregated. `seen` contains the ClusterRoles that have been visited, so each ClusterRole is visited only once.
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))

@@ -1,6 +1,6 @@
 /**
- * Calls webhooks over HTTPS. Each combination of origin, TLS server name and caBundle has its own HTTP agent, which keeps connections open.
- * As in kube-apiserver, only HTTP/1.1 is used.
+ * Calls webhooks over HTTPS. For each combination of origin, TLS server name and caBundle, there is a separate HTTP agent, which reuses
+ * connections. As in kube-apiserver, only HTTP/1.1 is used.
  */
 import { isIP } from 'node:net'
 import type { Clock } from '../../runtime/clock.ts'
@@ -41,7 +41,9 @@ const keepAliveMs = 90_000
 
 export interface WebhookCallerOptions {
   readonly services: ServiceResolver
-  /** For origins at which nothing can be reached: the reason, for the messages of failed calls. Default none. */
+  /**
+   * Maps each origin that is known to be unreachable to the reason. The messages of failed calls contain the reason. Default: no origins.
+   */
   readonly unreachable?: ReadonlyMap<string, string>
   readonly clock: Clock
 }
@@ -63,7 +65,7 @@ export function createWebhookCaller(options: WebhookCallerOptions): WebhookCalle
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      // A resumed TLS session would skip the verification of the certificate, so each connection needs a new session.
+      // If a TLS session were resumed, the certificate would not be verified. Each connection therefore begins a new session.
       maxCachedSessions: 0,
       connect: {
         ...trust(caBundle === undefined || caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8')),
@@ -76,7 +78,7 @@ export function createWebhookCaller(options: WebhookCallerOptions): WebhookCalle
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes after its running calls have ended. The current call does not wait for the close.
+      // The agent closes when its running calls have ended. The current call does not wait for this.
       void dropped.close()
     }
     return agent

@@ -13,9 +13,9 @@ export interface ExpectedReview {
 
 /**
  * Returns the error for a response of a wrong type; undefined if the type is correct. A response without apiVersion or kind has no error,
- * because it is decoded as the expected type. If kube-apiserver can decode the wrong type, the error states that the type cannot be
- * converted. This is the case for `Status`, and for the other known versions of the review. For any other type, the error states that the
- * type is not registered.
+ * because it is decoded as the expected type. If kube-apiserver can decode the wrong type, the error states that this type cannot be
+ * converted. `Status` and the other known versions of the review are such types. For any other type, the error states that the type is not
+ * registered.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined

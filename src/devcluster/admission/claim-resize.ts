@@ -21,7 +21,7 @@ export function withClaimResizeCheck(next: Admission, findClass: FindStorageClas
   }
 }
 
-/** Rejects a larger size, unless the storage class of the claim allows the expansion of volumes. */
+/** Rejects an increase of the size if the storage class of the claim does not allow the expansion of volumes. */
 function check({ info, subresource, name, object, oldObject }: AdmissionAttributes, findClass: FindStorageClass): void {
   if (info.storageKey !== '/persistentvolumeclaims' || subresource !== '' || object === undefined || oldObject === undefined) return
   if (requestedSize(object) <= requestedSize(oldObject)) return

@@ -17,7 +17,7 @@ export interface HookRule {
 export interface HookClientConfig {
   readonly url?: string
   readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number }
-  /** CA certificates as base64-encoded PEM; if undefined, the CAs of the operating system are used. */
+  /** The CA certificates as base64-encoded PEM. If `caBundle` is undefined, the CAs of the operating system are used. */
   readonly caBundle?: string
 }
 

@@ -16,7 +16,7 @@ import type { VersionedWrite } from './versioned-write.ts'
 export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
   const { info, name, namespace = '', subresource, context } = write.attributes
-  // RBAC rules contain no version, so the version has no effect on the result.
+  // RBAC rules contain no version, so any version gives the same result.
   const decide: Decide = (question) => authorizer.authorize({ ...question, version: '*' })
   const requester = new AuthorizerValue(context.user, decide)
   const { object, oldObject, ...request } = requestOf(write)

@@ -102,7 +102,7 @@ const privileged: Check = (pod) => {
   return { reason: 'privileged', detail: `${containerNames(names)} must not set securityContext.privileged=true` }
 }
 
-/** Checks `procMount`. The level `restricted` also contains this check, and applies it even to Pods with a user namespace. */
+/** Checks `procMount`. The level `restricted` uses this check even for Pods with a user namespace. */
 export const procMount: Check = (pod) => {
   const mount = ({ securityContext }: { securityContext?: { procMount?: string } }): string => securityContext?.procMount ?? 'Default'
   const names = namesWhere(pod, (container) => mount(container) !== 'Default')

@@ -1,5 +1,6 @@
 /**
- * Types and functions that the checks of the Pod Security Standards share: the fields that they read, and the formatting of their messages.
+ * Types and functions that the checks of the Pod Security Standards share. They describe the fields that the checks read, and format the
+ * messages of the checks.
  */
 import { quote } from '../../api/field-error.ts'
 
@@ -100,7 +101,7 @@ export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Returns the places that set a bad value, formatted for a message: `pod`, `container "a"`, or both. */
+/** Returns the parts of the Pod that set a bad value, formatted for a message: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec
@@ -115,7 +116,7 @@ export function allSettings(pod: SecuredPod): SecuritySettings[] {
   return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
 }
 
-/** True when the Pod has its own user namespace, in which root is an unprivileged user of the host. */
+/** True when the Pod has a separate user namespace. Root of such a namespace is an unprivileged user of the host. */
 function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }

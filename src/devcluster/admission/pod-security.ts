@@ -104,9 +104,9 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
 }
 
 /**
- * Rejects a Namespace with invalid Pod Security labels. An update is not rejected if the stored Namespace has the same errors. If an update
- * makes the level of `enforce` stricter, or changes the version of `enforce`, the function warns about existing Pods that violate the new
- * level.
+ * Rejects a Namespace with invalid Pod Security labels. If the stored Namespace has the same errors, an update is not rejected. If an
+ * update makes the level of `enforce` stricter, or changes the version of `enforce`, existing Pods that violate the new level cause
+ * warnings.
  */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))
@@ -147,9 +147,9 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
 }
 
 /**
- * Returns the Pods in the order in which they are checked: first the Pods without a controller and one Pod of each controller, then all
- * other Pods. Only a limited number of Pods is checked. Pods of one controller are similar, so the checks should cover as many controllers
- * as possible.
+ * Returns the Pods in the order in which they are checked. First come the Pods without a controller and one Pod of each controller, then
+ * all other Pods. Only a limited number of Pods is checked. The Pods of one controller are similar, so this order covers as many
+ * controllers as possible.
  */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()

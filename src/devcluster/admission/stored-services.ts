@@ -1,4 +1,4 @@
-/** Resolves Services by the addresses in their EndpointSlices. The embedded API server connects to these addresses directly. */
+/** Resolves Services to the addresses in their EndpointSlices. The embedded API server connects to these addresses directly. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { at, listAt, numberAt, textAt } from '../apimachinery/unstructured.ts'

@@ -32,7 +32,7 @@ import { fromVersion, versionsOf } from './versioned-write.ts'
 
 /** The state that webhook admission needs. */
 export interface WebhookState extends MatchState {
-  /** Returns the stored webhook configurations. Returns the same array until a configuration changes. */
+  /** Returns the stored webhook configurations. While no configuration changes, the result is the same array. */
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
@@ -79,8 +79,8 @@ export function createWebhookAdmission(options: {
   }
 
   /**
-   * Handles a failed call: logs the error if `failurePolicy` is `Ignore`, or throws a 500 error if `failurePolicy` is `Fail`. Errors other
-   * than `CallError`, such as a denial, are thrown unchanged.
+   * Handles a failed call. If `failurePolicy` is `Ignore`, the error is logged. If `failurePolicy` is `Fail`, a 500 error is thrown. An
+   * error that is not a `CallError`, such as a denial, is always thrown unchanged.
    */
   function failOpenOrThrow(hook: Hook, error: unknown): void {
     if (!(error instanceof CallError)) throw error
@@ -109,7 +109,7 @@ export function createWebhookAdmission(options: {
     async mutate(attributes, redefault) {
       let object = attributes.object
       let inVersion = versionsOf(attributes)
-      /** Webhooks with `reinvocationPolicy: IfNeeded` that have been called since the object was last changed. */
+      /** Webhooks with `reinvocationPolicy: IfNeeded` that have been called since the latest change of the object. */
       let invoked: Hook[] = []
       /** Webhooks to reinvoke, because another webhook has changed the object after their call. */
       const outdated = new Set<Hook>()

@@ -22,7 +22,7 @@ export interface Target {
 
 export interface ExchangeContext {
   agentFor(url: URL, serverName: string, caBundle: string | undefined): Dispatcher
-  /** For origins at which nothing can be reached: the reason, which replaces the message of the network error. */
+  /** Maps each origin that is known to be unreachable to the reason. The reason replaces the message of the network error. */
   readonly unreachable: ReadonlyMap<string, string>
   readonly clock: Clock
 }

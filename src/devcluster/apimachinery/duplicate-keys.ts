@@ -18,8 +18,8 @@ export interface JsonScan {
 }
 
 /**
- * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels. At that depth, recursive functions of this server could exhaust
- * the stack. JSON written by hand has far fewer than 500 levels.
+ * Maximum depth of nesting of JSON. Go's decoder allows 10 000 levels. With so many levels, recursive functions of this server could
+ * exhaust the stack. JSON that is written by hand has far fewer than 500 levels.
  */
 export const maxDepth = 500
 

@@ -1,7 +1,7 @@
-/** Limits the nesting of stored objects, which recursive functions read. */
+/** Limits the levels of nesting of stored objects, because recursive functions read these objects. */
 import { isDeeperThan, maxNesting } from '../../schema/depth.ts'
 
-/** Maximum depth of an object: that of a custom resource, and the few levels that its managedFields have in addition. */
+/** Maximum number of levels of an object: the levels of a custom resource, and some levels for its managedFields. */
 const maxObjectDepth = maxNesting + 100
 
 export function isTooDeep(object: unknown): boolean {

@@ -1,4 +1,4 @@
-/** The user and the options of a request, for the layers below HTTP. */
+/** The user and the options of a request. The layers below HTTP use this type. */
 import type { JsonObject } from '../../api/json.ts'
 
 export interface UserInfo {

@@ -76,7 +76,7 @@ export function forbidden(info: ErrorSubject, name: string, detail: string, caus
 
 /**
  * Returns the 410 error for a resourceVersion or continue token that is older than the stored history. `continueToken` becomes
- * `metadata.continue` of the response. With this token, the client can continue the list at the current revision; the list is then
+ * `metadata.continue` of the response. With `continueToken`, the client can continue the list at the current revision, and the list is then
  * inconsistent.
  */
 export function expired(message: string, continueToken?: string): StatusError {

@@ -28,9 +28,9 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the set of fields of an applied configuration. The set contains each entry of a map and each item of a list. The set contains a
- * field of a struct only if the value of the field is a scalar, an atomic value, or an empty map or struct. For any other value, the set
- * contains the fields, entries and items below the field, but not the field itself.
+ * Returns the set of fields of an applied configuration. The set contains each entry of a map and each item of a list. It contains a field
+ * of a struct only if the value of the field is a scalar, an atomic value, or an empty map or struct. For any other value, the set contains
+ * the fields, entries and items in this value, but not the field itself.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
@@ -78,8 +78,8 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
 }
 
 /**
- * True for a scalar or an atomic value. Such a value can only be compared as a whole. False for a missing or null value: if the other state
- * has a map or list, a missing or null value counts as an empty map or list.
+ * Returns true for a scalar or an atomic value. Such a value can only be compared as a whole. Returns false for a missing or null value,
+ * because this value counts as an empty map or list if the other state has a map or list.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

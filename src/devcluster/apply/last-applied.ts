@@ -16,7 +16,7 @@ import type { Typing } from './typing.ts'
 export const lastAppliedManager = 'kubectl'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Maximum size in bytes of all annotations of an object. */
+/** Maximum size in bytes of the annotations of an object. */
 const maxAnnotations = 256 * 1024
 
 /** Returns the fields of the annotation's configuration whose values are the same in the live object. */
@@ -38,8 +38,8 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
 
 /**
  * If the live object has the `last-applied-configuration` annotation, returns `object` with the annotation set to `config`. Otherwise,
- * returns `object` unchanged. The annotation is empty if it would exceed `maxAnnotations`. With the annotation, users can return to
- * client-side apply.
+ * returns `object` unchanged. If the size of the annotations would exceed `maxAnnotations`, the annotation is set to an empty string. With
+ * the annotation, users can return to client-side apply.
  */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object

@@ -50,11 +50,11 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
 }
 
 /**
- * Returns the entries of managedFields after an update: the writer owns the changed fields, and no manager owns the removed fields.
+ * Returns the entries of managedFields after an update. The writer owns the changed fields, and no manager owns the removed fields.
  *
  * @param live the object before the update; undefined for a create request.
- * @param view converts objects to other versions: the fields of each entry are compared in the entry's version. Undefined if every field
- * has the same path in all versions.
+ * @param view converts objects to other versions, because the fields of each entry are compared in the entry's version. Undefined if every
+ * field has the same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -93,7 +93,7 @@ const ancientChanges = 'ancient-changes'
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   let surplus = updaters.length - maxUpdateManagers
-  /** By apiVersion, the entry with which the next entry is merged. */
+  /** Maps each apiVersion to the entry with which the next entry of this apiVersion is merged. */
   const targets = new Map<string, ManagerEntry>()
   const merged = new Set<ManagerEntry>()
   for (const entry of updaters.sort((a, b) => (ageOrder(a) < ageOrder(b) ? -1 : 1))) {
@@ -113,14 +113,17 @@ function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
   return { manager: ancientChanges, operation, apiVersion, subresource: '', time, fields: union(older.fields, newer.fields) }
 }
 
-/** Oldest first. Of two entries with the same time, an earlier result of `mergedEntry` comes first, so that there is only one. */
+/**
+ * Returns the sort key of an entry. The oldest entry comes first. If two entries have the same time, a result of `mergedEntry` comes first.
+ * Further entries are therefore merged into this result, and there is only one `ancient-changes` for each apiVersion.
+ */
 function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
   return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')
 }
 
 /**
- * Returns the managedFields of the written object; an empty list if the client resets them. If the written object has no managedFields, or
- * the write is to a subresource, returns the managedFields of the live object.
+ * Returns the managedFields of the written object; an empty list if the client resets managedFields. If the written object has no
+ * managedFields, or the write is to a subresource, returns the managedFields of the live object.
  */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined

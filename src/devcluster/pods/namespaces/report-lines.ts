@@ -8,7 +8,8 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
     const lines = createInterface({ input: stream })
     lines.on('line', onLine)
     lines.on('close', () => resolve())
-    // If a process ends with unread input, Linux resets its socket, and the stream fails. Without this handler, `lines` would stay open.
+    // If a process ends before it has read all its input, Linux resets the socket, and the stream fails. Without this handler, `lines`
+    // would stay open.
     lines.on('error', () => lines.close())
   })
 }

@@ -1,6 +1,6 @@
 /**
  * `planRoot`: plans the file system of a container without its volumes. A container sees folders of this machine or of an image through
- * overlays. The overlays keep the changes of the container, and the folders stay as they are.
+ * overlays. The overlays store the changes of the container, so the folders themselves do not change.
  */
 import { constants } from 'node:fs'
 import type { Dirent } from 'node:fs'
@@ -11,7 +11,7 @@ import { isWithin } from './mount-table.ts'
 /** An entry of the root. `path` is an absolute path in the container. A folder comes before the entries in it. */
 export type RootEntry = OverlayEntry | BindEntry | FolderEntry | LinkEntry
 
-/** A folder that the container sees through an overlay. The overlay keeps the changes of the container. */
+/** A folder that the container sees through an overlay. The overlay stores the changes of the container. */
 export interface OverlayEntry {
   readonly kind: 'overlay'
   readonly path: string
@@ -49,13 +49,14 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The paths of mounts, in the container. Each folder above such a path becomes a new folder with the entries of its source. If the folder
-   * were an overlay, the mount would not be visible. If it were read-only, the path of the mount could not be created.
+   * The paths in the container at which other file systems are mounted. Each folder above such a path becomes a new folder with the entries
+   * of its source. If such a folder were an overlay, the mount would not be visible. If it were read-only, the path of the mount could not
+   * be created.
    */
   readonly mountPoints: readonly string[]
 }
 
-/** The new folders in the root, with their modes. They replace the folders of the same names in `source`. */
+/** The new folders in the root, with their modes. They replace the folders with the same paths in `source`. */
 const ownFolderModes = new Map([
   ['/dev', 0o755],
   ['/proc', 0o555],
@@ -67,7 +68,10 @@ const ownFolderModes = new Map([
 /** The folders of this machine that containers without an image do not see. */
 export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
 
-/** A folder above a mount point gets one mount for each of its entries. A folder with more entries is mounted as a whole instead. */
+/**
+ * The maximum number of entries of a folder above a mount point. Each entry of such a folder needs a mount. A folder with more entries is
+ * mounted as a whole instead.
+ */
 const maxEntries = 500
 
 export async function planRoot(options: RootPlanOptions): Promise<readonly RootEntry[]> {
@@ -95,7 +99,7 @@ async function planEntry(path: string, entry: Dirent, options: RootPlanOptions):
   if (options.isHidden(source)) return []
   if (entry.isSymbolicLink()) return [{ kind: 'link', path, target: await readlink(source) }]
   if (entry.isFile() || entry.isSocket()) return [{ kind: 'bind', path, source, isFolder: false }]
-  // Devices and pipes are left out.
+  // Devices and pipes are omitted.
   return entry.isDirectory() ? planFolder(path, source, options) : []
 }
 
@@ -104,7 +108,8 @@ async function planFolder(path: string, source: string, options: RootPlanOptions
     () => true,
     () => false,
   )
-  // Proreus has no permission to read the folder, for example /root. The container gets an empty folder instead, which its root can use.
+  // Proreus has no permission to read this folder, for example /root. The container gets an empty folder instead, and root of the container
+  // can use this folder.
   if (!isReadable) return [{ kind: 'folder', path, mode: 0o700 }]
   const mode = (await stat(source)).mode & 0o7777
   if (options.mountPoints.some((mountPoint) => mountPoint !== path && isWithin(mountPoint, path))) {

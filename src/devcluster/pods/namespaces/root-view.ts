@@ -1,7 +1,7 @@
 /**
- * `RootView`: the file system of a container as Proreus sees it from the outside, also before the container starts. `RootView` resolves the
- * symbolic links of a path as a process in the container would. Otherwise, a link such as `/var/run -> /run` would lead to the folder of
- * this machine.
+ * `RootView`: the file system of a container as Proreus sees it from the outside, even before the container starts. `RootView` resolves the
+ * symbolic links of a path as a process in the container would. If the system resolved such a link, e.g. `/var/run -> /run`, the result
+ * would be a folder of this machine.
  */
 import type { Stats } from 'node:fs'
 import { lstat, readlink } from 'node:fs/promises'
@@ -17,17 +17,20 @@ export interface Layer {
   readonly sources: readonly string[]
   /**
    * The kind of the part. In an overlay, the start script or Proreus creates a missing path. In a writable part, Proreus creates a missing
-   * path. In a part of another kind, a missing path cannot be created.
+   * path. In a part of any other kind, a missing path cannot be created.
    */
   readonly kind: 'overlay' | 'read-only' | 'writable' | 'kernel'
 }
 
 export interface Resolved {
-  /** The path without symbolic links. */
+  /** The path after all symbolic links are resolved. */
   readonly path: string
-  /** The same as `path` if `path` exists or may exist. Otherwise the deepest existing folder or file above `path`. */
+  /** If `path` exists or may exist, this is `path`. Otherwise, this is the deepest existing folder or file above `path`. */
   readonly existing: string
-  /** The file at `path`. Absent when it does not exist or Proreus cannot look at it, and when the resolution ends with `/` or `..`. */
+  /**
+   * The file at `path`. Absent if the file does not exist, if Proreus cannot look at it, or if the path that was resolved ends with `/` or
+   * `..`.
+   */
   readonly stats?: Stats
 }
 
@@ -54,7 +57,7 @@ export class RootView {
     return found
   }
 
-  /** Returns the paths at which this machine may have the file of the container with this path. */
+  /** Returns the paths of this machine at which a file of the container may be. `path` is the path of the file in the container. */
   hostPaths(path: string): readonly string[] {
     const layer = this.layerOf(path)
     return layer.sources.map((source) => join(source, posix.relative(layer.path, path)))
@@ -93,8 +96,8 @@ export class RootView {
   }
 
   /**
-   * Returns undefined when the file does not exist. Returns `unknown` when Proreus cannot look at the file, and when the file is in a part
-   * that the kernel provides at the start of the container, such as /proc.
+   * Returns undefined when the file does not exist. Returns `unknown` in two cases: Proreus cannot look at the file, or the file is in a
+   * part that the kernel provides at the start of the container, such as /proc.
    */
   async #lookUp(path: string): Promise<{ readonly stats: Stats; readonly target?: string } | 'unknown' | undefined> {
     if (this.layerOf(path).kind === 'kernel') return 'unknown'

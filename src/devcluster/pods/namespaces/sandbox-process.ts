@@ -11,7 +11,7 @@ import type { ProcessScript } from './process-scripts.ts'
 import { startProgram } from './programs.ts'
 
 export interface StartOptions {
-  /** The prefix with which a command runs in the namespaces of the Pod or of the container. */
+  /** The command prefix with which a command runs in the namespaces of the Pod or of the container. */
   readonly enter: readonly string[]
   readonly script: ProcessScript
   /** The lists that the script reads. */
@@ -20,7 +20,7 @@ export interface StartOptions {
   readonly stdin: boolean
   /** The path for the pipes of the process. `.stdout` and `.stderr` are appended to it. */
   readonly pipes: string
-  /** If the signal aborts before the script has executed the program, the script ends. */
+  /** If the signal aborts before the script has started the program, the script ends. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -34,7 +34,8 @@ export interface StartedProcess {
 
 /**
  * Runs a command whose stdin is a pipe. The stdin of the shell is a socket, and a program cannot open a socket by a path such as
- * /dev/stdin. `cat` copies the socket to the pipe, and ends when Proreus closes the socket. The shell does not wait for `cat`.
+ * /dev/stdin. `cat` copies the data from the socket to the pipe, and ends when Proreus closes the socket. The shell does not wait for
+ * `cat`.
  */
 const pipeStdin = `
 exec 4<&0
@@ -43,7 +44,7 @@ exec 4<&0
   exec "$@" 4<&-
 }`
 
-/** @throws {ContainerStartError} when a program has failed or the start was aborted. The message has the words of the failed program. */
+/** @throws {ContainerStartError} when a program has failed or the start was aborted. The message is that of the failed program. */
 export async function startProcess(options: StartOptions): Promise<StartedProcess> {
   const { lists, tty, stdin: hasStdin, pipes, signal } = options
   const output = tty ? undefined : await OutputPipes.open(pipes)
@@ -69,7 +70,8 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   }
   stdin?.destroy()
   await exited
-  // If the script has reported no error, it was not started. The program that should have started it has written the reason to stderr.
+  // If the script has reported no error, it was not started. The program that should have started the script has written the reason to
+  // stderr.
   const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))
@@ -86,7 +88,10 @@ async function spawnScript({ enter, script, stdin }: StartOptions, output: Outpu
   }
 }
 
-/** script(1) gets a pipe as its stdin even for a process without stdin. If this stdin ended, the terminal would send an end of file. */
+/**
+ * script(1) gets a pipe as its stdin even if the process has no stdin. If the stdin of script(1) ended, the terminal would send an end of
+ * file to the process.
+ */
 const terminalStdio = ['pipe', 'pipe', 'ignore'] as const
 
 /** Resolves with the exit code. If a signal has killed the process, the exit code is 128 plus the number of the signal. */

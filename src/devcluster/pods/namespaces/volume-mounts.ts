@@ -27,7 +27,10 @@ export interface PlaceOptions {
   readonly isRootReadOnly: boolean
 }
 
-/** The error for a missing path in a folder that is mounted read-only. `prepareRoot` can then plan a new folder in place of that folder. */
+/**
+ * Thrown when a path is missing in a folder that is mounted read-only. `prepareRoot` can then plan a new folder in place of the read-only
+ * folder.
+ */
 export class ReadOnlyFolderError extends ContainerStartError {
   readonly path: string
 
@@ -38,8 +41,8 @@ export class ReadOnlyFolderError extends ContainerStartError {
 }
 
 /**
- * Resolves the targets of the mounts in the container. Creates missing targets, or returns them in `missing` when the start script must
- * create them.
+ * Resolves the targets of the mounts in the container. Creates missing targets. If the start script must create a target, returns it in
+ * `missing` instead.
  *
  * @throws {ContainerStartError} when a source does not exist or a target cannot be created.
  */
@@ -64,7 +67,7 @@ export async function placeMounts(root: ContainerRoot, mounts: readonly Mount[],
   return { entries, missing }
 }
 
-/** Creates a missing folder of the container. Returns the folder instead when the start script must create it. */
+/** Creates a missing folder of the container. If the start script must create the folder, returns it instead. */
 export async function placeFolder(root: ContainerRoot, path: string, options: PlaceOptions): Promise<readonly MissingPath[]> {
   const target = await root.view.resolve(path)
   return target.existing === target.path ? [] : create(root.view.layerOf(target.path), target, true, options)
@@ -85,12 +88,12 @@ function depthOf(path: string): number {
     .filter((part) => part !== '').length
 }
 
-/** Creates a missing path. Returns the path instead when the start script must create it. */
+/** Creates a missing path. If the start script must create the path, returns it instead. */
 function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRootReadOnly }: PlaceOptions): readonly MissingPath[] {
   if (layer.kind === 'read-only' || layer.kind === 'kernel') throw new ReadOnlyFolderError(target.path)
-  // In a writable overlay, the start script creates the path, so that the folders above the path keep their owners and modes. Linux refuses
-  // to create it when the owner of such a folder has no id in the container. In this case, and when the overlay is read-only, Proreus
-  // creates the path in the upper folder of the overlay.
+  // In a writable overlay, the start script creates the path, so that the folders above the path keep their owners and modes. There are two
+  // exceptions: the overlay is read-only, or the owner of a folder above the path has no id in the container, and Linux refuses to create
+  // the path. In these cases, Proreus creates the path in the upper folder of the overlay.
   if (layer.kind === 'overlay' && !isRootReadOnly && hasOwners(layer, target.existing, ids)) return [{ path: target.path, isFolder }]
   try {
     createFile(layer, target.path, isFolder, ids)
@@ -100,7 +103,7 @@ function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRoot
   return []
 }
 
-/** Returns true when the owners of all folders between the top of a layer and `path` have ids in the container. */
+/** Returns true when all folders between the top of a layer and `path` have owners with ids in the container. */
 function hasOwners(layer: Layer, path: string, ids: IdMapping): boolean {
   return foldersBetween(layer.path, path).every((folder) => {
     const found = pathsIn(layer, folder).find((one) => existsSync(one))
@@ -128,7 +131,7 @@ function copyAttributes(source: string, copy: string, ids: IdMapping): void {
   chmodSync(copy, mode & 0o7777)
 }
 
-/** Returns the folders below `top` that lead to `path`, and `path` itself. */
+/** Returns the folders between `top` and `path`, and `path` itself. */
 function foldersBetween(top: string, path: string): string[] {
   const parts = posix
     .relative(top, path)

@@ -2,8 +2,8 @@
  * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach the cluster IPs of Services, DNS, the API
  * server and the developer's machine. The agent, a process in the network namespace of the cluster, accepts the connections of the Pods.
  *
- * The agent forwards connections, unlike kube-proxy, which rewrites packets. This causes two differences. An endpoint sees the address of
- * the bridge as the address of its client. When an endpoint refuses a connection, the client's connection is accepted and then reset.
+ * The agent forwards connections, whereas kube-proxy rewrites packets. This causes two differences. First, an endpoint sees the address of
+ * the bridge as the address of its client. Second, if an endpoint refuses a connection, the client's connection is accepted and then reset.
  */
 import type { Socket } from 'node:net'
 import type { Service } from '../../../api/builtin.ts'
@@ -32,18 +32,22 @@ export interface ClusterNetworkOptions {
   /** The command that starts a program in the cluster's network namespace. The program and its arguments are appended to the command. */
   readonly enterNetwork: readonly string[]
   /**
-   * Receives each connection to the API server, before any data is read from the connection. An HTTPS server accepts the connection by
+   * Called with each connection to the API server, before any data is read from the connection. An HTTPS server accepts the connection by
    * `server.emit('connection', socket)`.
    */
   readonly acceptApiServer: (socket: Socket) => void
-  /** Default: the cluster IPs are in 10.96.0.0/16, DNS is at 10.96.0.10, the developer's machine at 10.96.0.2. */
+  /**
+   * The addresses of the network. Default: the cluster IPs are in 10.96.0.0/16, DNS is at 10.96.0.10, and the developer's machine is at
+   * 10.96.0.2.
+   */
   readonly addresses?: NetworkAddresses
   /**
-   * True lets Pods connect to the servers of the developer's machine. The name of the machine is `host.proreus.internal`. Default true.
+   * If true, Pods can connect to the servers of the developer's machine. The name of the machine is `host.proreus.internal`. Default true.
    *
    * With true, Pods reach every TCP server that listens on the loopback interface. This includes the servers of other users, and servers
-   * that trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such
-   * a server to leave its Pod. With false, Pods cannot connect to anything outside of the cluster. DNS still resolves names outside of it.
+   * that trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such a
+   * server to break out of its Pod. With false, Pods cannot connect to anything outside of the cluster. DNS still resolves names outside of
+   * the cluster.
    */
   readonly hostAccess?: boolean
   /** Resolves the names outside of the cluster. Default: the name servers of the developer's machine. */
@@ -53,7 +57,7 @@ export interface ClusterNetworkOptions {
   readonly random?: () => number
 }
 
-/** The first and the maximum delay in milliseconds between the end of the agent and the next start. Each failed start doubles the delay. */
+/** The first and the maximum delay in milliseconds between the end of the agent and its next start. Each failed start doubles the delay. */
 const [restartMs, maxRestartMs] = [500, 30_000]
 /** The number of random numbers in the seed that determines the random choices of the agent. */
 const seedLength = 4
@@ -116,7 +120,7 @@ export class ClusterNetwork {
     this.#sendChangesLater()
   }
 
-  /** Declares that a Pod with this address runs. The location of the Pod determines which endpoints of a Service the Pod can reach. */
+  /** Declares that a Pod with this address runs. `location` determines which endpoints of a Service the Pod can reach. */
   setPod(address: string, location: PodLocation): void {
     this.#pods.set(address, location)
     this.#send({ type: 'pod', address, location })
@@ -130,7 +134,7 @@ export class ClusterNetwork {
     if (this.#pods.size === 0) this.#hostPorts.setActive(false)
   }
 
-  /** Ends the process of the agent, and thereby the connections that the agent forwards. Resolves when the process has ended. */
+  /** Ends the process of the agent. The connections that the agent forwards end, too. Resolves when the process has ended. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the network of the cluster is closed'))
     this.#hostPorts.setActive(false)
@@ -182,7 +186,7 @@ export class ClusterNetwork {
     this.#send({ type: 'hostPorts', ports: this.#hostPorts.current })
   }
 
-  /** Sends all changes of this turn of the event loop together. */
+  /** Sends all changes of this iteration of the event loop together. */
   #sendChangesLater(): void {
     void endOfTurn().then(() => {
       const { changed, removed } = this.#states.changes()

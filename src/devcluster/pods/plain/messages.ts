@@ -1,10 +1,10 @@
 /** The messages between the driver and its supervisor. The supervisor is the process that starts the processes of containers. */
 import type { TerminalSize } from '../driver.ts'
 
-/** A program, as execve(2) needs it. */
+/** A program with its arguments and environment variables, as execve(2) needs them. */
 export interface Program {
   readonly file: string
-  /** The arguments; the first one is the name of the program. */
+  /** The arguments. The first argument is the name of the program. */
   readonly args: readonly string[]
   /** The environment variables. They are a list and not an object, because a variable can have the name `__proto__`. */
   readonly environment: readonly (readonly [name: string, value: string])[]
@@ -18,12 +18,12 @@ export interface PipePaths {
   readonly stderr?: string
 }
 
-/** Starts a process. The supervisor answers with `started` or `failed`. */
+/** Starts a process. The supervisor responds with `started` or `failed`. */
 export interface StartMessage {
   readonly type: 'start'
-  /** The number of the process, unique for this supervisor. */
+  /** The number of the process. The number is unique for this supervisor. */
   readonly id: number
-  /** The number of the first process of the container. Absent for the first process itself. */
+  /** The number of the first process of the container in which the process is started. Absent for the first process itself. */
   readonly container?: number
   readonly program: Program
   readonly folder: string

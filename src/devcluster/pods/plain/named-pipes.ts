@@ -17,7 +17,7 @@ export class NamedPipes {
   readonly stdin: Writable | undefined
   readonly stdout: Readable
   readonly stderr: Readable | undefined
-  /** The file descriptors of the ends that the process uses. While these descriptors are open in the driver, no stream ends. */
+  /** The file descriptors of the ends that the process uses. The streams end only after the driver has closed these descriptors. */
   readonly #others: readonly number[]
 
   /**
@@ -57,7 +57,7 @@ export class NamedPipes {
   }
 
   /**
-   * Closes the ends that the process uses in the driver, and removes the files of the pipes. Called once, when the process has started or
+   * Closes the ends that the process uses, in the driver. Removes the files of the pipes. Called once, when the process has started or
    * could not be started.
    */
   closeOthers(): void {
@@ -95,7 +95,7 @@ function removeFiles(paths: PipePaths): void {
  */
 export function openEndOfProcess(file: string | undefined, mode: 'read' | 'write'): number | 'ignore' {
   if (file === undefined) return 'ignore'
-  // This descriptor is both ends of the pipe. Without it, the next `openSync` would wait for ever if the driver had been killed.
+  // This descriptor is both ends of the pipe. If the driver was killed, the next `openSync` would wait forever without this descriptor.
   const both = openSync(file, O_RDWR | O_NONBLOCK)
   try {
     return openSync(file, mode === 'read' ? O_RDONLY : O_WRONLY)

@@ -44,7 +44,7 @@ export class AgentChild {
     const script = fileURLToPath(new URL(`./network-agent-process${extname(import.meta.url)}`, import.meta.url))
     const [program = process.execPath, ...args] = [...enterNetwork, process.execPath, ...process.execArgv, script]
     const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', 'ipc']
-    // In a session of its own, the process does not receive the signals of the terminal in which Proreus runs.
+    // The process gets a separate session, so it does not receive the signals of the terminal in which Proreus runs.
     const env = { ...process.env, PATH: programEnvironment.PATH }
     this.#child = spawn(program, args, { stdio, env, detached: true }) as ChildProcessByStdio<null, null, Readable>
     const outputEnded = this.#readOutput()
@@ -77,9 +77,9 @@ export class AgentChild {
     if (this.#child.connected) this.#child.send(message, () => undefined)
   }
 
-  /** Ends the process. Resolves when it has ended. */
+  /** Ends the process. Resolves when the process has ended. */
   async stop(clock: Clock): Promise<void> {
-    // The agent ends when the channel is closed. It has nothing to finish.
+    // The agent ends when the channel is closed. It has no work to finish before it ends.
     if (this.#child.connected) this.#child.disconnect()
     if ((await within(clock, killAfterMs, this.ended, { keepAlive: true })) === timedOut) this.#child.kill('SIGKILL')
     await this.ended

@@ -1,4 +1,4 @@
-/** `listenForParent`: accepts TCP connections and hands them over to the parent process. */
+/** `listenForParent`: accepts TCP connections, and hands them over to the parent process. */
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 

@@ -14,7 +14,7 @@ export class HostListeners {
     this.#warn = warn
   }
 
-  /** Opens and closes ports, so that exactly `ports` are open. */
+  /** Opens and closes ports. Afterwards, exactly `ports` are open. */
   set(ports: readonly number[]): void {
     const wanted = new Set(ports)
     for (const [port, server] of this.#servers) {
@@ -25,7 +25,9 @@ export class HostListeners {
     for (const port of wanted) if (!this.#servers.has(port)) this.#servers.set(port, this.#listen(port))
   }
 
-  /** If a port cannot be opened, there is no retry until the machine's server on this port has been stopped and started again. */
+  /**
+   * If a port cannot be opened, the next attempt is made only after the machine's server on this port has been stopped and started again.
+   */
   #listen(port: number): Server {
     return listenForParent(
       { address: this.#address, port },

@@ -34,7 +34,7 @@ export interface HostPortsMessage {
   readonly ports: readonly number[]
 }
 
-/** The answer to a `resolve` message. */
+/** The response to a `resolve` message. */
 export interface ResolvedMessage {
   readonly type: 'resolved'
   readonly id: number

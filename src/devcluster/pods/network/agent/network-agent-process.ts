@@ -6,10 +6,10 @@ import { ParentChannel } from './parent-channel.ts'
 const channel = new ParentChannel()
 let agent: NetworkAgent | undefined
 
-// The channel closes when the parent process closes it or ends for any reason.
+// The channel closes when the parent process closes it, or when the parent process ends for any reason.
 process.on('disconnect', () => process.exit())
-// A service manager that stops Proreus can send a signal to each of its processes (systemd.kill(5): KillMode). Pods need the network until
-// the parent process has stopped them, so this process ignores the signals.
+// A service manager that stops Proreus can send a signal to each process of Proreus (systemd.kill(5): KillMode). Pods need the network
+// until the parent process has stopped them, so this process ignores the signals.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => undefined)
 process.on('message', (message: ParentMessage) => {
   if (message.type === 'start') void start(message)

@@ -1,6 +1,6 @@
 /**
- * `NetworkAgent`: runs in the network namespace of the cluster. There, it opens the sockets through which Pods reach Services, DNS, the API
- * server and the developer's machine.
+ * `NetworkAgent`: runs in the network namespace of the cluster. In this namespace, the agent opens the sockets through which Pods reach
+ * Services, DNS, the API server and the developer's machine.
  */
 import { once } from 'node:events'
 import type { Server, Socket } from 'node:net'
@@ -114,7 +114,10 @@ async function listenForApiServer(address: string, channel: ParentChannel): Prom
   return server
 }
 
-/** Returns a function from a name to a stream of random numbers. Streams with different names are independent. `seed` determines them. */
+/**
+ * Returns a function from a name to a stream of random numbers. `seed` determines all streams. Streams with different names are
+ * independent.
+ */
 function streamOf(seed: readonly number[]): (name: string) => () => number {
   let next = 0
   return randomStreams(() => seed[next++ % seed.length] ?? 0)

@@ -15,14 +15,14 @@ export class ParentChannel {
     process.send?.(message, () => undefined)
   }
 
-  /** Sends a message and hands a socket over to the parent process. This process can no longer use the socket. */
+  /** Sends a message, and hands a socket over to the parent process. Afterwards, this process can no longer use the socket. */
   handOver(message: AgentMessage, socket: Socket): void {
     process.send?.(message, socket, {}, (error) => {
       if (error !== null) socket.destroy()
     })
   }
 
-  /** Resolves a name in the parent process. The parent process answers every question, so the agent has no timeout. */
+  /** Resolves a name in the parent process. The parent process responds to every question, so the agent needs no timeout. */
   resolve(name: string, recordType: RecordType): Promise<DnsAnswer> {
     if (this.#questions.size >= maxQuestions) return Promise.resolve({ code: 'SERVFAIL', records: [] })
     const id = (this.#lastQuestion += 1)

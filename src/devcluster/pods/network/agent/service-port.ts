@@ -32,7 +32,10 @@ export interface SocketAddress {
 export class ServicePort {
   readonly #at: SocketAddress
   readonly #options: ServicePortOptions
-  /** One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the first Service. */
+  /**
+   * One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the Service of the
+   * first choice.
+   */
   readonly #claims: EndpointChoice[] = []
   #socket: OpenSocket | undefined
   #retry: Timer | undefined
@@ -58,7 +61,7 @@ export class ServicePort {
     this.refresh()
   }
 
-  /** Opens or closes the socket after the endpoints have changed. Established TCP connections are kept. */
+  /** Opens or closes the socket after the endpoints have changed. Established TCP connections stay open. */
   refresh(): void {
     const [choice] = this.#claims
     const isServed = choice?.isServed === true

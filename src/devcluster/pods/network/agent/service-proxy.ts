@@ -17,7 +17,10 @@ interface ProxiedPort {
   readonly sockets: ReadonlySet<string>
 }
 
-/** A connection to one of these addresses reaches the agent itself, or no server. Endpoints with such an address are ignored. */
+/**
+ * The addresses that no endpoint can have. A connection to such an address would reach the agent itself, or no server. Endpoints with such
+ * an address are ignored.
+ */
 const unreachable = [
   { address: '0.0.0.0', prefix: 8 },
   { address: '127.0.0.0', prefix: 8 },
@@ -87,15 +90,15 @@ export class ServiceProxy {
   }
 
   /**
-   * A Service whose endpoint is a cluster IP could forward connections in a circle. Of the range of cluster IPs, only the address of the
-   * developer's machine can be an endpoint.
+   * Returns true if an endpoint can have this address. If the endpoint of a Service were a cluster IP, connections could be forwarded in a
+   * circle. In the range of cluster IPs, only the address of the developer's machine can be an endpoint.
    */
   #isReachable(address: string): boolean {
     if (address === this.#options.addresses.host) return true
     return !this.#isClusterIp(address) && !unreachable.some((isMember) => isMember(address))
   }
 
-  /** Releases the sockets of a port, except those in `keep`. A socket closes when no port of a Service uses it any more. */
+  /** Releases the sockets of a port, except the sockets in `keep`. A socket closes when no port of a Service uses it. */
   #release({ choice, sockets }: ProxiedPort, keep: ReadonlySet<string>): void {
     for (const key of sockets) {
       if (keep.has(key)) continue

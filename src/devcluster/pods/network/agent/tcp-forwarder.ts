@@ -31,8 +31,8 @@ export class TcpForwarder {
 }
 
 /**
- * Forwards the data of two connections to each other. A side that has ended its own data can still receive. If one side resets its
- * connection, the other connection is reset. If one side reads slowly, the other side can only send slowly.
+ * Forwards the data of two connections to each other. If one side ends its data, this side can still receive data. If one side resets its
+ * connection, the other connection is reset. If one side reads slowly, the other side can send only slowly.
  */
 export function joinSockets(client: Socket, server: Socket): void {
   passOn(client, server)
@@ -43,7 +43,7 @@ function passOn(from: Socket, to: Socket): void {
   from.allowHalfOpen = true
   from.setNoDelay(true)
   from.setKeepAlive(true, keepAliveMs)
-  // The event `close` follows each error.
+  // Each error is followed by the event `close`, which is handled below.
   from.on('error', () => undefined)
   from.once('close', (hadError) => {
     if (hadError || !from.readableEnded) reset(to)

@@ -6,8 +6,8 @@ import type { EndpointChoice } from '../services/endpoint-choice.ts'
 import type { Endpoint } from '../services/usable-endpoints.ts'
 
 /**
- * Time in milliseconds without a datagram after which a flow can end. The client's next datagram can then go to another endpoint. The time
- * is the default of the sysctl nf_conntrack_udp_timeout_stream.
+ * Time in milliseconds without a datagram after which a flow may be ended. The client's next datagram can then go to another endpoint. This
+ * time is the default of the sysctl nf_conntrack_udp_timeout_stream.
  */
 const idleMs = 120_000
 /** The maximum number of flows of one port. Each flow needs a socket. A further flow replaces the flow that began first. */
@@ -46,7 +46,7 @@ export class UdpForwarder {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)
   }
 
-  /** Ends all flows. The listener is left open. */
+  /** Ends all flows. The listener stays open. */
   close(): void {
     for (const client of this.#flows.keys()) this.#end(client)
     this.#sweep?.cancel()

@@ -1,4 +1,7 @@
-/** `ClusterZone`: the names in `cluster.local` and the names of the addresses of the cluster, as CoreDNS' plugin `kubernetes` has them. */
+/**
+ * `ClusterZone`: the names in `cluster.local`, and the names of the addresses of the cluster. The names are those of CoreDNS' plugin
+ * `kubernetes`.
+ */
 import { isIP, isIPv4 } from 'node:net'
 import type { Answer, RecordType } from 'dns-packet'
 import type { NetworkAddresses } from '../addresses.ts'
@@ -89,7 +92,7 @@ export class ClusterZone {
     return labels.at(-1) === 'pod' ? this.#pod(name, below, type) : this.#noName()
   }
 
-  /** Answers for `[HOSTNAME.|_PORT._PROTOCOL.]SERVICE.NAMESPACE.svc.cluster.local`. */
+  /** Returns the answer for `[HOSTNAME.|_PORT._PROTOCOL.]SERVICE.NAMESPACE.svc.cluster.local`. */
   #service(name: string, labels: readonly string[], type: RecordType): ZoneAnswer {
     const [service, namespace = ''] = labels.slice(-2)
     if (labels.length === 1) return this.#namespaces.has(service!) ? this.#noData() : this.#noName()
@@ -112,7 +115,9 @@ export class ClusterZone {
     return type === 'CNAME' ? found(records) : { code: 'NOERROR', records, alias }
   }
 
-  /** Answers for `1-2-3-4.NAMESPACE.pod.cluster.local`, even if no such Pod exists (option `pods insecure`, which kubeadm sets). */
+  /**
+   * Returns the answer for `1-2-3-4.NAMESPACE.pod.cluster.local`, even if no such Pod exists (option `pods insecure`, which kubeadm sets).
+   */
   #pod(name: string, labels: readonly string[], type: RecordType): ZoneAnswer {
     if (labels.length === 1) return this.#noData()
     const [label = ''] = labels

@@ -44,7 +44,7 @@ export class DnsServer {
     server.#udp.bind(dnsPort, address)
     server.#tcp.listen({ port: dnsPort, host: address })
     await Promise.all([once(server.#udp, 'listening'), once(server.#tcp, 'listening')])
-    // An error of a single message or connection leaves the sockets open.
+    // After an error of a single message or connection, the sockets stay open.
     server.#udp.on('error', () => undefined)
     server.#tcp.on('error', () => undefined)
     return server
@@ -61,7 +61,9 @@ export class DnsServer {
     }
   }
 
-  /** Answers the queries of a connection one after the other. While a client does not read its responses, no further queries are read. */
+  /**
+   * Responds to the queries of a connection one after the other. While a client does not read its responses, no further queries are read.
+   */
   async #serve(socket: Socket): Promise<void> {
     socket.on('error', () => undefined)
     socket.setTimeout(idleTimeoutMs, () => socket.destroy())

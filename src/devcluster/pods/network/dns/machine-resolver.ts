@@ -1,4 +1,4 @@
-/** `machineResolver`: answers DNS questions with the name servers of the developer's machine. */
+/** `machineResolver`: resolves DNS questions by the name servers of the developer's machine. */
 import { Resolver } from 'node:dns/promises'
 import type { Answer, RecordType } from 'dns-packet'
 import type { Clock } from '../../../../runtime/clock.ts'

@@ -12,7 +12,7 @@ import {
 import type { AnswerCode, DnsAnswer } from './answer.ts'
 import { isEncodable } from './answer.ts'
 
-/** A query that can be answered. */
+/** A valid query, with the fields that are necessary for the response. */
 export interface DnsQuery {
   readonly id: number
   readonly question: Question
@@ -48,8 +48,8 @@ const codes: Record<AnswerCode, number> = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2,
 const badVersion = 1
 
 /**
- * Decodes a message of a client. Returns the query. If the query is refused, returns the response. If the message is not a query, returns
- * undefined. Never throws.
+ * Decodes a message of a client. Returns the query if it is valid. Returns the response if the query must be rejected. Returns undefined if
+ * the message is not a query. Never throws.
  */
 export function decodeQuery(message: Buffer): DnsQuery | Buffer | undefined {
   if (message.length < headerBytes || (message[2]! & 0x80) !== 0) return undefined
@@ -78,8 +78,8 @@ export function decodeQuery(message: Buffer): DnsQuery | Buffer | undefined {
 }
 
 /**
- * Returns true when encoding the decoded question gives the bytes of the message. The bytes differ when a label contains a dot or bytes
- * that are not text. The response would then contain a different question.
+ * Returns true when the encoded form of the decoded question equals the bytes of the message. The bytes differ when a label contains a dot,
+ * or bytes that are not text. The response would then contain a different question.
  */
 function isPlain(question: Question, message: Buffer): boolean {
   if (!isEncodable(question.name)) return false
@@ -122,7 +122,7 @@ interface Response {
   readonly question: Question
   readonly isRecursionDesired: boolean
   readonly code: AnswerCode
-  /** The upper bits of the code. The OPT record contains these bits. Undefined for a response without an OPT record. */
+  /** The upper bits of the response code, which are in the OPT record. Undefined for a response without an OPT record. */
   readonly edns: number | undefined
   readonly isAuthoritative?: boolean
   readonly isTruncated?: boolean
@@ -153,7 +153,7 @@ function optionRecord(extendedRcode: number): OptAnswer {
   return { type: 'OPT', name: '.', udpPayloadSize: maxUdpBytes, extendedRcode, ednsVersion: 0, flags: 0, flag_do: false, options: [] }
 }
 
-/** Returns true when the names and texts of a record can be encoded. `dns-packet` does not check them, and would encode a wrong record. */
+/** Returns true when the names and texts of a record can be encoded. `dns-packet` does not check this, and would encode a wrong record. */
 function isRecordEncodable(record: Answer): boolean {
   const texts = record.type === 'TXT' ? [record.data].flat() : []
   return isEncodable(record.name) && namesIn(record).every(isEncodable) && texts.every((text) => Buffer.byteLength(text) <= maxTextBytes)

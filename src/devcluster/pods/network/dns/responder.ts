@@ -1,4 +1,7 @@
-/** `Responder`: answers queries from the zones of the cluster, and all other queries with the resolver of the developer's machine. */
+/**
+ * `Responder`: resolves queries for names in the zones of the cluster. For all other queries, it uses the resolver of the developer's
+ * machine.
+ */
 import type { Answer, RecordType } from 'dns-packet'
 import type { DnsAnswer, ZoneAnswer } from './answer.ts'
 import type { DnsQuery } from './message.ts'
@@ -37,7 +40,10 @@ export class Responder {
   }
 }
 
-/** Shuffles records with the same name and type. Other records, such as an alias and its addresses, keep their order. */
+/**
+ * Shuffles the records if all of them have the same name and type. Otherwise, the order does not change, for example for an alias and its
+ * addresses.
+ */
 function inRandomOrder(records: readonly Answer[], random: () => number): readonly Answer[] {
   if (records.some(({ name, type }) => name !== records[0]!.name || type !== records[0]!.type)) return records
   const shuffled = [...records]

@@ -31,8 +31,8 @@ export function labelOf({ hostname, address }: EndpointState): string {
 }
 
 /**
- * Returns the addresses that a name selects. If the Service is headless or the name selects a hostname, these are the addresses of ready
- * endpoints. Otherwise these are the cluster IPs. If the result is empty, the name does not exist.
+ * Returns the addresses that a name selects. If the Service is headless, or the name selects a hostname, these are the addresses of ready
+ * endpoints. Otherwise, these are the cluster IPs. If the result is empty, the name does not exist.
  */
 export function targetsOf(service: ServiceState, selection: Selection, zone: string): readonly Target[] {
   const domain = domainOf(service, zone)

@@ -23,7 +23,7 @@ export class HostPorts {
     return this.#ports
   }
 
-  /** Starts or stops the checks of the ports. After a stop, `current` keeps its value. */
+  /** Starts or stops the checks of the ports. After the checks have been stopped, `current` keeps its value. */
   setActive(isActive: boolean): void {
     if (isActive === this.#isActive) return
     this.#isActive = isActive

@@ -6,17 +6,17 @@ import { usableEndpoints } from './usable-endpoints.ts'
 export interface EndpointChoiceOptions {
   readonly clock: Clock
   readonly random: () => number
-  /** Returns where the Pod with an address runs; undefined when no Pod has the address. */
+  /** Returns the location of the Pod with this address; undefined when no Pod has this address. */
   readonly locationOf: (address: string) => PodLocation | undefined
 }
 
-/** The fields of a Service that the choice depends on. */
+/** The fields of a Service that determine the choice. */
 export interface ChoicePolicy {
   readonly isLocal: boolean
   readonly affinitySeconds?: number
 }
 
-/** The maximum number of clients whose last endpoint a choice remembers: the number of Pod IPs in a range with the prefix length 16. */
+/** The maximum number of clients whose last endpoint is remembered. It is the number of Pod IPs in a range with the prefix length 16. */
 const maxClients = 65_536
 
 /** The endpoint of a client's last connection. */
@@ -38,7 +38,7 @@ export class EndpointChoice {
     this.#options = options
   }
 
-  /** True when some client reaches an endpoint. */
+  /** True when at least one client can reach an endpoint. */
   get isServed(): boolean {
     return usableEndpoints(this.#endpoints, false, undefined).length > 0
   }

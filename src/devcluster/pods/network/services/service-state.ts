@@ -15,11 +15,11 @@ export interface ServiceState {
   readonly name: string
   /** The cluster IPs. Empty for a headless Service. */
   readonly addresses: readonly string[]
-  /** The name that a Service of the type ExternalName stands for. Such a Service has no addresses and no endpoints. */
+  /** The external name of a Service of the type ExternalName. Such a Service has no addresses and no endpoints. */
   readonly externalName?: string
   /** If a client connects again within this time in seconds, it reaches the same endpoint. Absent without session affinity. */
   readonly affinitySeconds?: number
-  /** True when clients reach only the endpoints on their own node. */
+  /** True when clients reach only the endpoints on the same node. */
   readonly isLocal: boolean
   readonly ports: readonly PortState[]
   readonly slices: readonly SliceState[]
@@ -75,7 +75,7 @@ export function serviceState({ metadata, spec = {} }: ReadonlyService, slices: r
   }
 }
 
-/** Keeps only the first of several ports with the same name and protocol. The name and the protocol identify a port. */
+/** If several ports have the same name and protocol, keeps only the first of them. The name and the protocol identify a port. */
 function eachOnce(ports: readonly PortState[]): readonly PortState[] {
   return ports.filter((port, index) => ports.findIndex(({ name, protocol }) => name === port.name && protocol === port.protocol) === index)
 }
@@ -92,8 +92,8 @@ function sliceState({ ports, endpoints }: ReadonlySlice): SliceState {
 }
 
 /**
- * Returns a list of one endpoint. The list is empty when the first address is not an IP address. Further addresses are ignored: the API
- * permits that consumers use only the first address (k8s.io/api/discovery/v1: Endpoint).
+ * Returns a list of one endpoint. The list is empty when the first address is not an IP address. Further addresses are ignored, because the
+ * API permits consumers to use only the first address (k8s.io/api/discovery/v1: Endpoint).
  */
 function endpointState(endpoint: NonNullable<ReadonlySlice['endpoints']>[number]): EndpointState[] {
   const { addresses, conditions, hostname, nodeName, hints } = endpoint

@@ -1,4 +1,4 @@
-/** `ServiceStates`: the states of all Services, and which of them have changed. */
+/** `ServiceStates`: the states of all Services, and the changes of these states. */
 import type { Service } from '../../../../api/builtin.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { jsonEqual } from '../../../../api/json.ts'
@@ -18,7 +18,10 @@ export interface ServiceChanges {
   readonly removed: readonly string[]
 }
 
-/** Computes the state of a Service again only when the Service or one of its EndpointSlices has changed. */
+/**
+ * Stores the states of all Services. The state of a Service is computed again only when the Service or one of its EndpointSlices has
+ * changed.
+ */
 export class ServiceStates {
   readonly #services = new Map<string, ReadonlyService>()
   /** The EndpointSlices, keyed by the key of the Service and then by the key of the slice. A slice can exist before its Service exists. */

@@ -1,6 +1,6 @@
 /**
- * `usableEndpoints`: the endpoints of a Service's port that a client can reach (k8s.io/kubernetes/pkg/proxy: CategorizeEndpoints). A client
- * is usually a Pod. In a real cluster, kube-proxy on the node of this Pod selects the endpoints.
+ * `usableEndpoints`: the endpoints of a Service's port that a client can reach (k8s.io/kubernetes/pkg/proxy: CategorizeEndpoints). Usually,
+ * the client is a Pod. In a real cluster, kube-proxy on the node of this Pod selects the endpoints.
  */
 import { isIPv4 } from 'node:net'
 import type { EndpointState, PortState, ServiceState } from './service-state.ts'
@@ -18,8 +18,8 @@ export interface Endpoint extends EndpointState {
 }
 
 /**
- * Returns all IPv4 endpoints of a port of a Service, each once. In an EndpointSlice, the port with the same name and protocol belongs to
- * the port of the Service.
+ * Returns all IPv4 endpoints of a port of a Service, without duplicates. The port of an EndpointSlice belongs to the port of the Service
+ * with the same name and protocol.
  */
 export function endpointsOf(service: ServiceState, { name, protocol }: PortState): readonly Endpoint[] {
   const endpoints = new Map<string, Endpoint>()
@@ -28,7 +28,8 @@ export function endpointsOf(service: ServiceState, { name, protocol }: PortState
     if (port === undefined) continue
     for (const endpoint of slice.endpoints) {
       const key = `${endpoint.address}:${port}`
-      // While an endpoint moves to another slice, both slices can contain the endpoint. A ready endpoint has precedence.
+      // While an endpoint moves to another slice, both slices can contain it. If the endpoint is ready in one of the slices, this slice
+      // takes precedence.
       if (isIPv4(endpoint.address) && endpoints.get(key)?.isReady !== true) endpoints.set(key, { ...endpoint, port })
     }
   }
@@ -57,8 +58,8 @@ function readyOrServing(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 
 /**
  * Returns the endpoints whose hints name the client's node. If no hint names the node, returns the endpoints whose hints name the client's
- * zone. If no hint names the zone either, returns all endpoints. Hints for nodes are ignored unless every endpoint has a hint for a node.
- * The same applies to hints for zones (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
+ * zone. If no hint names the zone either, returns all endpoints. Hints for nodes are used only if every endpoint has a hint for a node.
+ * Hints for zones are used only if every endpoint has a hint for a zone (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
  */
 function preferredByHints(ready: readonly Endpoint[], { node, zone }: PodLocation): readonly Endpoint[] {
   if (ready.every(({ nodeHints }) => nodeHints.length > 0)) {
