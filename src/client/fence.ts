@@ -3,8 +3,8 @@ import type { Dispatcher } from 'undici'
 
 /**
  * Calls the guard before each attempt of one request. undici queues a request until a connection is open and free. If the guard were called
- * before the request is queued, the result might be outdated when the request leaves the queue. So the guard is called when undici has a
- * connection for the request. undici then writes the request in the same turn of the event loop.
+ * before the request is queued, the result could be outdated when the request leaves the queue. The guard is therefore called when undici
+ * has a connection for the request. undici then writes the request in the same iteration of the event loop.
  */
 export class Fence {
   readonly #guard: () => void
@@ -24,7 +24,9 @@ export class Fence {
     return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, this.#guarded(handler)))
   }
 
-  /** Returns a handler whose start callback throws when the guard throws. undici then rejects the request, and keeps the connection. */
+  /**
+   * Returns a handler whose start callback throws when the guard throws. undici then rejects the request, and the connection stays open.
+   */
   #guarded(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     return {
       onRequestStart: (controller, context) => {

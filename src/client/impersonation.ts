@@ -9,7 +9,7 @@ export interface Impersonation {
   /** The name of the user, e.g. `jane` or `system:serviceaccount:default:deployer`. */
   readonly user: string
   /**
-   * The groups of the user. When they are absent, the user has only the groups that the API server derives from the name:
+   * The groups of the user. If `groups` is absent, the user has only the groups that the API server derives from the name:
    * `system:authenticated` and, for a service account, `system:serviceaccounts` and `system:serviceaccounts:<namespace>`.
    */
   readonly groups?: readonly string[]
@@ -32,7 +32,7 @@ export function impersonationHeaders({ user, groups = [], uid, extra = {} }: Imp
   return headers
 }
 
-/** Returns `headers` without those that impersonate a user. */
+/** Returns `headers` without the headers that impersonate a user. */
 export function withoutImpersonation(headers: Readonly<Record<string, string | string[]>>): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^impersonate-/i.test(name)))
 }

@@ -28,7 +28,7 @@ export async function inClusterConnection(options: {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = options.env
   if (!host || !port) return undefined
   const directory = options.directory ?? serviceAccountDirectory
-  if ((await readToken(directory)) === undefined) return undefined // e.g. a Pod with `automountServiceAccountToken: false`
+  if ((await readToken(directory)) === undefined) return undefined // e.g. when `automountServiceAccountToken` is false
   const ca = await optionalFile(directory, 'ca.crt')
   const namespace = (await optionalFile(directory, 'namespace'))?.trim()
   const load = async (): Promise<Credentials> => {

@@ -73,7 +73,7 @@ export async function isAllowed(
   access: ResourceAccess | PathAccess,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<boolean> {
-  // Without this check, a misspelled `namespace` would be ignored, and the review would be about all namespaces.
+  // Without this check, a misspelled `namespace` would be ignored, and the review would apply to all namespaces.
   refuseOptions('isAllowed', ('path' in access ? checkPath : checkResource)(access, ''))
   const { username, uid, groups, extra } = user
   const spec = {
@@ -87,7 +87,7 @@ export async function isAllowed(
     const { status } = await client.create(subjectAccessReview, { metadata: {}, spec }, options)
     return status?.allowed === true
   } catch (cause) {
-    // A value that is not a `ProreusError` is the reason of a signal: of `signal`, or of the one that the client has.
+    // A value that is not a `ProreusError` is the reason of a signal. The signal is `signal`, or the signal of the client.
     if (!(cause instanceof ProreusError) || cause === options.signal?.reason || cause.code === 'PRO_ABORTED') throw cause
     const target = 'path' in access ? access.path : groupResourceOf(access.type)
     const question = `whether the user ${quote(username)} may ${access.verb} ${target}`

@@ -1,6 +1,6 @@
 /**
- * Reads the entries of a kubeconfig and the credentials of its users. This file uses modules of client-node, but not client-node's class
- * `KubeConfig`: this class loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a start.
+ * Reads the entries of a kubeconfig and the credentials of its users. This file uses modules of client-node, but not its class
+ * `KubeConfig`. This class loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a start.
  */
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -26,7 +26,8 @@ export async function entriesOf({ clusters, contexts, users }: KubeconfigContent
 
 /**
  * Returns a function that reads the credentials of `user` from its files and from its auth provider. The authenticators of client-node
- * cache a token until it expires. When the server has rejected the token, call `credentialsReader` again to bypass this cache.
+ * cache a token until it expires. When the server has rejected the token, call `credentialsReader` again. The new function does not use the
+ * cached token.
  */
 export function credentialsReader(user: User): () => Promise<Credentials> {
   let authenticator: Promise<Authenticator | undefined> | undefined

@@ -113,7 +113,7 @@ function first<Item>(items: readonly Item[], check: (item: Item, index: number) 
   return undefined
 }
 
-/** Returns the quoted name of an entry, e.g. of a user: a name is easier to find in the file than an index. */
+/** Returns the quoted name of an entry, e.g. of a user. A name is easier to find in the file than an index. */
 function nameOf(item: JsonValue): string | undefined {
   return isObject(item) && typeof item.name === 'string' ? quote(item.name) : undefined
 }

@@ -35,10 +35,12 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
 }
 
 /**
- * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all are missing.
+ * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all four fields are
+ * missing.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when another of these fields is set without `as`. Otherwise, requests would be sent as the user
- * of the credentials.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when one of the other three fields is set without `as`. Without this error, requests would be
+ *   sent
+ * as the user of the credentials.
  */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
@@ -85,11 +87,11 @@ async function readFileContent(file: string): Promise<JsonObject> {
 }
 
 async function parse(file: string, text: string): Promise<unknown> {
-  // The modules are imported only here, because a Pod does not need them.
+  // These modules are imported only here, because a Pod does not need them.
   const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
   const lines = new LineCounter()
-  // The parser's error quotes lines of the file, and these lines may contain tokens. So the thrown error contains only the code and the
-  // position of the parser's error.
+  // The parser's error quotes lines of the file, and these lines may contain tokens. The thrown error therefore contains only the code and
+  // the position of the parser's error.
   const invalid = (reason: string, offset?: number): ProreusError => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset)
     return problem(`The kubeconfig ${file} is not valid YAML: ${reason}${line > 0 ? ` at line ${line}, column ${col}` : ''}.`)
@@ -140,7 +142,7 @@ function absoluteUser(entry: Entry, file: string): Entry {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token
   }
-  // When an entry has both the data and a file, kubectl uses the data, whereas client-node would use the file.
+  // If an entry has both the data and a file, kubectl uses the data, whereas client-node would use the file.
   if (user['client-certificate-data']) delete user['client-certificate']
   if (user['client-key-data']) delete user['client-key']
   return { ...entry, user }

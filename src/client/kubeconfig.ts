@@ -23,7 +23,7 @@ import { OidcProvider } from './oidc-provider.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
-  /** The path of the kubeconfig to use, e.g. from `--kubeconfig`. It takes precedence over `KUBECONFIG`. */
+  /** The path of the kubeconfig to use, e.g. from `--kubeconfig`. This path takes precedence over `KUBECONFIG`. */
   readonly kubeconfig?: string
   /** The context to use instead of the kubeconfig's `current-context`. */
   readonly context?: string
@@ -99,7 +99,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
       await access(file)
       existing.push(file)
     } catch (error) {
-      // A file that exists but cannot be opened stays in the list, so `readKubeconfig` reports the error.
+      // A file that exists and cannot be opened stays in the list. `readKubeconfig` then reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
     }
   }
@@ -178,7 +178,7 @@ interface CredentialPlugin {
 
 /**
  * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has neither. As in kubectl, a token or a username
- * takes precedence: for a user with one of them, the function returns undefined.
+ * takes precedence. If the user has a token or a username, the function returns undefined.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */
@@ -220,7 +220,7 @@ interface CredentialsSource {
   readonly clock: Clock
 }
 
-/** Returns the functions `authorization` and `tls` of a connection. They share one cache of the credentials. */
+/** Returns the functions `authorization` and `tls` of a connection. Both functions use the same cache of the credentials. */
 function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorization' | 'tls'> {
   const { content, user, plugin, describe, clock } = source
   let read = credentialsReader(user)
@@ -242,7 +242,7 @@ function credentialsOf(source: CredentialsSource): Pick<Connection, 'authorizati
 }
 
 async function readEntries(content: KubeconfigContent): Promise<KubeconfigEntries> {
-  // `OidcProvider` replaces the auth-provider `oidc`, so client-node does not get its entry.
+  // `OidcProvider` replaces the auth-provider `oidc`. The entry of this auth-provider is therefore not passed to client-node.
   const users = content.users.map((entry) => (isOidc(entry.user) ? { ...entry, user: { ...entry.user, 'auth-provider': null } } : entry))
   try {
     return await entriesOf({ ...content, users })

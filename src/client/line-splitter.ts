@@ -2,8 +2,8 @@
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so every watch event fits. The limit bounds the memory that
- * a malformed stream, or a log without newlines, can use.
+ * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so every watch event fits into a line. The limit bounds the
+ * memory that a malformed stream, or a log without newlines, can use.
  */
 const longestLine = 32 * 1024 * 1024
 const newline = 10
@@ -20,7 +20,7 @@ export class LineSplitter {
     this.#keepsEmpty = keepsEmpty
   }
 
-  /** Returns the lines that end in `chunk`, without their newlines. Empty lines are omitted by default. */
+  /** Returns the lines that end in `chunk`, without their newlines. By default, empty lines are omitted. */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = []
     let start = 0

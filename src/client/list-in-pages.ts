@@ -19,9 +19,9 @@ const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) }
 
 /**
  * Yields the objects of a list. At most one page is in memory, so the function suits types with many objects. When the caller stops early,
- * no more pages are requested. All pages show the state at the time of the first page.
+ * no more pages are requested. All pages have the state at the time of the first page.
  *
- * The API server keeps this state for about five minutes. When the continue token has expired, one request lists all objects, as in
+ * The API server stores this state for about five minutes. When the continue token has expired, one request lists all objects, as in
  * client-go's pager. Objects that were already yielded are skipped. The other objects are yielded in their current state, which is newer
  * than the state of the earlier pages.
  *
@@ -58,8 +58,8 @@ export async function* listInPages<R extends ResourceType>(
 }
 
 /**
- * Requests the page for the continue token `next`, or all objects when `next` has expired. The request with a token has no
- * `resourceVersion`, because the token contains it.
+ * Requests the page for the continue token `next`, or all objects when `next` has expired. A request with a continue token has no
+ * `resourceVersion`, because the token contains the resourceVersion.
  */
 async function nextPage<R extends ResourceType>(
   client: Pick<Client, 'list'>,

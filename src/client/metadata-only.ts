@@ -8,7 +8,7 @@ export type MetadataOf<R extends ResourceType> = Pick<ObjectOf<R>, 'apiVersion' 
 
 /**
  * Returns a type for which `get`, `list`, `watch`, `patch` and `apply` return only `apiVersion`, `kind` and `metadata`. The API server
- * removes the other fields before it sends an object, so a list of large objects needs little memory. `create` and `update` are refused,
+ * removes the other fields before it sends an object, so a list of large objects needs little memory. `create` and `update` throw an error,
  * because they would remove the other fields of the stored object.
  *
  * @example
@@ -29,7 +29,7 @@ export function isMetadataOnly(type: ResourceType): boolean {
   return 'metadataOnly' in type
 }
 
-/** Returns the `Accept` header of a request for a metadata-only type; undefined for another type. */
+/** Returns the `Accept` header of a request for a metadata-only type; undefined for any other type. */
 export function acceptOf(type: ResourceType, verb: string): string | undefined {
   if (!isMetadataOnly(type)) return undefined
   return `application/json;as=PartialObjectMetadata${verb === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`

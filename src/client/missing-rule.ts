@@ -5,7 +5,8 @@ import { isForbidden } from './api-error.ts'
 
 /**
  * Matches the message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission
- * plugins and webhooks may also respond with 403. Their messages do not match, because an RBAC rule would not help.
+ * plugins and webhooks may also respond with 403. The expression does not match their messages, because an RBAC rule would not prevent
+ * these errors.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
@@ -37,12 +38,12 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** Maximum number of errors that are logged for a missing permission: the error and its chain of causes. */
+/** Maximum number of errors that are logged for a missing permission. The number includes the error and its chain of causes. */
 const maxCauses = 12
 
 /**
- * Returns the value to log for an error. The error of a missing permission is logged without its stack: the message names the verb and the
- * resource, and the code at the stack's positions is correct.
+ * Returns the value to log for an error. The error of a missing permission is logged without its stack. The message already contains the
+ * verb and the resource, and the code in the stack is not the cause.
  */
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error

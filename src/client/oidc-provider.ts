@@ -13,7 +13,7 @@ import { createTransport } from './transport.ts'
 /** Time in milliseconds by which a token is renewed before its expiry, because clocks may differ. client-go also uses 10 s. */
 const expiryMarginMs = 10_000
 
-/** Maximum size of a response of the identity provider in bytes. A token has a few kilobytes. */
+/** Maximum size of a response of the identity provider in bytes. A response with a token has a few kilobytes. */
 const maxResponseBytes = 1024 * 1024
 
 interface Options {
@@ -24,8 +24,9 @@ interface Options {
 }
 
 /**
- * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory. In a cluster, a
- * program often cannot write its kubeconfig. On other machines, kubectl may write the file at the same time.
+ * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory, and are not
+ * written to the kubeconfig. In a cluster, a program often cannot write its kubeconfig. On other machines, kubectl may write the file at
+ * the same time.
  *
  * If the identity provider issues a new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. For such
  * an identity provider, use an exec plugin, e.g. kubelogin.
@@ -130,7 +131,8 @@ export class OidcProvider {
 }
 
 function httpsUrl(name: string, value: unknown): string {
-  // The refresh-token and the client secret are sent to the token endpoint, and the issuer names this endpoint. So both URLs must use TLS.
+  // The refresh-token and the client secret are sent to the token endpoint. The issuer determines this endpoint. Both URLs must therefore
+  // use TLS.
   if (typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:') return value
   throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}, which is not an https URL`)
 }

@@ -1,4 +1,6 @@
-/** Validates the options of `createClient` and of the client's verbs at run time, for callers that do not use TypeScript. */
+/**
+ * Validates the options of `createClient` and of the client's verbs at run time. Callers that do not use TypeScript need this validation.
+ */
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   hasOptions,

@@ -5,7 +5,7 @@ import type { LabelSelector } from '../api/label-selector.ts'
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   /**
-   * Time limit of one attempt in milliseconds, instead of `timeoutMs` of the client. For a watch and for logs, the limit applies until the
+   * Time limit of one attempt in milliseconds. It replaces `timeoutMs` of the client. For a watch and for logs, the limit applies until the
    * response headers arrive. `Infinity` disables the limit.
    */
   readonly timeoutMs?: number | undefined
@@ -23,7 +23,7 @@ export interface WriteOptions extends RequestOptions {
 }
 
 export interface CreateOptions extends WriteOptions {
-  /** Writes to a subresource, e.g. `eviction`, instead of the object itself. The `metadata` names the object. */
+  /** Writes to a subresource, e.g. `eviction`, instead of the object itself. The `metadata` identifies the object. */
   readonly subresource?: string
 }
 
@@ -43,7 +43,7 @@ export interface ListOptions extends SelectionOptions {
   readonly limit?: number
   readonly continue?: string
   /**
-   * Maximum size of the response in bytes, instead of `maxResponseBytes` of the client. If a response is longer, the rest is not read, and
+   * Maximum size of the response in bytes. It replaces `maxResponseBytes` of the client. If a response is longer, the rest is not read, and
    * the request rejects with `PRO_API`.
    */
   readonly maxResponseBytes?: number

@@ -1,21 +1,21 @@
 /** `PluginErrors`: the error output of a credential plugin, without secrets and of limited length. */
 import { redactText } from '../telemetry/secret-text.ts'
 
-/** Maximum number of characters that are copied to the error output of this process: enough for the instructions of a login. */
+/** Maximum number of characters that are copied to the error output of this process. The instructions for a login are shorter. */
 const maxCopied = 8 * 1024
-/** Maximum number of characters that are kept from the end of the output, for an error message. */
+/** Maximum number of characters at the end of the output that are stored for an error message. */
 const maxKept = 8 * 1024
 /** Maximum length of the error message. */
 const maxMessage = 300
 const truncated = '… (the plugin writes more than is shown)\n'
 
 /**
- * Copies the error output of a plugin to this process while the plugin runs, because the output may contain the URL of a login page. Keeps
+ * Copies the error output of a plugin to this process while the plugin runs, because the output may contain the URL of a login page. Stores
  * the end of the output for an error message. The plugin may also write tokens to its error output, so secrets are redacted.
  */
 export class PluginErrors {
   readonly #write: (text: string) => void
-  /** The beginning of the output. Once it has more than `maxCopied` characters, nothing is appended. */
+  /** The beginning of the output. When it has more than `maxCopied` characters, nothing more is appended. */
   #begin = ''
   /** The redacted text that was written. */
   #written = ''
@@ -33,7 +33,7 @@ export class PluginErrors {
     this.#end = (this.#end + text).slice(-maxKept)
     if (this.#isFull) return
     this.#begin += text
-    // A part of a line is not written, because it may end within a secret.
+    // An incomplete line is not written, because it may end within a secret.
     if (this.#begin.length <= maxCopied) return this.#copy(this.#begin.slice(0, this.#begin.lastIndexOf('\n') + 1))
     this.#isFull = true
     this.#copy(this.#begin.slice(0, this.#begin.lastIndexOf('\n', maxCopied - 1) + 1))

@@ -6,7 +6,7 @@ import { describeFound } from '../api/option-checks.ts'
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
- * Returns `/apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]`; for the core group, it begins with
+ * Returns `/apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]`. For the core group, the path begins with
  * `/api/<version>`.
  */
 export function resourcePath(
@@ -47,7 +47,7 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
   if (typeof key !== 'object' || key === null)
     throw new ProreusError('PRO_INPUT', `The key of a ${type.kind} must be an object with its name, found ${describeFound(key)}.`)
   requireNamespace(type, key.namespace)
-  // Without a name, the path would be the path of the collection, and a deletion would delete all objects of the collection.
+  // Without a name, the path would be that of the collection, and a deletion would delete all objects of the collection.
   if (key.name === undefined || key.name === null)
     throw new ProreusError(
       'PRO_INPUT',
@@ -57,8 +57,9 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
 }
 
 /**
- * Returns the path to which a new object is posted. The name may be missing, because the API server can generate a name, and because some
- * objects have no name, e.g. a SubjectAccessReview.
+ * Returns the path to which a new object is posted. The name may be missing in two cases: the API server generates a name, or the objects
+ * of
+ * the type have no name, e.g. a SubjectAccessReview.
  *
  * @throws {ProreusError} `PRO_INPUT` when the name is not a string, or the namespace is missing or invalid.
  */

@@ -3,8 +3,8 @@ import { ProreusError } from '../api/errors.ts'
 import type { ApiRequest } from './api-request.ts'
 
 /**
- * A response has more than `maxResponseBytes`. The connection was closed, and the received bytes were discarded. The error's code is
- * `PRO_API`.
+ * Thrown when a response has more than `maxResponseBytes`. The connection was closed, and the received bytes were discarded. The error's
+ * code is `PRO_API`.
  */
 export class ResponseTooLargeError extends ProreusError {
   override readonly name = 'ResponseTooLargeError'

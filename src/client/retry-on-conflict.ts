@@ -1,4 +1,4 @@
-/** `retryOnConflict`: reads, changes and writes an object again when the write fails with a conflict. */
+/** `retryOnConflict`: repeats an attempt to read, change and write an object while the write fails with a conflict. */
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { systemRandom } from '../runtime/random.ts'

@@ -4,11 +4,11 @@ import type { ApiRequest } from './api-request.ts'
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Longest Retry-After in seconds with which a request is retried. With a longer Retry-After, the request fails immediately, so the caller
- * is not blocked. The error contains the Retry-After as `retryAfterSeconds`.
+ * Longest Retry-After in seconds with which a request is retried. If the Retry-After is longer, the request fails immediately, so the
+ * caller is not blocked. The error contains the Retry-After as `retryAfterSeconds`.
  *
- * For the cache, this is also the longest pause before the next list or watch. Otherwise, one response could stop the updates of the cache
- * for hours.
+ * For the cache, this is also the longest pause before the next list or watch. Without this limit, one response could stop the updates of
+ * the cache for hours.
  */
 export const maxRetryAfterSeconds = 30
 
@@ -19,8 +19,8 @@ const maxInt32 = 2 ** 31 - 1
 const jitter = 0.2
 
 /**
- * Returns the pause before a retry in milliseconds: the Retry-After plus random jitter. An overloaded API server sends the same Retry-After
- * to many clients at the same time. With the jitter, the clients do not all retry at the same time. `random` is a number in [0, 1).
+ * Returns the pause before a retry in milliseconds: the Retry-After plus random jitter. `random` is a number in [0, 1). An overloaded API
+ * server sends the same Retry-After to many clients at the same time. Because of the jitter, the clients retry at different times.
  */
 export function pauseMs(retryAfterSeconds: number, random: number): number {
   return retryAfterSeconds * 1000 * (1 + jitter * random)
@@ -32,8 +32,8 @@ export function retryAfterOf(headers: Readonly<Record<string, string | string[] 
 }
 
 /**
- * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for any value other than
- * a non-negative 32-bit integer.
+ * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined if the value is not a
+ * non-negative 32-bit integer.
  */
 export function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value

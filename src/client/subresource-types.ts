@@ -13,14 +13,14 @@ export type TokenResult = KubernetesObject & {
   status: { token: string; expirationTimestamp: string }
 }
 
-/** An object to write to a subresource. The `metadata` names the object to which the subresource belongs. */
+/** An object to write to a subresource. The `metadata` identifies the object to which the subresource belongs. */
 type Input<Model> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion?: string
   kind?: string
   metadata: Partial<ObjectMeta>
 }
 
-/** The static types of subresources whose kind differs from the kind of their object. */
+/** The static types of the subresources that have another kind than their object. */
 export interface SubresourceTypes {
   scale: { result: ScaleResult; input: Input<models.V1Scale> }
   eviction: { result: Status; input: Input<models.V1Eviction> }
@@ -28,7 +28,7 @@ export interface SubresourceTypes {
   token: { result: TokenResult; input: Input<models.AuthenticationV1TokenRequest> }
 }
 
-/** The subresources that read and write the object itself, but only some of its fields. */
+/** The subresources that read and write only some fields of the object itself. */
 type PartsOfObject = 'status' | 'resize' | 'ephemeralcontainers' | 'approval' | 'finalize'
 
 /** The static type of a response: the type of the subresource if the options name one, and otherwise the type of the object. */

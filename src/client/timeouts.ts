@@ -1,7 +1,7 @@
 /** `timeoutOf`: the time limit of one attempt of a request, which may differ by verb. */
 import type { ApiRequest } from './api-request.ts'
 
-/** The verbs that can have their own time limit. Their names are those of RBAC, so a server-side apply is a `patch`. */
+/** The verbs for which separate time limits can be set. The names are those of RBAC, so a server-side apply is a `patch`. */
 export type TimedVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** Time limits in milliseconds by verb. `default` applies to verbs without an entry, and to requests without a verb. */

@@ -1,4 +1,4 @@
-/** `Transport`: sends HTTP requests to one API server over kept-alive connections, and throws an `ApiError` for a failure response. */
+/** `Transport`: sends HTTP requests to one API server over connections that are reused. Throws an `ApiError` for a failure response. */
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -45,7 +45,7 @@ export interface TransportOptions {
   /**
    * Time limit of one attempt in milliseconds, including the loading of credentials. A number applies to all requests. An object has limits
    * by verb, e.g. `{ list: 120_000, default: 30_000 }`. For a stream, the limit applies until the response headers arrive. Default 65 s,
-   * which is longer than the API server's own timeout of 60 s.
+   * which is longer than the timeout of the API server (60 s).
    */
   readonly timeoutMs?: number | VerbTimeouts
   /**
@@ -68,7 +68,7 @@ export interface Transport {
    */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
   /**
-   * Aborts all streams, and all requests that wait for credentials or a retry. Requests that still run after a second are aborted, too.
+   * Aborts all streams, and all requests that wait for credentials or a retry. After a second, requests that still run are aborted, too.
    * Then the connections are closed.
    */
   close(): Promise<void>
@@ -115,7 +115,7 @@ class HttpTransport implements Transport {
   #dispatchers: Dispatchers | undefined
   /**
    * Dispatchers that new requests no longer use, because the client certificate has changed or a request has timed out. Earlier requests
-   * may still run on them.
+   * may still use them.
    */
   readonly #retired = new Set<Dispatchers>()
   /** The abort controllers of running attempts. */
@@ -157,7 +157,7 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Closes all connections. Requests that still run after `closeGraceMs` are aborted, because an unresponsive API server must not delay
+   * Closes all connections. After `closeGraceMs`, requests that still run are aborted, because an unresponsive API server must not delay
    * `close`.
    */
   async #closeAll(open: readonly Dispatchers[]): Promise<void> {
@@ -188,7 +188,7 @@ class HttpTransport implements Transport {
       try {
         answer = await this.#attempt(attempts)
       } catch (error) {
-        // The server may close an idle kept-alive connection just as a request is sent on it. A GET is then retried once.
+        // The server may close an idle connection at the moment when a request is sent on it. A GET request is then retried once.
         if (reset || fence?.refusal !== undefined || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
@@ -227,7 +227,7 @@ class HttpTransport implements Transport {
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    // The timer keeps the process alive while a credential plugin runs, because no connection is open then.
+    // While a credential plugin runs, no connection is open. The timer therefore keeps the process alive.
     const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()), true)
     let dispatchers: Dispatchers | undefined
     let started: number | undefined
@@ -261,8 +261,8 @@ class HttpTransport implements Transport {
       const isSuccess = statusCode >= 200 && statusCode < 300
       if (streaming && isSuccess) {
         unlink = false
-        // Without a listener, an error before the first read would end the process. The listener ignores the error, because the reader of
-        // the stream receives it, too.
+        // Without a listener, an error before the first read would end the process. The listener can ignore the error, because the reader
+        // of the stream receives it, too.
         body.on('error', () => undefined)
         this.#streams.add(abort)
         body.once('close', () => {
@@ -283,7 +283,7 @@ class HttpTransport implements Transport {
       if (fence?.refusal !== undefined) throw fence.refusal.error
       if (abort.signal.reason instanceof TimeoutError && dispatchers === undefined)
         throw this.#credentialsTimedOut(abort.signal.reason, timeoutMs)
-      // After a timeout, the other kept-alive connections may be dead, too. So later requests use new connections.
+      // After a timeout, the other open connections may be dead, too. Later requests therefore use new connections.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
@@ -308,7 +308,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Loads the credentials. `refused` are the credentials that the server has just rejected. */
+  /** Loads the credentials. `refused` contains the credentials that the server has just rejected. */
   async #credentials(refused: Credentials | undefined): Promise<Credentials> {
     this.#checkOpen()
     const { authorization, tls } = this.#connection
@@ -335,7 +335,7 @@ class HttpTransport implements Transport {
     if (dispatchers === undefined) return
     this.#retired.add(dispatchers)
     const forget = (): void => void this.#retired.delete(dispatchers)
-    dispatchers.retire().then(forget, forget) // `retire` rejects only when the dispatchers are closed meanwhile
+    dispatchers.retire().then(forget, forget) // `retire` rejects only if the dispatchers are closed while `retire` runs.
   }
 
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
@@ -379,7 +379,7 @@ class HttpTransport implements Transport {
     return new ApiError(status, { method: request.method, path: request.path, ...(note !== undefined && { note }) })
   }
 
-  /** Returns advice for the user, which the message of an `ApiError` includes; undefined when there is none. */
+  /** Returns advice for the user; undefined when there is none. The message of an `ApiError` contains this advice. */
   #noteOn(status: Status, { type }: ApiRequest): string | undefined {
     const { server, describe } = this.#connection
     if (status.code === 401) return `${server} does not accept the credentials of ${describe}: renew them, or choose others`
@@ -401,7 +401,7 @@ function areEqual(a: Credentials, b: Credentials): boolean {
   return a.authorization === b.authorization && a.cert === b.cert && a.key === b.key
 }
 
-/** Returns the cause of a thrown value. The value is not always an `Error`: a caller may abort a signal with any reason. */
+/** Returns the cause of a thrown value. The value need not be an `Error`, because a caller may abort a signal with any reason. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

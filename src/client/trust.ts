@@ -12,9 +12,10 @@ export interface TrustOptions {
 }
 
 /**
- * Returns options that verify a server's certificate as Go's crypto/x509 does, because CA bundles for Kubernetes are made for Go programs
- * such as kubectl. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself. (By default, Node.js
- * accepts only a self-signed root as a trust anchor.) The host must be among the certificate's subject alternative names.
+ * Returns options that verify a server's certificate as Go's crypto/x509 does. The reason is that CA bundles for Kubernetes are made for Go
+ * programs such as kubectl. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself. (By
+ * default,
+ * Node.js accepts only a self-signed root as a trust anchor.) The host must be among the certificate's subject alternative names.
  *
  * @param ca certificates as PEM. When undefined, the certificates of the system are trusted.
  */
@@ -23,8 +24,8 @@ export function trust(ca: string | undefined): TrustOptions {
 }
 
 /**
- * Returns an error if the certificate is not valid for this host. Like Go's `VerifyHostname`, it checks the subject alternative names, not
- * the common name. A `*` matches only a whole DNS label.
+ * Returns an error if the certificate is not valid for this host. Like Go's `VerifyHostname`, the function checks the subject alternative
+ * names, and ignores the common name. A `*` matches only a whole DNS label.
  */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkAsNode(host, certificate)

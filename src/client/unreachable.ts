@@ -14,7 +14,10 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** Returns the first `code` of an error, its causes and the errors of an `AggregateError`; an empty string when they have none. */
+/**
+ * Returns the `code` of an error. If the error has no code, returns the first code of its causes and of the errors of an `AggregateError`;
+ * an empty string when there is none.
+ */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as NodeJS.ErrnoException

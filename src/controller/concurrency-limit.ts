@@ -1,12 +1,12 @@
-/** `ConcurrencyLimit`: the number of objects that all controllers of a process together may reconcile at the same time. */
+/** `ConcurrencyLimit`: limits the number of objects that the controllers of a process reconcile at the same time. */
 
-/** Called when a place becomes free. The function takes free places with `tryTake`, as many as it can use. */
+/** Called when a place becomes free. The function calls `tryTake` for each free place that it can use. */
 type Wake = () => void
 
 /**
  * The places that the work queues of a process share. A place is the permission to reconcile one object. A queue takes a place before it
- * hands out a key. A key that waits for a place therefore stays in its queue, where keys with a higher priority come first. Queues that
- * wait for a place get one in the order in which they began to wait.
+ * hands out a key. While a key waits for a place, it stays in its queue, where keys with a higher priority come first. Queues that wait for
+ * a place get a place in the order in which they began to wait.
  */
 export class ConcurrencyLimit {
   #free: number
@@ -26,7 +26,7 @@ export class ConcurrencyLimit {
     return false
   }
 
-  /** Gives a place back. The callers that have waited longest may take the place first. */
+  /** Releases a place. The callers that have waited longest may take this place first. */
   release(): void {
     this.#free += 1
     for (const wake of this.#waiting) {

@@ -1,4 +1,4 @@
-/** `DelayedItems`: items that become due at given times. They share one timer. */
+/** `DelayedItems`: items that become due at given times. All items share one timer. */
 import type { Clock, Timer } from '../runtime/clock.ts'
 import type { HeapItem } from './heap.ts'
 import { Heap } from './heap.ts'
@@ -32,14 +32,14 @@ export class DelayedItems<Item extends DelayedItem> {
     this.#armTimer()
   }
 
-  /** Removes an item, if it is among the delayed ones. */
+  /** Removes an item if it is delayed; otherwise does nothing. */
   remove(item: Item): void {
     if (item.position === -1) return
     this.#heap.remove(item)
     this.#armTimer()
   }
 
-  /** Cancels the timer. No item becomes due any more. */
+  /** Cancels the timer. Afterwards, no item becomes due. */
   stop(): void {
     this.#timer?.timer.cancel()
     this.#timer = undefined

@@ -31,10 +31,10 @@ export interface MapContext {
 
 /**
  * Returns the keys of the objects to reconcile when `object` changes. Keys in namespaces that the process does not watch are ignored. The
- * function is called for each event, so it should pass a `CacheIndex` to `cache.list` rather than iterate over all objects.
+ * function is called for each event, so it should pass a `CacheIndex` to `cache.list`, and not iterate over all objects.
  *
- * The function may be asynchronous. Calls for one object run one after the other, and changes of the object that arrive during a call are
- * combined. Calls for different objects run at the same time. When the function throws or its promise rejects, it is called again later.
+ * The function may be asynchronous. Calls for one object run one after the other. Changes of the object that arrive during a call are
+ * combined. Calls for different objects run at the same time. If the function throws, or its promise rejects, it is called again later.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
@@ -45,19 +45,19 @@ export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
 type Keys = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
- * The priority of objects that existed before the watch began. It is lower than the priority of later changes. controller-runtime's
- * `LowPriority` has the same value.
+ * The priority of objects that existed before the watch began. Later changes have a higher priority. controller-runtime's `LowPriority` has
+ * the same value.
  */
 const initialPriority = -100
 
 /** Maximum length of the name of an object. */
 const maxNameLength = 253
 
-/** Maps an object to its own key. */
+/** Maps an object to its key. */
 export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
 /**
- * Maps an object to the object of type `owner` that its controller reference names. Like controller-runtime's `EnqueueRequestForOwner`, it
+ * Maps an object to the object of type `owner` that is its controller. Like controller-runtime's `EnqueueRequestForOwner`, the function
  * compares group, kind and name, but not the uid. An owner may be deleted and created again with the same name while dependents of the old
  * owner still exist. The reconcile of the new owner may wait for the deletion of these dependents, so their events must enqueue the new
  * owner.
@@ -79,7 +79,8 @@ export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { rea
 }
 
 function ownerKey({ namespaced }: { readonly namespaced: boolean }, namespace: string | undefined, name: string): readonly ObjectKey[] {
-  // The API server accepts any text as the name in an owner reference. An object cannot have a name that is empty, too long or malformed.
+  // The API server accepts any text as the name in an owner reference. If the name is empty, too long or malformed, no object can have this
+  // name.
   if (name === '' || name.length > maxNameLength || pathSegmentName(name).length > 0) return []
   if (!namespaced) return [{ name }]
   // A cluster-scoped object cannot have a namespaced owner.
@@ -144,7 +145,7 @@ export interface EnqueueOptions {
   readonly enqueue: Enqueue
   readonly clock: Clock
   readonly logger: Logger
-  /** The keys of deleted objects. A key is added when the predicates accept the deletion event of the object. */
+  /** The keys of deleted objects. If the predicates accept the deletion event of an object, its key is added. */
   readonly seenGone?: Set<string>
 }
 
@@ -193,8 +194,8 @@ export class EnqueueHandler implements EventHandler {
   }
 
   /**
-   * Returns whether all predicates accept the event. If a predicate throws, the event counts as accepted by this predicate, because an
-   * unnecessary reconcile does less harm than a missing reconcile.
+   * Returns whether all predicates accept the event. A predicate that throws counts as accepting the event, because an unnecessary
+   * reconcile does less harm than a missing reconcile.
    */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options

@@ -1,4 +1,4 @@
-/** `ExternalSources`: runs the external sources of a controller, and starts a source again after an error. */
+/** `ExternalSources`: runs the external sources of a controller. After an error, a source is started again. */
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { messageOf } from '../api/errors.ts'
 import type { ObjectKey } from '../api/object.ts'
@@ -27,7 +27,7 @@ export interface ExternalSourcesOptions extends MapOptions {
 export class ExternalSources {
   readonly #sources: readonly Source[]
   readonly #options: ExternalSourcesOptions
-  /** The calls of `run` that have not ended, by the index of the source. The promises never reject. */
+  /** The calls of `run` that have not ended, keyed by the index of the source. The promises never reject. */
   readonly #calls = new Map<number, Promise<void>>()
 
   constructor(sources: readonly Source[], options: ExternalSourcesOptions) {

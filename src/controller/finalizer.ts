@@ -1,6 +1,6 @@
 /**
- * `withFinalizer`: adds the finalizer of a controller to its objects before they are reconciled, and removes it when `finalize` has
- * finished.
+ * `withFinalizer`: adds the finalizer of a controller to its objects before they are reconciled. When `finalize` has finished, the
+ * finalizer is removed.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -23,7 +23,8 @@ const isFinalizerName: OptionCheck = (value, path) => {
   const wrong = isText(value, path)
   if (wrong.length > 0) return wrong
   const name = value as string
-  // Names without a domain are reserved for Kubernetes. Older operators have names that are only a domain.
+  // Names without a domain are reserved for Kubernetes. A name that consists only of a domain is valid, because older operators have such
+  // names.
   const problems = /[/.]/.test(name) ? qualifiedName(name) : ['must have a domain, as in example.com/cleanup']
   return problems.map((problem) => `${path}: ${problem}, found ${quote(name)}`)
 }
@@ -42,8 +43,8 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. `finalize` would never be called for an
- * object outside the view, so this object could never be deleted.
+ * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. For an object outside the view, `finalize`
+ * would never be called, and the object could never be deleted.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []
@@ -81,7 +82,7 @@ export function withFinalizer<R extends ResourceType>(
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
     })
-    // The finalizer was not added, because the object on the API server has changed or was deleted. The event of the change enqueues the
+    // The finalizer was not added, because the object on the API server has changed or was deleted. The event of this change enqueues the
     // key again.
     if (added === undefined) return undefined
     context.logger.debug({ finalizer: name }, 'added the finalizer')
@@ -107,11 +108,12 @@ type Metadata = DeepReadonly<KubernetesObject['metadata']>
  * Patches `metadata.finalizers`, and returns the patched object. Returns undefined when `change` returns undefined, or when the object no
  * longer exists.
  *
- * The merge patch replaces the whole list. It contains the resourceVersion, so the API server responds with 409 if another client has added
- * a finalizer in the meantime.
+ * The merge patch replaces the whole list. The patch contains the resourceVersion. If another client has added a finalizer since this
+ * resourceVersion, the API server responds with 409.
  *
- * @param change returns the new list of finalizers, or undefined for no change. After a conflict, it is called again with the metadata from
- * the API server.
+ * @param change returns the new list of finalizers, or undefined for no change. After a conflict, `change` is called again with the
+ *   metadata
+ * from the API server.
  */
 async function changeFinalizers<R extends ResourceType>(
   type: R,
@@ -126,7 +128,7 @@ async function changeFinalizers<R extends ResourceType>(
   let current: Metadata | undefined = metadataOf(object)
   const attempt = async (): Promise<KubernetesObject | undefined> => {
     current ??= (await client.get(untyped, key)).metadata
-    // Another object may have the same name by now.
+    // The object may have been deleted, and another object with the same name may exist.
     const finalizers = current.uid === uid ? change(current) : undefined
     if (finalizers === undefined) return undefined
     const { resourceVersion } = current

@@ -1,6 +1,6 @@
-/** `Heap`: a binary heap. Its items store their positions, so any item can be removed efficiently. */
+/** `Heap`: a binary heap. Each item stores its position, so any item can be removed efficiently. */
 
-/** An item that is in at most one heap. `position` is its index in that heap, or -1 when it is in no heap. */
+/** An item that is in at most one heap. `position` is the item's index in this heap, or -1 when the item is in no heap. */
 export interface HeapItem {
   position: number
 }

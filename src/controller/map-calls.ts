@@ -14,7 +14,7 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 /** A function that returns the keys to enqueue for an object. The signal aborts when the controller stops. */
 export type KeysOf = (object: ReadonlyObject, signal: AbortSignal) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 
-/** A change of an object. The map function is called for both states; they are the same unless the change is an update. */
+/** A change of an object. For an update, the map function is called for both states. For any other change, both states are the same. */
 export interface Change {
   readonly oldest: ReadonlyObject
   readonly newest: ReadonlyObject
@@ -38,14 +38,14 @@ export interface MapCallsOptions {
 type Outcome = { readonly keys: readonly string[] } | { readonly object: ReadonlyObject; readonly error: unknown }
 
 /**
- * Calls of an asynchronous map function for one object run one after the other; calls for different objects run at the same time. The keys
- * of a synchronous map function are enqueued synchronously.
+ * Calls the map function. If the function is asynchronous, calls for one object run one after the other, and calls for different objects
+ * run at the same time. If the function is synchronous, its keys are enqueued synchronously.
  */
 export class MapCalls {
   readonly #options: MapCallsOptions
   readonly #retries: MapFunctionRetries
   readonly #abort = new AbortController()
-  /** The calls that have not settled, by the keys of the mapped objects. The promises do not reject. */
+  /** The calls that have not settled, keyed by the mapped object. The promises do not reject. */
   readonly #running = new Map<string, Promise<void>>()
   /** The changes that arrived while a call for the same object was running. */
   readonly #waiting = new Map<string, Change>()
@@ -66,7 +66,8 @@ export class MapCalls {
   }
 
   /**
-   * Aborts the signal of the running calls, and cancels the retries. Nothing is enqueued any more. Resolves when the last call has settled.
+   * Aborts the signal of the running calls, and cancels the retries. Afterwards, nothing is enqueued. Resolves when the last call has
+   * settled.
    */
   async stop(): Promise<void> {
     this.#abort.abort(new ProreusError('PRO_ABORTED', 'The controller stops.'))
@@ -86,7 +87,7 @@ export class MapCalls {
     } else this.#settle(change, newest, oldest)
   }
 
-  /** Registers a running call. When the call settles, a change of the same object that has waited is mapped. */
+  /** Registers a running call. If a change of the same object is waiting, it is mapped when the call settles. */
   #track(key: string, call: Promise<void>): void {
     const end = (): void => {
       this.#running.delete(key)
@@ -137,7 +138,7 @@ export class MapCalls {
 
 /**
  * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
- * The cause of the combined change is undefined. A running reconcile ignores changes that it has caused, but not the combined change.
+ * The cause of the combined change is undefined. A running reconcile ignores changes that it has caused, but not a combined change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change
@@ -147,8 +148,8 @@ function merged(waiting: Change | undefined, change: Change): Change {
 const noKeys: readonly string[] = []
 
 /**
- * Returns the keys of both states without duplicates. If a key was enqueued twice, a waiting worker would take the key after the first call
- * of `enqueue`, and the second call would cause another reconcile.
+ * Returns the keys of both states without duplicates. If a key were enqueued twice, a waiting worker would take the key after the first
+ * call of `enqueue`, and the second call would cause another reconcile.
  */
 function distinctKeys(newest: Outcome, oldest: Outcome): Iterable<string> {
   const keys = 'keys' in newest ? newest.keys : noKeys

@@ -1,4 +1,7 @@
-/** `startDevCluster`: runs an API server in this process for `proreus dev` and for tests, with the controllers that make Pods run. */
+/**
+ * `startDevCluster`: runs an API server in this process for `proreus dev` and for tests. The controllers of a cluster run in the same
+ * process, so Pods are scheduled and run.
+ */
 import type { Socket } from 'node:net'
 import type { Clock } from '../runtime/clock.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -58,7 +61,7 @@ import type { FoundObjects, OpenedStore } from './open-store.ts'
 import { expireEvents } from './expired-events.ts'
 import { openStore } from './open-store.ts'
 
-/** A user besides the administrator. It has the permissions in `rules` and `namespaceRules`. */
+/** A user in addition to the administrator. The user has the permissions in `rules` and `namespaceRules`. */
 export interface DevClusterUser {
   readonly name: string
   readonly token: string
@@ -75,17 +78,17 @@ export interface DevClusterOptions {
    * 20 ports.
    */
   readonly port?: number
-  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next port. Default false. */
+  /** If true, and the port is in use, `startDevCluster` throws `PRO_PORT_IN_USE`, and does not try other ports. Default false. */
   readonly portRequired?: boolean
-  /** The command-line flag that sets the port, for the message of `PRO_PORT_IN_USE`; absent if no flag sets it. */
+  /** The command-line flag that sets the port. The message of `PRO_PORT_IN_USE` contains it. Absent if no flag sets the port. */
   readonly portFlag?: string
   /**
-   * Directory in which the CA, the administrator's token and the key of ServiceAccount tokens are kept across restarts. By default, they
-   * are new at each start.
+   * Directory in which the CA, the administrator's token and the key of ServiceAccount tokens are stored across restarts. If `directory` is
+   * absent, they are new at each start.
    */
   readonly directory?: string
   /**
-   * True to keep the objects in `directory`, too. Writes survive even a crash of the process. A second cluster cannot use the directory at
+   * True to store the objects in `directory`, too. Writes survive even a crash of the process. A second cluster cannot use the directory at
    * the same time. Default false.
    */
   readonly keepObjects?: boolean
@@ -107,16 +110,16 @@ export interface DevClusterOptions {
   readonly pods?: ProcessPodsOptions
   /** The access of the API server to the containers of Pods. Default: none, because Pods are simulated. @internal */
   readonly containers?: ContainerAccess
-  /** Namespaces to create besides the built-in ones. Default none. */
+  /** Namespaces to create in addition to the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
   /** Base URLs for calls to the Services in webhook configurations, e.g. `https://127.0.0.1:9443`, keyed by `namespace/name`. */
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
   /**
-   * Returns a number in [0, 1), for uids, generated names, ids and jitter, but never for secrets. With the same numbers, the same creations
-   * of a type give the same uids, whatever happens to other types. A cluster with `keepObjects` therefore needs other numbers at each
-   * start. Default: `Math.random`.
+   * Returns a number in [0, 1). The numbers are used for uids, generated names, ids and jitter, but never for secrets. If the sequence of
+   * numbers is the same, the same creations of a type result in the same uids, even if the operations on other types differ. A cluster with
+   * `keepObjects` therefore needs a different sequence at each start. Default: `Math.random`.
    */
   readonly random?: () => number
   readonly logger: Logger
@@ -140,8 +143,8 @@ export interface DevCluster {
   /** Adds an entry to the option `services`: calls to the Service `name` (`namespace/name`) go to the base URL `address`. */
   addService(name: string, address: string): void
   /**
-   * Sets the reason why nothing can be reached at an origin such as `https://127.0.0.1:9443`; undefined when it can be reached again. When a
-   * call of a webhook fails there, the message contains the reason in place of the network error.
+   * Declares that an origin such as `https://127.0.0.1:9443` cannot be reached, and sets the reason. If `reason` is undefined, the origin
+   * can be reached again. When a call of a webhook at this origin fails, the message contains the reason in place of the network error.
    */
   setUnreachable(origin: string, reason: string | undefined): void
   /** Ends all watches, closes all connections, and stops the controllers. Resolves within a second. */
@@ -153,25 +156,26 @@ export interface DevCluster {
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** Returns a snapshot of all objects for `restore`. It stays in memory. */
+  /** Returns a snapshot of all objects for `restore`. The snapshot stays in memory. */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this cluster, without admission. The resourceVersion continues to increase. All watches end, and
-   * clients must list again, because a watch cannot show that a deleted object is back with the same uid. Resolves when the types of restored
-   * CRDs are served.
+   * Restores all objects from a snapshot of this cluster, without admission. The resourceVersion continues to increase. All watches end,
+   * and
+   * clients must list again, because a watch cannot report that a deleted object exists again with the same uid. Resolves when the types of
+   * restored CRDs are served.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**
-   * The records of the latest requests to which the server has responded, oldest first. The server keeps up to 10,000 records. Each string
-   * in a record has up to 2048 characters.
+   * The records of the latest requests to which the server has responded, oldest first. There are at most 10,000 records. Each string in a
+   * record has at most 2048 characters.
    */
   readonly requests: readonly RequestRecord[]
 }
 
 const defaultPort = 6443
-/** Maximum number of ports to try after the requested one. */
+/** Maximum number of ports to try after the requested port. */
 const portAttempts = 20
 const maxPort = 65_535
 /** Maximum number of entries in `DevCluster.requests`. */
@@ -282,7 +286,8 @@ async function serve(
     { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager', clock, random },
   )
   const close = async (): Promise<void> => {
-    // The controllers end first. Otherwise, running reconciles would fail, and the errors would be logged.
+    // The controllers are stopped before the server. If the server stopped first, running reconciles would fail, and their errors would be
+    // logged.
     await stopControllers()
     await processes?.close()
     await Promise.all([server.close(), client.close()])

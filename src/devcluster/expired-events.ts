@@ -20,7 +20,7 @@ function isExpired(event: JsonObject, now: number): boolean {
 }
 
 /**
- * Deletes the Events that are older than an hour. A cluster that keeps its objects for weeks would otherwise keep all Events of these
+ * Deletes the Events that are older than an hour. Without this, a cluster that stores its objects for weeks would store all Events of these
  * weeks.
  */
 export async function deleteExpiredEvents(store: ObjectStore, now: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Runs synchronous computations that need an object in several versions. A webhook converts objects asynchronously, and a synchronous
- * computation cannot wait for the webhook. The computation is therefore aborted when it needs a conversion, and repeated after the
+ * computation cannot wait for the webhook. If the computation needs a conversion, it is therefore aborted, and repeated after the
  * conversion.
  */
 import type { JsonObject } from '../../api/json.ts'
@@ -23,8 +23,8 @@ class Unconverted extends Error {
 }
 
 /**
- * Runs a computation that calls `view` to convert objects. A conversion that is not cached aborts the computation; after the conversion has
- * finished, the computation runs again. `compute` must therefore have no side effects.
+ * Runs a computation that calls `view` to convert objects. If a conversion is not cached, the computation is aborted. It runs again after
+ * the conversion has finished. `compute` must therefore have no side effects.
  */
 export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {
   const known = new Map<string, JsonObject>()

@@ -13,7 +13,7 @@ export interface NameConflict {
 }
 
 export interface AcceptedNames {
-  /** The names under which the CRD is served. If another CRD uses a requested name, the previously accepted name is kept. */
+  /** The names under which the CRD is served. If another CRD uses a requested name, the CRD keeps the name that was accepted before. */
   readonly names: DefinitionNames
   /** The conflict that the condition NamesAccepted reports. If several names conflict, this is the last conflict found. */
   readonly conflict: NameConflict | undefined

@@ -109,8 +109,8 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Removes `deletionGracePeriodSeconds`, and undoes the increment of the generation. In kube-apiserver, the deletion of a CRD neither sets
- * `deletionGracePeriodSeconds` nor increments the generation, unlike the deletion of other types
+ * Removes `deletionGracePeriodSeconds`, and reverts the increment of the generation. In kube-apiserver, the deletion of a CRD neither sets
+ * `deletionGracePeriodSeconds` nor increments the generation. The deletion of other types does both
  * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
@@ -118,7 +118,8 @@ function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonO
 }
 
 /**
- * Marks a CRD as terminating: adds the condition Terminating, and the finalizer that keeps the CRD until its custom resources are deleted.
+ * Marks a CRD as terminating: adds the condition Terminating and a finalizer. Because of this finalizer, the CRD exists until its custom
+ * resources are deleted.
  */
 function terminating(object: JsonObject, now: number): JsonObject {
   const definition = asDefinition(object)

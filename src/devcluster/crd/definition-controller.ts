@@ -36,7 +36,10 @@ export interface DefinitionControllerOptions extends WebhookConverterOptions {
 export interface DefinitionController {
   /** Resolves when the signal was aborted, and the last reconcile has ended. */
   readonly ended: Promise<void>
-  /** Resolves when no CRD waits for a reconcile. The catalog then matches the stored CRDs, except for CRDs whose reconcile has failed. */
+  /**
+   * Resolves when no CRD waits for a reconcile. The catalog then corresponds to the stored CRDs, except for CRDs whose reconcile has
+   * failed.
+   */
   settled(): Promise<void>
 }
 
@@ -52,7 +55,7 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
   /** Functions that stop the watch of a terminating CRD's custom resources, keyed by the name of the CRD. */
   const cleanups = new Map<string, () => void>()
-  /** The error of the last reconcile, keyed by the name of the CRD. The same error is not logged again. */
+  /** The error of the last reconcile, keyed by the name of the CRD. If the next error is the same, it is not logged again. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
   /** Resolves when no CRD waits for its reconcile. */
@@ -68,7 +71,8 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options, signal))
-  // After a restart, the stored CRDs must be served from the first request on. A 404 would mean to a client that the type does not exist.
+  // After a restart, the stored CRDs must be served as soon as the server accepts requests. A response with 404 would mean to a client that
+  // the type does not exist.
   for (const name of waiting) {
     try {
       served.show(asDefinition(store.get(definitionsKey, { name })!))
@@ -144,7 +148,9 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
 /** Keeps the rows of CRDs in the resource catalog up to date. */
 class ServedRows {
   readonly #catalog: Catalog
-  /** The catalog rows of each CRD, keyed by the name of the CRD. `from` contains the properties of the CRD on which the rows depend. */
+  /**
+   * The catalog rows of each CRD, keyed by the name of the CRD. `from` contains the properties of the CRD from which the rows are built.
+   */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
   readonly #converterOf: (definition: Definition) => Converter | undefined

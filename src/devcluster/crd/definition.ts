@@ -65,8 +65,8 @@ export interface Definition {
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 /**
- * Casts a decoded or stored CRD. No check of the JSON types is needed, because decoding has rejected wrong types. A decoded CRD that has
- * not been validated can lack required fields; a stored CRD has all of them.
+ * Casts a decoded or stored CRD. The JSON types need no check, because decoding has rejected wrong types. A decoded CRD that has not been
+ * validated can lack required fields. A stored CRD has all of them.
  */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
@@ -81,7 +81,7 @@ export function isConditionTrue(definition: Definition, type: string): boolean {
 }
 
 /**
- * Returns the conditions with `change` applied. Existing conditions keep their order
+ * Returns the conditions with `change` applied. The order of existing conditions does not change
  * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions: SetCRDCondition).
  */
 export function withCondition(

@@ -15,8 +15,8 @@ export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
  * Compiles a JSON path. A path consists of fields (`.spec.size`), indices (`.spec.containers[0].image`), wildcards (`.spec.hosts[*]`),
- * escaped dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). Even in quotes, a
- * dot separates fields unless the dot is escaped: `['a.b']` means `.a.b`.
+ * escaped dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). A dot that is not
+ * escaped separates fields even in quotes: `['a.b']` means `.a.b`.
  *
  * @throws {SyntaxError} for any other syntax.
  */

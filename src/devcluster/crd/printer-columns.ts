@@ -1,4 +1,4 @@
-/** The table columns of custom resources, from the `additionalPrinterColumns` of their CRD. */
+/** The table columns of custom resources. They come from the `additionalPrinterColumns` of the CRD. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 import { genericColumns, humanAge, nameColumn } from '../resources/columns.ts'
@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** Compiles the JSON path of a column. A CRD with an invalid path is accepted; the cells of this column are then empty. */
+/** Compiles the JSON path of a column. A CRD with an invalid path is accepted, and the cells of this column are then empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)
@@ -36,8 +36,8 @@ function pathOrNothing(text: string): JsonPath {
 }
 
 /**
- * Converts a value to a cell of the column's type. A column of type `string` shows any value as text. In a column of another type, a value
- * that does not have this type becomes null (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
+ * Converts a value to a cell of the column's type. For the type `string`, any value is converted to text. For any other type, a value that
+ * does not have this type becomes null (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
  */
 function cellOf(value: JsonValue | undefined, type: Column['type'], now: number): JsonValue {
   if (value === undefined || value === null) return null

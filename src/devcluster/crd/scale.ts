@@ -57,7 +57,9 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** Returns the errors of the fields that the scale subresource uses. Each write of the object or its status runs this validation. */
+/**
+ * Returns the errors of the fields that the scale subresource uses. Each write of the object or its status is validated by this function.
+ */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {
@@ -80,7 +82,7 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
 
 /**
  * Looks up a path in an object. `value` is the value at the path; undefined when there is no value. If a value on the path has the wrong
- * type, `problem` is Go's message instead.
+ * type, the result has Go's message in `problem` instead.
  */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object

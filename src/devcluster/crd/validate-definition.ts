@@ -155,8 +155,8 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path for the errors of a field. If the field is equal in all versions, only the first version reports the errors. The path
-   * is then undefined for the other versions.
+   * Returns the path for the errors of a field. If the field is equal in all versions, only the first version reports the errors. For all
+   * other versions, the path is then undefined.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
@@ -220,7 +220,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // kube-apiserver counts bytes, although its message refers to characters.
+  // kube-apiserver counts bytes here, although its message names characters.
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))

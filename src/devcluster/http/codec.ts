@@ -26,7 +26,10 @@ const objectTypes = ['application/json', 'application/yaml', protobufType]
 /** A body, decoded to plain JSON. */
 export interface DecodedBody {
   readonly value: JsonValue
-  /** The duplicate keys. For a JSON body, the paths of the keys. For a YAML body, error messages with line numbers. */
+  /**
+   * The duplicate keys of the body. For a JSON body, these are the paths of the keys. For a YAML body, these are error messages with line
+   * numbers.
+   */
   readonly duplicates: readonly string[]
   /** The first number of a JSON body that is beyond the range of a float, such as `1e400`. */
   readonly outOfRange?: string
@@ -37,7 +40,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge())
-  // Listeners take less time than an async iterator. After an error, an async iterator would also destroy the request and its socket.
+  // Listeners take less time than an async iterator. Besides, an async iterator would destroy the request and its socket after an error.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -69,7 +72,7 @@ export function mediaTypeOf(header: string | undefined): string {
 export interface ExpectedType extends TypeMeta {
   /** True for a custom resource, for which protobuf is not supported. */
   readonly custom?: boolean
-  /** True to keep all digits of integers beyond 2^53. Only custom resources and CRDs can have such integers. */
+  /** True to preserve all digits of integers beyond 2^53. Only custom resources and CRDs can have such integers. */
   readonly exact?: boolean
 }
 
@@ -127,8 +130,8 @@ function parse(text: string, exact: boolean): JsonValue {
 }
 
 /**
- * Decodes YAML, which includes JSON. A body that starts with `{` is parsed as JSON, if the body is valid JSON without duplicate keys and
- * without numbers beyond the range of a float.
+ * Decodes YAML, which includes JSON. A body that starts with `{` is parsed as JSON if it is valid JSON, has no duplicate keys, and has no
+ * numbers beyond the range of a float.
  */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
@@ -139,8 +142,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
   checkTokens(text)
   try {
-    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. The parser allows duplicate keys, because
-    // `fieldValidation` decides whether they are errors.
+    // Kubernetes reads YAML 1.1 (`yes` is true), except that timestamps are strings. The parser accepts duplicate keys, because
+    // `fieldValidation` decides whether duplicate keys are errors.
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -149,12 +152,12 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       intAsBigInt: exact,
       customTags: (tags) => goNumberTags(tags).filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    // kube-apiserver decodes only the first document of the YAML, so further documents are no error.
+    // kube-apiserver decodes only the first document of the YAML. Further documents are therefore no error.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
-    // A round trip through JSON leaves only plain data, without the special values of YAML tags such as `!!set`.
+    // A conversion to JSON and back removes the special values of YAML tags such as `!!set`. Only plain data remains.
     const json = stringifyJson(document.toJS() ?? null)!
     if (replaceLoneSurrogates(json) !== json) throw new Error('found invalid Unicode character escape code')
     return { value: parse(json, exact), duplicates: [...duplicates] }
@@ -168,8 +171,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
-  // The lexer makes up to two tokens for one character: the character itself, and a marker. A short text therefore cannot exceed the limit,
-  // and its tokens are not counted.
+  // For one character, the lexer returns at most two tokens: the character itself, and a marker. A short text therefore cannot exceed the
+  // limit, and its tokens are not counted.
   if (text.length <= maxYamlTokens / 2) return
   let left = maxYamlTokens
   for (const _token of new Lexer().lex(text)) {
@@ -184,7 +187,7 @@ function checkTokens(text: string): void {
 /** Adds a message for each duplicate key in a map, in the format of kube-apiserver's YAML decoder. */
 function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
-  // The node to which an alias refers is checked at the anchor.
+  // The node to which an alias refers is searched at its anchor.
   if (isAlias(node)) return
   if (isSeq(node)) {
     for (const item of node.items) findDuplicates(item, lines, duplicates, depth + 1)

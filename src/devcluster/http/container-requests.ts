@@ -1,7 +1,7 @@
 /**
- * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container that could
- * answer: logs are one line that explains it, and every other request is refused with the explanation. Discovery then does not list these
- * subresources.
+ * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container to which a
+ * request could be forwarded. The log of a Pod is then one line that explains this, and every other request is rejected with the same
+ * explanation. Discovery then does not list these subresources.
  */
 import { isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
@@ -18,7 +18,7 @@ import { serveCommand } from './streams/remote-command.ts'
 import type { StoredPod } from './streams/target-container.ts'
 import { storedPod } from './streams/target-container.ts'
 
-/** The verbs that each subresource has. Only the path of a proxy has further segments. */
+/** The verbs of each subresource. Only the path of a proxy request has further segments. */
 const streamVerbs = ['get', 'create']
 const proxyVerbs = ['get', 'create', 'update', 'patch', 'delete']
 const subresources: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -40,10 +40,10 @@ export function needsContainer({ verb, group, resource, subresource, namespace, 
 }
 
 /**
- * Responds with the log of a container, or connects the client with a container or a port of a Pod until either of them leaves.
+ * Responds with the log of a container, or connects the client with a container or a port of a Pod until one of them closes the connection.
  *
- * @throws {StatusError} for a Pod that does not exist, and 501 for a request that needs a container that is simulated. kubectl prints the
- * message of a 501.
+ * @throws {StatusError} for a Pod that does not exist, and 501 for a request that needs a container if Pods are simulated. kubectl prints
+ * the message of a 501.
  */
 export async function handleContainerRequest(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const { info, target } = request
@@ -63,8 +63,8 @@ export async function handleContainerRequest(exchange: Exchange, request: Resour
 }
 
 /**
- * Throws 403 unless the user may `create` the subresource. A GET can upgrade to a WebSocket, and was authorized for the verb `get` only
- * (k8s.io/kubernetes/pkg/registry/core/pod/rest: ensureAuthorizedForVerb).
+ * Throws 403 if the user may not `create` the subresource. This check is necessary, because a GET request can upgrade to a WebSocket, and
+ * the GET request was authorized only for the verb `get` (k8s.io/kubernetes/pkg/registry/core/pod/rest: ensureAuthorizedForVerb).
  */
 function requireCreate({ info, target, user }: ResourceRequest, { authorizer }: Services): void {
   if (target.verb === 'create') return
@@ -73,7 +73,7 @@ function requireCreate({ info, target, user }: ResourceRequest, { authorizer }: 
   if (!allowed) throw forbidden(info, name, reason)
 }
 
-/** Serves a request that upgrades its connection. Nothing but the streams can be sent after the upgrade, so errors are logged then. */
+/** Serves a request that upgrades its connection. After the upgrade, only the streams can be sent, so errors are logged. */
 async function untilUpgradedEnds(
   { response, signal, path, upgrade }: Exchange,
   { logger }: Services,
@@ -90,7 +90,7 @@ async function untilUpgradedEnds(
   }
 }
 
-/** Responds with the log of a simulated Pod; with 204 for a Pod without a node. */
+/** Responds with the log of a simulated Pod. If the Pod has no node, responds with 204. */
 async function answerWithoutContainer(exchange: Exchange, request: ResourceRequest, { registry, clock }: Services): Promise<void> {
   const { resource, subresource, name } = request.target
   if (subresource === 'proxy') throw notImplemented(`${explanation}: ${resource}/proxy is not available`)

@@ -28,7 +28,7 @@ export class Discovery {
     this.#hasContainers = hasContainers
   }
 
-  /** Returns the document for `/api`; `address` is the address at which the client has reached the server. */
+  /** Returns the document for `/api`. `address` is the address at which the client has reached the server. */
   coreVersions(address: string): JsonObject {
     const versions = this.#groups().find(({ name }) => name === '')?.versions ?? []
     return {
@@ -161,7 +161,10 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** Returns the subresources in kube-apiserver's order: sorted for built-in types, but not for custom resources. */
+/**
+ * Returns the subresources in kube-apiserver's order. The subresources of built-in types are sorted. Those of custom resources are not
+ * sorted.
+ */
 function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
   const entries = Object.entries(subresources)
   return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))

@@ -68,7 +68,7 @@ async function deletePod({ metadata }: ReadonlyPod, owner: ReadonlyObject, { cli
 /**
  * Deletes Pods in parallel.
  *
- * @throws the error of a failed deletion. All deletions have ended by then.
+ * @throws the error of a failed deletion, after all deletions have ended.
  */
 export async function deletePods(pods: readonly ReadonlyPod[], owner: ReadonlyObject, context: ReconcileContext): Promise<void> {
   throwFirst(await Promise.allSettled(pods.map((pod) => deletePod(pod, owner, context))))
@@ -79,7 +79,7 @@ export async function deletePods(pods: readonly ReadonlyPod[], owner: ReadonlyOb
  * quota rejects all Pods, only one request is sent (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
  *
  * @param maxBatch the size of the largest batch.
- * @throws the error of a failed task. All tasks of the batch have ended by then.
+ * @throws the error of a failed task, after all tasks of the batch have ended.
  */
 export async function slowStart(count: number, task: (index: number) => Promise<unknown>, maxBatch = Infinity): Promise<void> {
   for (let started = 0, batch = 1; started < count; batch *= 2) {

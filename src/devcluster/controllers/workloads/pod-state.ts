@@ -24,8 +24,8 @@ export function readySince({ status }: ReadonlyPod): number | undefined {
 }
 
 /**
- * Returns the time in milliseconds until the Pod has been ready for `minReadySeconds`; 0 when the Pod is already available, undefined when
- * the Pod is not ready.
+ * Returns the time in milliseconds until the Pod has been ready for `minReadySeconds`. Returns 0 when the Pod is already available, and
+ * undefined when the Pod is not ready.
  */
 export function availableInMs(pod: ReadonlyPod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)

@@ -1,4 +1,7 @@
-/** Chooses the Pods that a workload such as a ReplicaSet deletes when it has too many (k8s.io/kubernetes/pkg/controller: ActivePodsWithRanks). */
+/**
+ * Chooses the Pods that a workload such as a ReplicaSet deletes when it has too many Pods (k8s.io/kubernetes/pkg/controller:
+ * ActivePodsWithRanks).
+ */
 import type { ReadonlyPod } from '../api-types.ts'
 import { readySince } from './pod-state.ts'
 
@@ -8,9 +11,9 @@ const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
 /**
- * Returns the `count` Pods to delete. Pods with the following properties are deleted first; earlier properties take precedence: not
- * scheduled, not running, not ready, low deletion cost, many related Pods on the same node, ready only for a short time, many restarts,
- * young.
+ * Returns the `count` Pods to delete. Pods with the following properties are deleted first. If Pods differ in several properties, the
+ * property that comes first in this list decides: not scheduled, not running, not ready, low deletion cost, many related Pods on the same
+ * node, ready only for a short time, many restarts, young.
  *
  * @param related the Pods that are counted on each node. A ReplicaSet passes the Pods of all ReplicaSets with the same owner.
  */
@@ -43,8 +46,8 @@ export function podsToDelete(
 }
 
 /**
- * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank, so the youngest Pod is not
- * always deleted first (feature gate LogarithmicScaleDown).
+ * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank. Therefore, the youngest Pod
+ * is not always deleted first (feature gate LogarithmicScaleDown).
  */
 function ageRank(since: number | undefined, now: number): number {
   return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))

@@ -1,5 +1,5 @@
 /**
- * The controllers of ReplicaSets and ReplicationControllers. Both keep the number of Pods at `spec.replicas`
+ * The controllers of ReplicaSets and ReplicationControllers. Both create and delete Pods until their number is `spec.replicas`
  * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
  */
 import { pod as podType } from '../../../api/builtin.ts'
@@ -84,8 +84,8 @@ export function replicationController(): ControllerDefinition {
 }
 
 /**
- * Converts `spec.selector` of a ReplicationController to a label selector, as in a ReplicaSet. The kind is not changed, because the owner
- * references of the Pods contain the kind ReplicationController.
+ * Returns a ReplicationController in the form of a ReplicaSet: `spec.selector` is converted to a label selector. The kind does not change,
+ * because the owner references of the Pods contain the kind ReplicationController.
  */
 function asReplicaSet(object: DeepReadonly<core.ReplicationController>): ReplicaSet {
   const { spec } = object
@@ -119,7 +119,10 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   return requeueAfterFirst(pods.filter(isActive).map((pod) => availableInMs(pod, minReadySeconds, now)))
 }
 
-/** Counts the terminating Pods that the ReplicaSet selects. A Pod that is being deleted is not released when its labels change. */
+/**
+ * Counts the terminating Pods that the selector matches. The selector must be checked here, because a Pod that is being deleted is not
+ * released when its labels change.
+ */
 function terminatingReplicas({ spec }: ReplicaSet, pods: readonly ReadonlyPod[]): object {
   return { terminatingReplicas: pods.filter((pod) => isTerminating(pod) && selects(spec?.selector, pod)).length }
 }
@@ -183,8 +186,8 @@ function statusOf(
 }
 
 /**
- * Returns the conditions. If the reconcile has failed, the conditions contain `ReplicaFailure`. An existing condition `ReplicaFailure` is
- * then not changed. If the reconcile has not failed, `ReplicaFailure` is removed.
+ * Returns the conditions. If the reconcile has failed, the conditions contain `ReplicaFailure`, and an existing condition `ReplicaFailure`
+ * does not change. If the reconcile has not failed, `ReplicaFailure` is removed.
  */
 function conditionsOf({ status }: ReplicaSet, failure: Failure | undefined, now: number): readonly object[] {
   const failed = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')

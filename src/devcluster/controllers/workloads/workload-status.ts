@@ -1,4 +1,4 @@
-/** Writes the status of a workload. Fields are omitted as in the JSON of the Go type. */
+/** Writes the status of a workload. The same fields are omitted as in the JSON of the Go type. */
 import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'
@@ -8,7 +8,7 @@ import type { ReadonlyObject } from '../api-types.ts'
 
 /**
  * Writes the fields of `status` that differ from the status of `object`. Resolves with the stored object. If a field is 0 or an empty list,
- * the field is removed, as with Go's `omitempty`. A field whose name is in `always` is not removed. Does nothing when the object does not
+ * the field is removed, as with Go's `omitempty`. Fields whose names are in `always` are not removed. Does nothing when the object does not
  * exist.
  *
  * @param annotations annotations of the object that the same request sets.

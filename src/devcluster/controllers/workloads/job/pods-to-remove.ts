@@ -7,9 +7,9 @@ import { indexOf } from './indexes.ts'
 import { isIndexed } from './pods.ts'
 
 /**
- * Returns the active Pods to delete. An Indexed Job needs only one Pod per index. All other Pods with the same index and all Pods without a
- * valid index are deleted, even if their number is greater than `count`. If the number is lower than `count`, `podsToDelete` chooses the
- * remaining Pods.
+ * Returns the active Pods to delete. An Indexed Job needs only one Pod for each index. All other Pods with the same index, and all Pods
+ * without a valid index, are deleted, even if there are more than `count` such Pods. If there are fewer such Pods, `podsToDelete` chooses
+ * the remaining Pods.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

@@ -1,4 +1,4 @@
-/** The Pods of a Job: builds them, removes their finalizer, and reports which Pods have succeeded or failed. */
+/** The Pods of a Job: functions that build them, remove their finalizer, and report which of them have succeeded or failed. */
 import type { Pod } from '../../../../api/builtin.ts'
 import { pod as podType } from '../../../../api/builtin.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
@@ -38,8 +38,8 @@ export function isIndexed({ spec }: Job): boolean {
 }
 
 /**
- * Returns true when the Job replaces a Pod only after the Pod has ended. Returns false when the Job also replaces a Pod that is being
- * deleted. The default is false.
+ * Returns true when the Job replaces a Pod only after the Pod has ended. Returns false when the Job replaces a Pod even while the Pod is
+ * being deleted, which is the default.
  */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined

@@ -3,7 +3,7 @@ import { findCondition } from '../../../../api/conditions.ts'
 import { secondsToMs } from '../../../apimachinery/duration.ts'
 import type { ReadonlyPod } from '../../api-types.ts'
 
-/** The delay is 10 s after the first failure, and doubles with each further failure, up to 10 minutes. */
+/** After the first failure, the delay is 10 s. Each further failure doubles the delay, up to 10 minutes. */
 const firstDelayMs = 10_000
 const maxDelayMs = 600_000
 
@@ -47,7 +47,7 @@ export function remainingDelayMs(count: number, last: number, now: number): numb
 
 /**
  * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. If no container has an end time, returns the
- * first known of these times: when the Pod became unready, when the deletion of the Pod was requested, when the Pod was created.
+ * first known of the following times: the Pod became unready, the deletion of the Pod was requested, the Pod was created.
  */
 export function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

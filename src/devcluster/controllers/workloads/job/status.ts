@@ -21,9 +21,10 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  * finalizers of these Pods are removed. The second request writes the incremented counters. If an outcome is decided, all Pods are counted
  * and no Pod is terminating, the second request also writes the condition `Complete` or `Failed`.
  *
- * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended, so a Pod that this reconcile has
- * deleted still counts as running. Only when the Job has failed, its deleted Pods count as failed. The next reconcile counts a Pod that has
- * ended since.
+ * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
+ * deleted therefore still counts as running. There is one exception: if the Job has failed, its deleted Pods count as failed. A Pod that
+ * has
+ * ended since the reconcile began is counted by the next reconcile.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)
@@ -104,7 +105,7 @@ function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileCo
 
 /**
  * Returns `status.startTime`: the time at which the Job started or was last resumed. While the Job is suspended, returns null, which
- * removes the field. When an outcome is decided, an existing time is kept.
+ * removes the field. When an outcome is decided, an existing time does not change.
  */
 function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
   if (outcome !== undefined) return status?.startTime ?? formatTime(now)

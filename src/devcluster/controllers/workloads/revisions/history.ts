@@ -21,7 +21,7 @@ export interface NewRevision {
 
 /**
  * Creates a revision. If a revision with the same name and the same data exists, resolves with the existing revision. If a revision with
- * the same name but other data exists, increments `collisionCount` and tries the next name.
+ * the same name and different data exists, increments `collisionCount`, and tries the next name.
  */
 export async function createRevision(
   owner: ReadonlyObject,
@@ -58,8 +58,8 @@ export async function deleteRevisions(revisions: readonly Revision[], { client }
 }
 
 /**
- * Returns the revisions to delete: the oldest unused revisions beyond the history limit. Revisions in use are kept, and do not count
- * towards the limit. If the limit is undefined or negative, all revisions are kept.
+ * Returns the revisions to delete. These are the oldest unused revisions beyond the history limit. Revisions in use are not deleted, and do
+ * not count towards the limit. If the limit is undefined or negative, no revision is deleted.
  *
  * @param revisions the revisions of the workload, oldest first.
  * @param inUse the names of the revisions in use.

@@ -28,7 +28,7 @@ export function revisionData(template: DeepReadonly<PodTemplate> | undefined): J
   return { spec: { template: { ...(template as JsonObject | undefined), $patch: 'replace' } } }
 }
 
-/** Returns true when the data of the revision is equal to `other`. */
+/** Returns true when the data of the revision equals `other`. */
 export function hasData({ data }: Revision, other: unknown): boolean {
   return jsonEqual(data, other)
 }

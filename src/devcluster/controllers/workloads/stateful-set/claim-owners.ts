@@ -35,7 +35,8 @@ export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): bool
 }
 
 /**
- * Returns the object that must own the claims of the Pod: the Pod or the StatefulSet. Returns undefined when the policy keeps the claims.
+ * Returns the object that must own the claims of the Pod. This is the Pod or the StatefulSet; undefined when the policy is to keep the
+ * claims.
  */
 function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undefined {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
@@ -45,8 +46,9 @@ function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undef
 }
 
 /**
- * Returns true when the retention policy cannot be applied to a claim. The reason is that another object controls the claim, or that an
- * owner reference refers to a deleted StatefulSet or Pod with the same name. If the policy keeps all claims, always returns false.
+ * Returns true when the retention policy cannot be applied to a claim. This is the case when another object controls the claim, or when an
+ * owner reference refers to a deleted StatefulSet or Pod with the same name. If the policy is to keep all claims, the result is always
+ * false.
  */
 export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}
@@ -69,7 +71,7 @@ export function hasWantedOwners(claim: ReadonlyObject, set: StatefulSet, pod: Re
   return own.every((object) => refersToUid(claim, object) === (object === wanted))
 }
 
-/** Returns the owner references that a claim must have. References to objects other than the StatefulSet and the Pod are kept. */
+/** Returns the owner references that a claim must have. References to objects other than the StatefulSet and the Pod are preserved. */
 export function wantedReferences(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): readonly Reference[] {
   const others = referencesOf(claim).filter((reference) => !names(reference, set) && !names(reference, pod))
   const wanted = hasOtherController(claim, set, pod) ? undefined : wantedOwner(set, pod)

@@ -28,8 +28,8 @@ export class PodWrites {
   }
 
   /**
-   * True when a Pod was created or deleted, or when a Pod waits for the deletion of a claim. The caller must then requeue the StatefulSet:
-   * the writes of this controller cause no reconcile, and neither do events of claims.
+   * True when a Pod was created or deleted, or when a Pod waits for the deletion of a claim. The caller must then requeue the StatefulSet.
+   * Neither the writes of this controller nor the events of claims cause a reconcile.
    */
   get isUnfinished(): boolean {
     return this.#isUnfinished
@@ -41,8 +41,8 @@ export class PodWrites {
   }
 
   /**
-   * Creates the missing claims of a Pod, and then the Pod. If the name of the Pod is taken or the namespace is terminating, no Event is
-   * recorded, as in Kubernetes.
+   * Creates the missing claims of a Pod, and then the Pod. As in Kubernetes, no Event is recorded if the name of the Pod is already in use,
+   * or the namespace is terminating.
    */
   async create(pod: ObjectInput<Pod>, ordinal: number): Promise<void> {
     const name = podNameOf(this.#set, ordinal)
@@ -69,7 +69,10 @@ export class PodWrites {
     return this.#reported('Update', pod.metadata.name, () => applyRetention(this.#set, pod, this.#context))
   }
 
-  /** Updates the labels and volumes of a Pod and the owner references of its claims. Does nothing if all of them are already correct. */
+  /**
+   * Updates the labels and volumes of a Pod, and the owner references of its claims. Does nothing if the labels, volumes and owner
+   * references are already correct.
+   */
   async repair(pod: ReadonlyPod): Promise<void> {
     const set = this.#set
     const [isNamed, isStored] = [hasIdentity(set, pod), hasStorage(set, pod)]

@@ -36,7 +36,10 @@ export function hasStorage(set: StatefulSet, pod: ReadonlyPod): boolean {
   return claimKeys(set, ordinalOf(pod) ?? -1).every(({ volume, name }) => volumes.get(volume)?.persistentVolumeClaim?.claimName === name)
 }
 
-/** Returns the volumes of a Pod with a volume for each claim. The volume of a claim replaces another volume with the same name. */
+/**
+ * Returns the volumes of a Pod, including a volume for each claim. If another volume has the same name as the volume of a claim, the volume
+ * of the claim replaces it.
+ */
 export function withClaims(set: StatefulSet, ordinal: number, { volumes = [] }: DeepReadonly<Partial<PodSpec>>): Volumes {
   const keys = claimKeys(set, ordinal)
   const others = (volumes as Volumes).filter(({ name }) => !keys.some(({ volume }) => volume === name))

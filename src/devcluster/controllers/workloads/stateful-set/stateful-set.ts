@@ -33,7 +33,8 @@ export function statefulSetController(): ControllerDefinition {
     owns: [podType],
     watches: [
       { type: podType, map: mayAdopt(apps.statefulSet) },
-      // The watches of claims and revisions fill the cache. As in Kubernetes, only events of Pods and StatefulSets cause a reconcile.
+      // These watches exist only to have claims and revisions in the cache. As in Kubernetes, only events of Pods and StatefulSets cause a
+      // reconcile.
       { type: core.persistentVolumeClaim, map: () => [] },
       { type: apps.controllerRevision, map: () => [] },
     ],

@@ -22,13 +22,13 @@ export interface RolloutState {
   readonly current: string | undefined
   /** The name of the revision that is rolled out; undefined before the first revision is created. */
   readonly update: string | undefined
-  /** The number of Pods that this reconcile has deleted because they do not have the update revision. */
+  /** The number of Pods that this reconcile has deleted because the Pods do not have the update revision. */
   readonly deletedForUpdate: number
 }
 
 /**
- * Returns the status. In a rolling update, the update revision becomes the current revision when all Pods have it and are ready
- * (k8s.io/kubernetes/pkg/controller/statefulset: updateStatus, completeRollingUpdate).
+ * Returns the status. When all Pods have the update revision and are ready, a rolling update is complete, and the update revision becomes
+ * the current revision (k8s.io/kubernetes/pkg/controller/statefulset: updateStatus, completeRollingUpdate).
  */
 export function statusOf(
   set: StatefulSet,
