@@ -1,4 +1,4 @@
-/** Opens the store of an embedded cluster, with the objects that an earlier run has kept. */
+/** Opens the store of an embedded cluster, with the objects that an earlier run has stored. */
 import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { deleteExpiredEvents } from './expired-events.ts'
@@ -26,9 +26,9 @@ export interface FoundObjects {
 }
 
 /**
- * Opens the store. The first revision is the current time in milliseconds, or the last revision of the kept objects if this revision is
- * higher. The time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore too old. The
- * client's watches fail with 410, and the client lists again.
+ * Opens the store. The first revision is the current time in milliseconds, or the last revision of the stored objects if it is higher. The
+ * time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore too old. The client's watches
+ * fail with 410, and the client lists again.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */
@@ -52,7 +52,7 @@ export async function openStore(
     store,
     found: { objects: sizes.reduce((sum, size) => sum + size, 0), types: sizes.length },
     async close() {
-      // If a write was not committed, the request of this write has already reported the error.
+      // If a write could not be committed, the request of this write has already reported the error.
       await store.committed().catch(() => undefined)
       database.close()
     },

@@ -62,8 +62,8 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
 }
 
 /**
- * Returns a PartialObjectMetadata. The metadata fields have the order of the Go struct, even for a custom resource. Stored objects are
- * frozen. All watchers of a frozen object share one result, so that this result is encoded as JSON only once.
+ * Returns a PartialObjectMetadata. The metadata fields have the order of the Go struct, even for a custom resource. A stored object is
+ * frozen. All watchers of a frozen object share one result, so the result is encoded as JSON only once.
  */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   return Object.isFrozen(object) ? sharedPartials[version](object) : makePartial(object, version)
@@ -89,7 +89,7 @@ export function partialListOf(objects: readonly JsonObject[], metadata: JsonObje
   }
 }
 
-/** Returns the metadata of a table with one object: list metadata with the object's resourceVersion. */
+/** Returns the metadata of a table with one object. The metadata is list metadata with the object's resourceVersion. */
 export function listMetadataOf(object: JsonObject): JsonObject {
   const resourceVersion = getOwn(metadataOf(object), 'resourceVersion')
   return resourceVersion === undefined ? {} : { resourceVersion }

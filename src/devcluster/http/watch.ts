@@ -16,17 +16,17 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Number of bytes. If the collected lines are longer, they are written immediately, and not only at the next tick. */
+/** If the collected lines have more bytes than this, they are written immediately. Otherwise, they are written at the next tick. */
 const batchLength = 64 * 1024
 
-/** When a client has read nothing for this many milliseconds, its watch is closed. The client then watches again. */
+/** If a client has read nothing for this many milliseconds, its watch is closed. The client can then start another watch. */
 const stallMs = 60_000
 
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
   // If the request is invalid, the response has the status code of the error. An expired resourceVersion and all later errors are sent as
-  // ERROR events, in a response with the status code 200.
+  // ERROR events. The status code of the response is then 200.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, endOfTurn().then(() => undefined)])
@@ -57,7 +57,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
 
 type Events = AsyncIterator<{ type: string; object: JsonObject }>
 
-/** Opens the watch. If opening throws, the promise of the first event rejects. */
+/** Opens the watch. If `open` throws, the promise of the first event rejects. */
 function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>): Events {
   try {
     return open()[Symbol.asyncIterator]()
@@ -100,8 +100,8 @@ interface Lines {
 }
 
 /**
- * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added in one turn
- * of the event loop are written together.
+ * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added in one iteration of
+ * the event loop are written together.
  */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
@@ -143,7 +143,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
     return true
   } catch {
-    // The client has disconnected, or reads nothing. In both cases, it would not receive the rest.
+    // The client has disconnected, or does not read the response. In both cases, it would not receive the rest.
     response.destroy()
     return false
   } finally {

@@ -94,7 +94,7 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   const { group, version, kind } = type
   const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
   const { value, duplicates, outOfRange } = decodeObject(body, contentType, expected)
-  // The body `null` is decoded as an empty object.
+  // A body `null` counts as an empty object.
   const object = value ?? {}
   if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
   for (const [field, given] of Object.entries(object)) {
@@ -113,8 +113,8 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
 }
 
 /**
- * True for types in which integers beyond 2^53 keep all digits: custom resources, and CRDs, which can have such integers in defaults and
- * enums.
+ * Returns true for types whose integers beyond 2^53 keep all digits. These are custom resources and CRDs. The schemas in CRDs can have such
+ * integers in defaults and enums.
  */
 function isExact({ custom, group }: ResourceInfo): boolean {
   return custom || group === 'apiextensions.k8s.io'

@@ -1,17 +1,17 @@
 /**
- * Writes JSON values as YAML, many thousands in a fraction of a second. The OpenAPI v2 document in protobuf has each extension of a schema
- * and each value of an enumeration as YAML.
+ * Writes JSON values as YAML. It writes many thousands of values in a fraction of a second. This is necessary, because the OpenAPI v2
+ * document in protobuf contains each extension of a schema and each value of an enumeration as YAML.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 
-/** A string that needs no quotes, unless it is one of `reserved`. */
+/** Matches a string that needs no quotes, unless `reserved` matches it, too. */
 const plain = /^[A-Za-z](?:[\w ./()-]*[\w./()-])?$/
-/** Strings that YAML 1.1 would read as another type. */
+/** Matches strings that YAML 1.1 would read as another type. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null)$/i
-/** Characters that JSON permits in a string, and YAML does not. */
+/** Matches characters that JSON permits in a string, and YAML does not. */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g
-/** The depth from which values are written as JSON, which is valid YAML, so that the indentation of deep values stays short. */
+/** At this depth and below, values are written as JSON, which is valid YAML. The indentation of deep values is therefore limited. */
 const maxDepth = 8
 
 /** Returns a value as YAML, with a line break at its end. */
@@ -44,7 +44,7 @@ function writeLines(value: JsonValue, first: string, indent: string, lines: stri
   }
 }
 
-/** Returns true for a value that takes lines of its own. */
+/** Returns true for a value that is written on separate lines. */
 function isBlock(value: JsonValue, indent: string): value is JsonValue[] | Readonly<Record<string, JsonValue>> {
   if (indent.length >= maxDepth * 2) return false
   return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0

@@ -37,8 +37,8 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
 }
 
 /**
- * The copies of objects and lists that were made for this patch. Operations change a copy in place, and copy any other object or list
- * first. An object or list that contains a copy is itself a copy.
+ * The copies of objects and lists that were made for this patch. An operation changes a copy in place. Before it changes any other object
+ * or list, it makes a copy. An object or list that contains a copy is itself a copy.
  */
 class Copies {
   readonly #copies = new Set<JsonValue>()
@@ -52,8 +52,8 @@ class Copies {
   }
 
   /**
-   * Removes the value, and all objects and lists in it, from the copies. After a `copy` operation, the value is at two paths, so a change
-   * in place would change both.
+   * Removes the value, and all objects and lists in it, from the copies. After a `copy` operation, the value is at two paths. A change in
+   * place would then change the value at both paths.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return
@@ -149,8 +149,8 @@ function find(document: JsonValue, path: string): Place | undefined {
 }
 
 /**
- * Returns the changed document. `edit` changes the object or list that contains the target of `path`. The objects and lists on the path are
- * copied before the change, if they are not copies already.
+ * Returns the changed document. `edit` changes the object or list that contains the target of `path`. Before the change, the objects and
+ * lists on the path are copied, except those that are already copies.
  */
 function changed(
   document: JsonValue,
@@ -239,7 +239,7 @@ function pointer(operation: JsonObject, field: 'path' | 'from'): string {
   const text = operation[field]
   if (typeof text === 'string') return text
   const { op } = operation
-  // The Go library's message names the missing field for some operations only.
+  // For some operations, the message of the Go library does not name the missing field.
   const isSilent = op === 'add' || op === 'remove' || (op === 'copy' && field === 'path')
   const what = isSilent ? '' : field === 'path' ? 'operation missing path field: ' : 'operation, missing from field: '
   throw failed(`${String(op)} operation failed to decode ${field}: ${what}missing value`)

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 
-/** Returns the target with the patch merged in. Neither argument is changed; the result shares the unchanged values with the target. */
+/** Returns the target with the patch merged in. Neither argument is changed. The unchanged values are not copied. */
 export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch
   const merged: JsonObject = isObject(target) ? { ...target } : {}

@@ -1,4 +1,7 @@
-/** The order of a list after a strategic merge patch. Items in the patch take the patch's order; the other items keep their old order. */
+/**
+ * The order of a list after a strategic merge patch. The items of the patch have the order of the patch. The other items have their old
+ * order.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { goText, goTypeName } from '../types/go-text.ts'
@@ -15,7 +18,10 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   return value
 }
 
-/** Splits `items`: first the items whose merge key value also occurs in `by`, then the other items. */
+/**
+ * Splits `items` into two lists. The first list contains the items whose merge key has a value that also occurs in `by`. The second list
+ * contains the other items.
+ */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
   return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]
@@ -23,7 +29,7 @@ export function partition(items: Items, by: Items, mergeKey: string): [patched: 
 
 /**
  * Returns all items in one list. The patched items have the order of the list `order`. The other items have the order of the old list
- * `before`. An unpatched item stays before the patched items that followed this item in the old list.
+ * `before`. If an unpatched item preceded a patched item in the old list, it also precedes this item in the result.
  */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {
@@ -40,14 +46,14 @@ export function inOrder(patched: Items, others: Items, order: Items, before: Ite
   return [...list, ...left, ...right]
 }
 
-/** Returns the items whose merge key does not have the value `identity`. */
+/** Returns the items whose merge key has another value than `identity`. */
 export function deleteItems(items: Items, mergeKey: string, identity: JsonValue): Items {
   return items.filter((item) => (item as JsonObject)[mergeKey] !== identity)
 }
 
 /**
- * Removes duplicate scalars. The list's last item takes the place of a removed duplicate (k8s.io/apimachinery/pkg/util/strategicpatch:
- * deduplicateScalars).
+ * Removes duplicate scalars. The last item of the list moves to the position of a removed duplicate
+ * (k8s.io/apimachinery/pkg/util/strategicpatch: deduplicateScalars).
  */
 export function uniqueScalars(items: Items): JsonValue[] {
   const list = [...items]

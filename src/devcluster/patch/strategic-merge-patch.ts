@@ -56,7 +56,7 @@ function mergeMaps(target: JsonObject, patch: JsonObject, type: GoType): JsonObj
   return merged
 }
 
-/** Returns a copy of the target. If the patch has `$retainKeys`, the copy has only the fields in that list. */
+/** Returns a copy of the target. If the patch has `$retainKeys`, the copy has only the fields that `$retainKeys` lists. */
 function retained(target: JsonObject, patch: JsonObject): JsonObject {
   const keys = patch[retainKeysDirective]
   if (keys === undefined) return { ...target }
@@ -101,8 +101,8 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
 }
 
 /**
- * Throws unless all items of the patch occur in the `$setElementOrder` list `order`, in the same order. Items with a `$patch` directive are
- * not checked.
+ * Throws if an item of the patch is missing in the `$setElementOrder` list `order`, or if the order of the items differs. Items with a
+ * `$patch` directive are not checked.
  */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
@@ -140,7 +140,7 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
 }
 
 /**
- * Processes the `$patch` directives among list items. Returns the old items that remain, and the items of the patch that have no directive.
+ * Processes the `$patch` directives in list items. Returns the old items that remain, and the items of the patch that have no directive.
  */
 function processDirectives(
   before: readonly JsonValue[],

@@ -42,7 +42,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
   const type = { kind: unknown.kind || expected.kind, apiVersion: unknown.apiVersion || expected.apiVersion }
   if (!isRegistered(type.apiVersion, type.kind)) throw new UnreadableObject(type, noSuchKind(type))
   const message = messageOfKind(type.apiVersion, type.kind)
-  // Some registered types, such as lists, are never the type of a request body. The caller rejects an object of such a type, so the fields
+  // Some registered types, such as lists, cannot be the type of a request body. The caller rejects an object of such a type, so the fields
   // of the object are not decoded.
   if (message === undefined) return { ...type }
   try {

@@ -43,8 +43,8 @@ export function messageDescriptor(name: string): MessageDescriptor {
 }
 
 /**
- * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: its number, its type, its name in JSON, and its name in Go. The Go name is
- * left out if it is the capitalized JSON name. The JSON name is `-` for an inlined message; a `?` after the name means `omitempty`.
+ * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: the number, the type, the name in JSON, and the name in Go. The name in Go
+ * is omitted if it is the capitalized name in JSON. The name in JSON is `-` for an inlined message. A `?` after the name means `omitempty`.
  */
 function fieldOf(text: string, holder: string): FieldDescriptor {
   const [number = '', typeText = '', nameText = '', goName] = text.split(' ')
@@ -66,7 +66,7 @@ function isScalar(type: string): type is Scalar {
 }
 
 interface Kinds {
-  /** The package of the messages of these kinds. Undefined if the generated data has no messages for these kinds, but only the names. */
+  /** The package of the messages of these kinds. Undefined if the generated data contains only the names of these kinds. */
   readonly holder: string | undefined
   readonly names: ReadonlySet<string>
 }

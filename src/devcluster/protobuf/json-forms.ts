@@ -48,7 +48,7 @@ function quantity(text: JsonValue): JsonValue {
 const zeroSeconds = -62_135_596_800
 const lastSecond = 253_402_300_799
 
-/** Formats a time as RFC 3339 in UTC; `withMicros` adds six fractional digits. */
+/** Formats a time as RFC 3339 in UTC. If `withMicros` is true, the result has six fractional digits. */
 function time({ seconds, nanos }: JsonObject, withMicros: boolean): JsonValue {
   // A time that is not set is encoded as a message without fields.
   if (seconds === undefined && nanos === undefined) return null

@@ -41,8 +41,8 @@ export class WireReader {
   }
 
   /**
-   * Reads the tag of the next field. If `message` (the Go name of the message) is given, throws for an invalid field number and for the end
-   * of a group.
+   * Reads the tag of the next field. `message` is the Go name of the message. If `message` is set, throws for an invalid field number and
+   * for the end of a group.
    */
   tag(message?: string): Tag {
     const wire = this.varint()
@@ -67,7 +67,7 @@ export class WireReader {
     return this.#take(8).readDoubleLE()
   }
 
-  /** Skips the value that follows the tag just read. A group is skipped with its content. */
+  /** Skips the value of the field whose tag was just read. A group is skipped with its content. */
   skip(wireType: number): void {
     let depth = 0
     for (let type = wireType; ; type = this.tag().wireType) {

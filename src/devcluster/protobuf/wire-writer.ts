@@ -1,7 +1,7 @@
-/** Encodes protobuf's wire format. Zero values are left out, as in proto3. */
+/** Encodes protobuf's wire format. Zero values are omitted, as in proto3. */
 import { wireTypes } from './wire-reader.ts'
 
-/** The size of a new writer in bytes. The writer doubles it when it is full. */
+/** The size of a new writer in bytes. When the writer is full, its size is doubled. */
 const initialSize = 1024
 /** The maximum length of a varint in bytes. */
 const maxVarint = 10
@@ -49,7 +49,7 @@ export class WireWriter {
     const start = this.#length
     content(this)
     const length = this.#length - start
-    // The length precedes the message, but is known only now, so the message is moved.
+    // The length of the message precedes the message. The length is known only now, so the message is moved.
     const size = varintSize(length)
     this.#reserve(maxVarint)
     this.#buffer.copyWithin(start + size, start, start + length)
@@ -69,7 +69,10 @@ export class WireWriter {
     this.#varint(field * 8 + wireType)
   }
 
-  /** Writes a safe integer. Arithmetic with `bigint` would take several times as long. */
+  /**
+   * Writes a safe integer as a varint. The function does not use `bigint`, because arithmetic with `bigint` would take several times as
+   * long.
+   */
   #varint(value: number): void {
     this.#reserve(maxVarint)
     let rest = value

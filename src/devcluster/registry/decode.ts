@@ -25,7 +25,7 @@ import type { StatusError } from '../apimachinery/status-error.ts'
 import { maxStrictErrors } from '../apimachinery/duplicate-keys.ts'
 import { badRequest, invalidObject } from '../apimachinery/status-error.ts'
 
-/** Returns the error for an object that cannot be decoded: 400 for a body, 422 for a patch. */
+/** Returns the error for an object that cannot be decoded. The code is 400 for a body, and 422 for a patch. */
 type Refuse = (detail: string) => Error
 type RefuseType = (detail: string, found: { readonly kind: string; readonly version: string }) => Error
 
@@ -44,8 +44,8 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
 }
 
 /**
- * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` are errors about unknown fields of
- * the patch itself. They are reported before duplicate fields of the patch and unknown fields of the result.
+ * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` contains the errors about unknown
+ * fields of the patch itself. These errors are reported before the duplicate fields of the patch and the unknown fields of the result.
  */
 export function decodePatched(
   info: ResourceInfo,
@@ -79,7 +79,10 @@ export function decodeStrategic(
   return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
 
-/** Decodes the body for a subresource with a type of its own, such as a Scale. Returns the body with apiVersion and kind of this type. */
+/**
+ * Decodes the body of a request to a subresource that has another type than the object, such as a Scale. Returns the body with the
+ * apiVersion and kind of this type.
+ */
 export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const expected = apiVersionOf(type)
@@ -101,7 +104,10 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** Returns the patched object of a subresource with a type of its own, such as a Scale. Throws a `StatusError` if the object is invalid. */
+/**
+ * Returns the patched object of a subresource that has another type than the object, such as a Scale. Throws a `StatusError` if the patched
+ * object is invalid.
+ */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -144,8 +150,8 @@ export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Returns the object in the form to store: without unknown fields, and without nulls that the schema does not allow. Mutating webhooks can
- * add such fields, and default values can contain such nulls. Validating webhooks still receive these fields and nulls.
+ * Returns the object in the form in which it is stored: without unknown fields, and without nulls that the schema does not allow. Mutating
+ * webhooks can add such fields, and default values can contain such nulls. Validating webhooks still receive these fields and nulls.
  */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.schema === undefined ? object : info.schema.convert(object)
@@ -195,9 +201,9 @@ function duplicateText(duplicate: string): string {
 const yamlDuplicate = /^line \d+: key /
 
 /**
- * Returns the errors about duplicate and unknown fields of a built-in type in the order of Go's decoder. The decoder finds both in one
- * pass, so the errors are sorted by the positions of the fields. Duplicate keys of a YAML body come first. The decoder skips the value of
- * an unknown field, so duplicate keys in this value are not reported. The decoder reports only the first 100 errors.
+ * Returns the errors about duplicate and unknown fields of a built-in type, in the order of Go's decoder. The decoder finds both kinds of
+ * errors in one pass, so the errors are sorted by the positions of the fields. Duplicate keys of a YAML body come first. The decoder skips
+ * the value of an unknown field, so duplicate keys in this value are not reported. The decoder reports only the first 100 errors.
  */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const first = unknown.slice(0, maxStrictErrors)
@@ -218,8 +224,8 @@ interface Problem {
 }
 
 /**
- * Sorts problems by the position of their fields in `value`. Problems whose field is not found come last. Paths can be very long, so the
- * function builds no paths. It descends only into the values that contain problems.
+ * Sorts problems by the position of their fields in `value`. Problems whose fields are not found come last. The function visits only the
+ * values that contain problems. It does not build paths, because paths can be very long.
  */
 function sorted(value: JsonValue | undefined, problems: readonly Problem[]): Problem[] {
   const here = problems.filter(({ path }) => path === '')
@@ -269,7 +275,7 @@ function reportFields(texts: readonly string[], context: RequestContext, refuse:
   for (const text of texts) context.warn(text)
 }
 
-/** Joins the errors about all duplicate keys of a YAML body into one error. */
+/** Combines the errors about all duplicate keys of a YAML body into one error. */
 function strictTexts(texts: readonly string[]): string[] {
   const lines = texts.filter((text) => yamlDuplicate.test(text))
   const others = texts.filter((text) => !yamlDuplicate.test(text))
@@ -283,7 +289,7 @@ export function reportYamlDuplicates(duplicates: readonly string[], context: Req
   reportFields(duplicates.map(duplicateText), context, refuse)
 }
 
-/** Sets a missing apiVersion and kind of a built-in type from the URL; custom resources must have both. */
+/** Sets a missing apiVersion and kind of a built-in type from the URL. A custom resource must have both fields. */
 function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: RefuseType): JsonObject {
   const expected = apiVersionOf(info)
   const { apiVersion, kind } = object
@@ -301,10 +307,10 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws when an object of a built-in type has an apiVersion or kind other than `expected`. As in kube-apiserver, there are different
- * errors for a type that is not registered, for another version of the expected kind, and for another kind. In the last case, the object
- * is decoded as the other kind. If the decoder finds errors, the first of these errors is thrown. Otherwise, the thrown error states that
- * the other kind cannot be converted to the expected kind.
+ * Throws when an object of a built-in type has an apiVersion or kind other than `expected`. As in kube-apiserver, there are three errors:
+ * for a type that is not registered, for another version of the expected kind, and for another kind. In the last case, the object is
+ * decoded as the other kind. If the decoder finds errors, the first of these errors is thrown. Otherwise, the error states that the other
+ * kind cannot be converted to the expected kind.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

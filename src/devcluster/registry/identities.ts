@@ -1,4 +1,4 @@
-/** The random parts of an object's identity: its uid, and the suffix of a generated name. */
+/** The random parts of an object's identity. These are the uid and the suffix of a generated name. */
 import { newUuid, randomStreams } from '../../runtime/random.ts'
 
 export interface Identities {
@@ -13,8 +13,8 @@ const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 
 /**
- * Returns identities that `random` determines. Each type has its own stream of numbers. Without this, the identity of a Pod would depend on how
- * many Events the server has received before the Pod.
+ * Returns identities that `random` determines. Each type has a separate stream of numbers. If all types used one stream, the identity of a
+ * Pod would depend on the number of Events that the server has received before.
  */
 export function randomIdentities(random: () => number): Identities {
   const streamOf = randomStreams(random)

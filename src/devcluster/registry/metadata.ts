@@ -27,7 +27,7 @@ export function finalizersOf(object: JsonObject): readonly string[] {
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   const changed: JsonObject = { ...object }
   for (const [key, value] of Object.entries(changes)) {
-    // After a `delete`, V8 takes more time for every access to the object, so `delete` is used only for fields that the object has.
+    // After a `delete`, V8 needs more time for every access to the object. `delete` is therefore used only for fields that the object has.
     if (value !== undefined) setOwn(changed, key, value)
     else if (Object.hasOwn(changed, key)) delete changed[key]
   }
@@ -52,8 +52,8 @@ function countsGeneration(info: ResourceInfo): boolean {
 }
 
 /**
- * Returns a new object with the metadata that the server sets. A name is not generated here. A resourceVersion from the client is kept,
- * because the response to a dry run contains the resourceVersion.
+ * Returns a new object with the metadata that the server sets. The function does not generate a name. A resourceVersion from the client is
+ * preserved, because the response to a dry run contains it.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -132,9 +132,10 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` do
- * not count. For Deployments, changes of annotations also count, except in a write to the subresource `status`. For EndpointSlices, changes
- * of labels also count (k8s.io/kubernetes/pkg/registry/discovery/endpointslice: PrepareForUpdate).
+ * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` have
+ * no effect. For Deployments, changes of annotations also increment the generation, except in a write to the subresource `status`. For
+ * EndpointSlices, changes of labels also increment the generation (k8s.io/kubernetes/pkg/registry/discovery/endpointslice:
+ * PrepareForUpdate).
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object

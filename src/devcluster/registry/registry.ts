@@ -70,7 +70,7 @@ export class Registry {
   /**
    * Waits until the store has reached the revision in a request's parameter `resourceVersion`.
    *
-   * @throws {StatusError} 500 when `resourceVersion` is not a number, 504 when the store does not reach it within 3 s.
+   * @throws {StatusError} 500 when `resourceVersion` is not a number, 504 when the store does not reach the revision within 3 s.
    */
   async waitFor(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
     const requested = parseResourceVersion(resourceVersion)
@@ -121,7 +121,7 @@ export class Registry {
   }
 
   /**
-   * Watches a type. Events are queued from this call on, even before the caller reads the first event. Throws immediately for invalid
+   * Watches a type. From this call on, events are queued, even before the caller reads the first event. Throws immediately for invalid
    * options.
    */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {
@@ -129,7 +129,7 @@ export class Registry {
     return watchObjects(this.#environment, info, options, signal)
   }
 
-  /** Creates an object; with `name` and `subresource`, handles a POST to a subresource such as `pods/binding`. */
+  /** Creates an object. With `name` and `subresource`, handles a POST to a subresource such as `pods/binding`. */
   create(
     info: ResourceInfo,
     namespace: string | undefined,
@@ -149,7 +149,10 @@ export class Registry {
     return (await this.put(info, key, decoded, context, subresource)).object
   }
 
-  /** Updates an object, or creates it if it does not exist and the type allows this. `created` is true when the object was created. */
+  /**
+   * Updates an object. If the object does not exist and the type allows this, creates the object. `created` is true when the object was
+   * created.
+   */
   put(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<Written> {
     return attempt(() => {
       this.#check(info, 'update', subresource)
@@ -206,7 +209,7 @@ export class Registry {
       info.computed === undefined
         ? this.store.get(info.storageKey, key)
         : info.computed.find((object) => textAt(object, 'metadata', 'name') === key.name)
-    // If the type is not stored, the error of kube-apiserver contains the singular name of the type.
+    // If the objects of the type are computed and not stored, the error of kube-apiserver contains the singular name of the type.
     if (stored === undefined) throw notFound(info.computed === undefined ? info : { ...info, plural: info.singular }, key.name)
     return stored
   }

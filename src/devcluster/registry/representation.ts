@@ -13,9 +13,9 @@ const maxConversions = 16
 
 /**
  * Converts objects between versions. Custom resources are converted by the webhook of their CRD, or by the conversion strategy `None`,
- * which changes only `apiVersion`. In both cases, the fields that the target version does not have are then removed. The few built-in types
- * that need a conversion are converted by the functions in `info.conversion`. The converted form of a stored object is cached, and all
- * watchers share it.
+ * which changes only `apiVersion`. In both cases, the fields that the target version does not have are removed afterwards. The few built-in
+ * types that need a conversion are converted by the functions in `info.conversion`. The converted form of a stored object is cached, and
+ * all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
@@ -32,9 +32,9 @@ export class Representation {
   }
 
   /**
-   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, there is one
-   * call per object. Rejects with the first error. With `refresh`, cached objects are converted again. Reads and deletions of a single
-   * object set `refresh`.
+   * Converts stored objects with the conversion webhook, if the type has one. Caches the results. As in kube-apiserver, the webhook is
+   * called once for each object. Rejects with the first error. If `refresh` is true, cached objects are converted again. Reads and
+   * deletions of a single object set `refresh`.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
@@ -59,8 +59,8 @@ export class Representation {
   }
 
   /**
-   * Converts an object from the version of `info` to the storage version. The fields of the result already have the order that they have in
-   * responses, so no reordered copy is made for a response.
+   * Converts an object from the version of `info` to the storage version. The fields of the result have the order of the fields in
+   * responses. Therefore, a response needs no reordered copy.
    */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)

@@ -10,14 +10,14 @@ import { metadataOf, metadataText } from './metadata.ts'
 import { badRequest } from '../apimachinery/status-error.ts'
 
 export interface Selection {
-  /** True when there is no selector. Only then can a page report `remainingItemCount`. */
+  /** True when there is no selector. A page can contain `remainingItemCount` only if there is no selector. */
   readonly everything: boolean
   matches(object: JsonObject): boolean
 }
 
 /**
- * Returns the `Selection` for a label selector and a field selector. With `name`, the `Selection` matches only the object of that name.
- * Throws 400 for malformed selectors and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does
+ * Returns the `Selection` for a label selector and a field selector. With `name`, the `Selection` matches only the object with that name.
+ * Throws 400 for malformed selectors, and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does
  * not require this name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
  */
 export function selectionOf(

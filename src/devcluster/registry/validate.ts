@@ -9,8 +9,8 @@ import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
- * Throws 422 with all field errors. `old` is undefined for a create. If a value violates a CEL rule, but the update does not change the
- * value, the violation is not an error, and `warn` is called instead (ratcheting).
+ * Throws 422 with all field errors. `old` is undefined for a create. If a value violates a CEL rule, and the update does not change the
+ * value, `warn` is called with the violation instead (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,
@@ -24,7 +24,7 @@ export function validateForWrite(
     ...validateObjectMeta(object.metadata, {
       namespaced: info.namespaced,
       qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
-      // Names are immutable, so an update does not validate them against the type's rules again. They only need to be valid path segments.
+      // Names are immutable. An update therefore validates only that a name is a valid path segment, and not the name rules of the type.
       ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),
@@ -33,7 +33,7 @@ export function validateForWrite(
   ]
   errors.push(...(info.schema?.validateRules(object, old, errors, (found) => warn(formatFieldError(found))) ?? []))
   if (errors.length === 0) return
-  // The error for a type that is served in several groups, such as events, has the group in which the type is stored.
+  // If a type is served in several groups, such as events, the error contains the group in which the type is stored.
   const [group = ''] = info.storageKey.split('/')
   throw invalidObject({ group, kind: info.kind }, metadataText(object, 'name'), errors)
 }

@@ -1,4 +1,4 @@
-/** The Pod and the container that a request for a log, an exec, an attach or a port-forward is about. */
+/** Finds the Pod and the container of a request for a log, an exec, an attach or a port-forward. */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { badRequest } from '../../apimachinery/status-error.ts'
@@ -20,10 +20,11 @@ export function storedPod({ metadata, spec }: JsonObject): StoredPod {
 }
 
 /**
- * Returns the container with the requested name, or the only container when the name is empty
- * (k8s.io/kubernetes/pkg/registry/core/pod: validateContainer). The annotation `kubectl.kubernetes.io/default-container` is read by kubectl.
+ * Returns the container with the requested name. If the name is empty, returns the only container of the Pod
+ * (k8s.io/kubernetes/pkg/registry/core/pod: validateContainer). The annotation `kubectl.kubernetes.io/default-container` is ignored here,
+ * because kubectl reads it.
  *
- * @throws {StatusError} 400 when the Pod has no such container, or has several and the name is empty.
+ * @throws {StatusError} 400 when the Pod has no such container, or has several containers and the name is empty.
  */
 export function targetContainer({ name, uid, spec }: StoredPod, requested: string): ContainerTarget & { readonly tty: boolean } {
   const regular = containersOf(spec.containers)

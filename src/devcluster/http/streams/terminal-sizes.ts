@@ -1,4 +1,7 @@
-/** `TerminalSizes`: reads the sizes of a terminal that a client sends, one JSON object after the other, such as `{"Width":80,"Height":24}`. */
+/**
+ * `TerminalSizes`: reads the sizes of a terminal that a client sends. The client sends one JSON object after the other, such as
+ * `{"Width":80,"Height":24}`.
+ */
 import { isObject } from '../../../api/json.ts'
 
 export interface TerminalSize {
@@ -6,7 +9,7 @@ export interface TerminalSize {
   readonly rows: number
 }
 
-/** Maximum number of characters that wait for the end of an object. An object has about 30. */
+/** Maximum number of characters that are buffered until an object is complete. An object has about 30 characters. */
 const maxPending = 1024
 /** The numbers are of the type uint16 (k8s.io/client-go/tools/remotecommand: TerminalSize). */
 const maxCells = 65_535
@@ -23,7 +26,10 @@ export class TerminalSizes {
   }
 }
 
-/** Returns undefined for an invalid text. kubectl sends `Width` and `Height`. Other clients send `width` and `height`. Go reads both. */
+/**
+ * Returns the size in a JSON text; undefined for an invalid text. kubectl sends `Width` and `Height`. Other clients send `width` and
+ * `height`. Go accepts both.
+ */
 function sizeOf(text: string): TerminalSize | undefined {
   let value: unknown
   try {

@@ -8,17 +8,17 @@ export interface RequestedUpgrade extends UpgradedConnection {
 }
 
 /**
- * Matches the URL of a request that may change the protocol of its connection. The server ignores the header `Upgrade` of all other requests.
+ * Matches the URL of a request that may change the protocol of its connection. For all other URLs, the server ignores the header `Upgrade`.
  */
 export const upgradeUrl = /^\/api\/v1\/namespaces\/[^/?]+\/pods\/[^/?]+\/(?:attach|exec|portforward)\/?(?:\?|$)/
 
 /**
  * Returns the protocol that the client requests.
  *
- * @throws {StatusError} 400 when the request does not upgrade, or upgrades to another protocol
+ * @throws {StatusError} 400 when the request is not an upgrade, or is an upgrade to another protocol
  */
 export function requestedUpgrade({ request, upgrade }: Exchange): RequestedUpgrade {
-  // k8s.io/apimachinery/pkg/util/proxy: UpgradeAwareHandler.
+  // This check is that of `UpgradeAwareHandler` (k8s.io/apimachinery/pkg/util/proxy).
   if (upgrade === undefined) throw badRequest('Upgrade request required')
   const requested = (request.headers.upgrade ?? '').toLowerCase()
   if (requested === 'websocket') return { ...upgrade, protocol: 'websocket' }
@@ -26,7 +26,7 @@ export function requestedUpgrade({ request, upgrade }: Exchange): RequestedUpgra
   throw badRequest(`unable to upgrade: the protocol ${JSON.stringify(requested)} is not supported; use WebSocket or SPDY/3.1`)
 }
 
-/** Returns the values of a header that is a list, in the order of the client. */
+/** Returns the values of a header that is a list. The values have the order in which the client has sent them. */
 export function headerValues({ request }: Exchange, name: string): string[] {
   return (request.headersDistinct[name] ?? [])
     .flatMap((value) => value.split(','))
@@ -37,7 +37,7 @@ export function headerValues({ request }: Exchange, name: string): string[] {
 /**
  * Returns the first version in the client's list that the server supports (k8s.io/streaming/pkg/httpstream: Handshake).
  *
- * @throws {StatusError} 403 when the server supports none of them
+ * @throws {StatusError} 403 when the server supports none of the versions
  */
 export function negotiated(offered: readonly string[], accepted: readonly string[]): string {
   const chosen = offered.find((version) => accepted.includes(version))

@@ -6,7 +6,7 @@ import { Readable, Writable } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { normalClosure } from './web-socket.ts'
 
-/** Number of bytes of one channel that are kept for the reader. When a channel has this many, the server stops reading the connection. */
+/** Number of bytes of one channel that are buffered for the reader. When the buffer is full, the server stops reading the connection. */
 const bufferBytes = 64 * 1024
 /** The first byte of a message that closes a channel. The second byte is the number of the channel. */
 const closeSignal = 255
@@ -16,8 +16,8 @@ const protocolErrorClosure = 1002
 
 export interface ChannelEncoding {
   /**
-   * True when the messages are text. The code of the first character is then that of `0` plus the number of the channel, modulo 256: `:` for
-   * channel 10. The bytes in base64 follow.
+   * If true, the messages are text. The first character is the number of the channel: its code is that of `0` plus the number, modulo 256.
+   * For channel 10, this is `:`. After it follow the bytes in base64.
    */
   readonly isBase64: boolean
   /** True when the client can close single channels. */
@@ -28,7 +28,7 @@ export class WebSocketChannels {
   readonly #webSocket: WebSocket
   readonly #encoding: ChannelEncoding
   readonly #readers = new Map<number, Readable>()
-  /** The channels whose readers are slower than the client. */
+  /** The channels whose buffers are full, because their readers are slower than the client. */
   readonly #full = new Set<number>()
   readonly #closed: Promise<void>
 
@@ -71,10 +71,10 @@ export class WebSocketChannels {
     this.#webSocket.send(this.#message(channel, bytes), () => undefined)
   }
 
-  /** Closes the connection after all messages that have been written. Resolves when it is closed. */
+  /** Closes the connection after all messages have been sent. Resolves when the connection is closed. */
   close(code = normalClosure): Promise<void> {
     this.#webSocket.close(code)
-    // A paused connection would not read the client's answer.
+    // While the connection is paused, the server would not read the client's close frame.
     this.#full.clear()
     this.#webSocket.resume()
     return this.#closed
@@ -100,7 +100,7 @@ export class WebSocketChannels {
     this.#webSocket.pause()
   }
 
-  /** Ends the stream of a channel. Bytes that the client sends on it later are dropped. */
+  /** Ends the stream of a channel. If the client sends bytes on this channel later, these bytes are dropped. */
   #end(channel: number): void {
     this.#readers.get(channel)?.push(null)
     this.#readers.delete(channel)

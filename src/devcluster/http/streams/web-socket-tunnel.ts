@@ -1,4 +1,7 @@
-/** `webSocketTunnel`: the binary messages of a WebSocket as a stream of bytes (k8s.io/client-go/tools/portforward: TunnelingConnection). */
+/**
+ * `webSocketTunnel`: returns the content of a WebSocket's binary messages as a stream of bytes (k8s.io/client-go/tools/portforward:
+ * TunnelingConnection).
+ */
 import { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { normalClosure } from './web-socket.ts'
@@ -12,7 +15,7 @@ export function webSocketTunnel(webSocket: WebSocket): Duplex {
     write: (bytes: Buffer, _encoding, callback) => webSocket.send(bytes, callback),
     final(callback) {
       webSocket.close(normalClosure)
-      // A paused connection would not read the client's answer.
+      // While the connection is paused, the server would not read the client's close frame.
       webSocket.resume()
       callback()
     },

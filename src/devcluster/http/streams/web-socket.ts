@@ -4,8 +4,8 @@ import { badRequest } from '../../apimachinery/status-error.ts'
 import type { Exchange, UpgradedConnection } from '../exchange.ts'
 
 /**
- * Maximum size of a message in bytes. A message is held in memory. kube-apiserver has the same limit (golang.org/x/net/websocket:
- * DefaultMaxPayloadBytes).
+ * Maximum size of a message in bytes. The limit is necessary, because a message is stored in memory. kube-apiserver has the same limit
+ * (golang.org/x/net/websocket: DefaultMaxPayloadBytes).
  */
 const maxMessageBytes = 32 * 1024 * 1024
 
@@ -27,7 +27,7 @@ export async function acceptWebSocket(
   // The library is loaded at the first use, because most clusters do not need it.
   const { WebSocketServer } = await import('ws')
   const server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: maxMessageBytes })
-  // kubectl sends the subprotocol `SPDY/3.1+portforward.k8s.io`. The library would refuse the request, because a slash is invalid in the
+  // kubectl sends the subprotocol `SPDY/3.1+portforward.k8s.io`. The library would reject the request, because a slash is invalid in the
   // name of a subprotocol.
   delete request.headers['sec-websocket-protocol']
   if (subprotocol !== '') server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${subprotocol}`))

@@ -1,4 +1,4 @@
-/** Server-side apply: PATCH with the content type `application/apply-patch+yaml`. */
+/** Server-side apply: a PATCH request with the content type `application/apply-patch+yaml`. */
 import { required } from '../../../api/field-error.ts'
 import { apiVersionOf, parseApiVersion } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'

@@ -28,7 +28,7 @@ export async function deleteObject(
   key: ObjectKey,
   options: JsonObject,
   context: RequestContext,
-  /** The name in AdmissionReviews, which is the name in the URL. It is empty for a deletecollection. */
+  /** The name in AdmissionReviews. It is the name in the URL, which is empty for a deletecollection. */
   requestName: string = key.name,
 ): Promise<Deletion> {
   validateDeleteOptions(options)
@@ -56,8 +56,8 @@ export async function deleteObject(
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
     const isRemoved = mayBeRemoved(info, marked)
-    // If the type has no graceful deletion, kube-apiserver removes an object without setting its deletionTimestamp, so the response has no
-    // deletionTimestamp.
+    // If the type has no graceful deletion, kube-apiserver removes an object without setting its deletionTimestamp. The response then has
+    // no deletionTimestamp.
     const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
     if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {
@@ -90,7 +90,7 @@ function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
   return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false }
 }
 
-/** Returns the object, marked for deletion: with a deletionTimestamp, and with the finalizer of the propagation policy. */
+/** Returns the object, marked for deletion. It has a deletionTimestamp and the finalizer of the propagation policy. */
 function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
   const metadata = metadataOf(object)
   const finalizers = finalizersFor(info, object, options)
@@ -116,8 +116,8 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /**
- * Returns the finalizers of the object after a DELETE with these options. If a propagation policy applies, the finalizers of the other
- * policies are removed, and the finalizer of this policy is added (k8s.io/apiserver/pkg/registry/generic/registry:
+ * Returns the finalizers of the object after a DELETE with these options. If a propagation policy applies, the finalizer of this policy is
+ * added, and the finalizers of the other policies are removed (k8s.io/apiserver/pkg/registry/generic/registry:
  * deletionFinalizersForGarbageCollection).
  */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
@@ -155,7 +155,7 @@ function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
   if (refusal !== undefined) throw new StatusError(refusal)
 }
 
-/** DELETE of a collection: deletes one object after the other. */
+/** DELETE of a collection. The objects are deleted one after the other. */
 export async function deleteObjects(
   environment: Environment,
   info: ResourceInfo,
@@ -169,7 +169,7 @@ export async function deleteObjects(
     try {
       await deleteObject(environment, info, key, options, context, '')
     } catch (error) {
-      // Another client may have deleted the object in the meantime.
+      // If another client has deleted the object, the error is ignored.
       if (!(error instanceof StatusError && error.status.code === 404)) throw error
     }
   }

@@ -23,7 +23,7 @@ import { updateOf } from './update.ts'
 const attempts = 20
 
 /**
- * Evicts a Pod. Webhooks are called for the CREATE of the subresource, but not for a DELETE
+ * Evicts a Pod. Webhooks are called for the CREATE of the subresource, and not for a DELETE
  * (k8s.io/kubernetes/pkg/registry/core/pod/storage: EvictionREST.Create).
  *
  * @throws {StatusError} 429 when a budget forbids the eviction, 500 when the Pod has several budgets.
@@ -59,7 +59,7 @@ export async function evict(
   try {
     return await markAndDelete(eviction, metadataText(pod, 'resourceVersion'))
   } catch (error) {
-    // The Pod may have become ready in the meantime, so the client must try again.
+    // The Pod may have become ready after it was read, so the client must try again.
     throw isConflict(error) && !hasRevision ? stillProcessed(budgetName) : error
   }
 }

@@ -1,6 +1,6 @@
 /** The dictionary with which SPDY/3 compresses headers (SPDY Protocol Draft 3.1, section 2.6.10.1). */
 
-/** Words that are in the dictionary with their length, as in a header block. */
+/** Words of the dictionary. Before each word, the dictionary contains the length of the word, as in a header block. */
 const words =
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization ' +
   'cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range ' +
@@ -8,7 +8,7 @@ const words =
   'location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding ' +
   'upgrade user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie keep-alive origin'
 
-/** Values that are in the dictionary one after the other. */
+/** Values of the dictionary. They follow each other without their lengths. */
 const values =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found' +
@@ -17,7 +17,7 @@ const values =
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,' +
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
-/** Returns a text with its length before it, as header blocks contain it. */
+/** Returns the bytes of a text after the length of the text, as in a header block. */
 export function withLength(text: string): Buffer {
   const bytes = Buffer.from(text)
   const length = Buffer.alloc(4)

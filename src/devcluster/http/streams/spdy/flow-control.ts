@@ -1,9 +1,9 @@
 /**
- * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8). `SendWindows` holds the numbers of bytes that the client permits the
- * server to send. `ReceivedBytes` counts received bytes. For each received byte, the server permits the client to send a further byte.
+ * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8). `SendWindows` contains the numbers of bytes that the client permits the
+ * server to send. `ReceivedBytes` counts received bytes. For each received byte, the server permits the client to send another byte.
  *
- * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE and sends none). The windows are
- * therefore in force only after the client has sent a frame of flow control.
+ * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE, and sends none). The windows
+ * therefore apply only after the client has sent a frame of flow control.
  */
 import { ProtocolError } from './protocol-error.ts'
 
@@ -19,7 +19,7 @@ const updateBytes = defaultWindow / 2
 export class ReceivedBytes {
   #count = 0
 
-  /** Adds received bytes. Returns the number for a WINDOW_UPDATE frame; 0 when no frame is due. */
+  /** Adds received bytes. Returns the number of bytes for a WINDOW_UPDATE frame; 0 when no frame must be sent. */
   add(length: number): number {
     this.#count += length
     if (this.#count < updateBytes) return 0
@@ -44,7 +44,10 @@ export class SendWindows {
     this.#wake()
   }
 
-  /** Waits until the window of the stream is open. Resolves with the number of bytes to send: at most `wanted`, 0 for a closed stream. */
+  /**
+   * Waits until the window of the stream is open. Resolves with the number of bytes to send. The number is at most `wanted`, and 0 for a
+   * closed stream.
+   */
   async take(streamId: number, wanted: number): Promise<number> {
     for (;;) {
       const ofStream = this.#left.get(streamId)
@@ -60,7 +63,7 @@ export class SendWindows {
     }
   }
 
-  /** Applies a WINDOW_UPDATE frame. The frame may be about a stream that has just been closed. */
+  /** Applies a WINDOW_UPDATE frame. The stream of the frame may already be closed. */
   grow(streamId: number, delta: number): void {
     this.#isInForce = true
     const left = this.#left.get(streamId)
@@ -70,7 +73,7 @@ export class SendWindows {
     this.#wake()
   }
 
-  /** Applies SETTINGS_INITIAL_WINDOW_SIZE, which changes the windows of the open streams, too. */
+  /** Applies SETTINGS_INITIAL_WINDOW_SIZE. This setting also changes the windows of open streams. */
   setInitial(size: number): void {
     this.#isInForce = true
     if (size > maxWindow) throw new ProtocolError('an initial window of more than 2^31 - 1 bytes')
@@ -79,7 +82,7 @@ export class SendWindows {
     this.#wake()
   }
 
-  /** Ends all waits at the end of the connection. */
+  /** Called at the end of the connection. Ends all waits for a window. */
   end(): void {
     this.#left.clear()
     this.#wake()

@@ -27,7 +27,10 @@ export const resetStatus = { protocolError: 1, refusedStream: 3, cancel: 5 } as 
 /** The status codes of GOAWAY frames. */
 export const goAwayStatus = { ok: 0, protocolError: 1 } as const
 
-/** Maximum payload of a control frame in bytes. The clients of Kubernetes send less than 200. The payload is held in memory. */
+/**
+ * Maximum size of the payload of a control frame in bytes. The clients of Kubernetes send less than 200 bytes. The limit is necessary,
+ * because the payload is stored in memory.
+ */
 const maxControlBytes = 16 * 1024
 
 export interface ControlFrame {
@@ -36,7 +39,7 @@ export interface ControlFrame {
   readonly payload: Buffer
 }
 
-/** A part of a DATA frame. A DATA frame has no size limit, because only one part at a time is held in memory. */
+/** A part of a DATA frame. A DATA frame has no size limit, because only one part at a time is stored in memory. */
 export interface DataPart {
   readonly streamId: number
   readonly bytes: Buffer

@@ -11,8 +11,8 @@ import { ProtocolError } from './protocol-error.ts'
 export type Headers = ReadonlyMap<string, string>
 
 /**
- * Maximum size of a decompressed header block in bytes. The clients of Kubernetes send less than 200 bytes. Compressed bytes can expand to
- * a thousand times their size.
+ * Maximum size of a decompressed header block in bytes. The clients of Kubernetes send less than 200 bytes. The limit is necessary, because
+ * compressed bytes can expand to a thousand times their size.
  */
 const maxBlockBytes = 16 * 1024
 
@@ -28,12 +28,12 @@ export class HeaderReader {
       this.#length += part.length
       if (this.#length > maxBlockBytes) this.#inflate.destroy(new Error(`headers of more than ${maxBlockBytes} bytes`))
     })
-    // The caller of `read` gets the error. Without a listener, it would end the process.
+    // The caller of `read` gets the error. Without this listener, the error would end the process.
     this.#inflate.on('error', () => undefined)
   }
 
   /**
-   * Returns the headers of the next block. The caller waits for the result before it passes another block.
+   * Returns the headers of the next block. The caller must wait for the result before it passes the following block.
    *
    * @throws {ProtocolError} for a block that is malformed or too large.
    */

@@ -1,4 +1,4 @@
-/** `ProtocolError`: a client that violates SPDY/3.1. Its connection ends. */
+/** `ProtocolError`: thrown when a client violates SPDY/3.1. The connection of this client then ends. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }

@@ -7,14 +7,14 @@ import { ReceivedBytes } from './flow-control.ts'
 import type { Headers } from './header-block.ts'
 
 /**
- * Number of bytes of one stream that are kept for the reader. When the stream has this many, the connection reads no further frames, and
- * the operating system stops the client. The Go clients of Kubernetes have no other flow control.
+ * Number of bytes of one stream that are buffered for the reader. When the buffer is full, the connection reads no further frames. The
+ * operating system then stops the client. The Go clients of Kubernetes have no other flow control.
  */
 export const streamBufferBytes = 64 * 1024
 
 /** The methods of a connection that its streams call to send frames. */
 export interface FrameSender {
-  /** Resolves when the operating system has the bytes. */
+  /** Resolves when the bytes have been passed to the operating system. */
   sendData(streamId: number, bytes: Buffer): Promise<void>
   sendFin(streamId: number): Promise<void>
   /** Called once, at the end of the stream. `isComplete` is true when both sides have sent their last frames, or after `receiveReset`. */
@@ -36,7 +36,7 @@ export class SpdyStream extends Duplex {
     this.id = id
     this.headers = headers
     this.#sender = sender
-    // The event `close` shows the reader and the writer that the stream has ended. Without a listener, an error would end the process.
+    // The reader and the writer detect the end of the stream by the event `close`. Without a listener, an error would end the process.
     this.on('error', () => undefined)
   }
 
