@@ -1,4 +1,4 @@
-/** Snapshots of all objects of an embedded cluster, which tests restore between their cases. */
+/** Snapshots of all objects of an embedded cluster. Tests restore a snapshot between their cases. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
@@ -8,13 +8,13 @@ import { definitionsKey } from './crd/custom-resource-definitions.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 import { withRevision } from './storage/object-store.ts'
 
-/** All objects of a cluster at one moment. */
+/** All objects of a cluster at a point in time. */
 export interface ClusterSnapshot {
-  /** The resourceVersion of a list at that moment. */
+  /** The resourceVersion that a list at this point in time would have. */
   readonly resourceVersion: string
 }
 
-/** The objects of one type, by their keys. */
+/** The objects of one type, keyed by namespace and name. */
 type Objects = ReadonlyMap<string, JsonObject>
 
 export class Snapshots {

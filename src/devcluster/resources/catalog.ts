@@ -1,4 +1,4 @@
-/** The table of all served types. Discovery, OpenAPI and the routes are derived from this table; CRDs add and remove rows. */
+/** The table of all served types. Discovery, OpenAPI and the routes are derived from this table. CRDs add and remove rows. */
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export class Catalog {
@@ -59,7 +59,7 @@ export class Catalog {
     )
   }
 
-  /** Returns the groups, the core group first. The first version of each group is the preferred one. */
+  /** Returns the groups, the core group first. The first version of each group is the preferred version. */
   groups(): readonly { name: string; versions: readonly string[] }[] {
     const versions = new Map<string, Set<string>>()
     for (const info of this.all()) {
@@ -69,7 +69,7 @@ export class Catalog {
     return [...versions].map(([name, names]) => ({ name, versions: [...names].sort(compareVersions) }))
   }
 
-  /** Calls `listener` after each change; returns a function to unsubscribe. */
+  /** Calls `listener` after each change. The returned function removes `listener`. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -6,7 +6,7 @@ export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-cla
 const betaAnnotation = 'storageclass.beta.kubernetes.io/is-default-class'
 
 /**
- * Returns the default class; undefined when no class is marked as default. When several classes are marked, the youngest one is returned
+ * Returns the default class; undefined when no class is marked as default. If several classes are marked, returns the youngest of them
  * (k8s.io/kubernetes/pkg/volume/util: GetDefaultClass).
  */
 export function defaultClassOf<T extends DeepReadonly<KubernetesObject>>(classes: readonly T[]): T | undefined {

@@ -1,8 +1,13 @@
-/** Functions to default, change and compare fields of objects. A changed object is always a copy: no function changes its arguments. */
+/**
+ * Functions that apply defaults to fields of objects, change the fields, and compare them. No function changes its arguments. A changed
+ * object is always a copy.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
-/** Sets missing and null fields to their values in `defaults`. Returns a copy of the object; the object itself when no default applies. */
+/**
+ * Sets each missing or null field to its value in `defaults`, in a copy of the object. If no default applies, returns the object itself.
+ */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   let filled: JsonObject | undefined
   for (const [key, value] of Object.entries(defaults)) {
@@ -14,7 +19,7 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
   return filled ?? object
 }
 
-/** Returns a copy of the object with one field changed; the object itself when the field is missing, null or unchanged. */
+/** Returns a copy of the object with one field changed. If the field is missing, null or unchanged, returns the object itself. */
 function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const value = getOwn(object, key)
   if (value === undefined || value === null) return object
@@ -36,7 +41,7 @@ export function changeItems(object: JsonObject, key: string, change: (item: Json
   })
 }
 
-/** True when two objects are equal in all but the named fields. */
+/** Returns true when two objects are equal, except for the named fields. */
 export function equalExcept(a: JsonObject, b: JsonObject, ...fields: readonly string[]): boolean {
   const without = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([key]) => !fields.includes(key)))
   return jsonEqual(without(a), without(b))

@@ -44,7 +44,10 @@ export function builtinPriorities(group: string, version: string): Priorities {
  */
 export const customPriorities: Priorities = { groupPriorityMinimum: 1000, versionPriority: 100 }
 
-/** Returns the rank of a group: groups with a lower rank are listed first. Clients choose between types with the same name by this order. */
+/**
+ * Returns the rank of a group. Groups with a lower rank are listed first. If several groups have a type with the same name, clients use the
+ * type of the group that is listed first.
+ */
 export function rankOf(group: string): number {
   if (group === registrationGroup) return Number.NEGATIVE_INFINITY
   return -(Object.hasOwn(groups, group) ? groups[group]! : customPriorities.groupPriorityMinimum)

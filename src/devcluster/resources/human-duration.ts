@@ -6,7 +6,7 @@
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
-  // Durations between -2 s and 0 are valid, because the clocks of server and client can differ.
+  // Durations between -2 s and 0 are valid, because the clocks of the server and the client can differ.
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 60 * 2) return `${seconds}s`

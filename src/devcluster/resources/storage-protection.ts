@@ -3,9 +3,9 @@ import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { listAt } from '../apimachinery/unstructured.ts'
 
-/** The finalizer that keeps a PersistentVolumeClaim while a Pod uses the claim. */
+/** The finalizer that prevents the removal of a PersistentVolumeClaim while a Pod uses the claim. */
 export const claimProtection = 'kubernetes.io/pvc-protection'
-/** The finalizer that keeps a PersistentVolume while the volume is bound. */
+/** The finalizer that prevents the removal of a PersistentVolume while the volume is bound. */
 export const volumeProtection = 'kubernetes.io/pv-protection'
 
 /** Returns the object with the finalizer. */

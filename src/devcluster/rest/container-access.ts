@@ -1,4 +1,4 @@
-/** `ContainerAccess`: how the API server reaches the containers of Pods: logs, exec, attach and port-forward. */
+/** `ContainerAccess`: the interface by which the API server reaches the containers of Pods, for logs, exec, attach and port-forward. */
 import type { Duplex, Readable, Writable } from 'node:stream'
 
 /** A Pod and one of its containers. */
@@ -11,7 +11,7 @@ export interface ContainerTarget {
 /** The query parameters of a request for a log (k8s.io/api/core/v1: PodLogOptions). */
 export interface LogOptions {
   readonly follow: boolean
-  /** True for the log of the run before the latest one. */
+  /** True for the log of the run that preceded the latest run. */
   readonly previous: boolean
   readonly timestamps: boolean
   readonly tailLines?: number
@@ -28,11 +28,13 @@ export interface ExecRequest {
   readonly stdin: boolean
 }
 
-/** A process that a client talks to. The client ends it by leaving: `close`. */
+/**
+ * A process in a container, with the streams that connect a client with the process. `close` is called when the client has disconnected.
+ */
 export interface ContainerSession {
   readonly stdin?: Writable
   readonly stdout: Readable
-  /** Absent with a terminal. */
+  /** Absent for a process with a terminal. */
   readonly stderr?: Readable
   resize(columns: number, rows: number): void
   /** Resolves with the exit code. Never rejects. */
@@ -41,9 +43,9 @@ export interface ContainerSession {
   close(): void
 }
 
-/** All methods reject with a StatusError whose message says what is wrong, such as a container that does not run. */
+/** The methods reject with a StatusError. Its message names the problem, for example that the container does not run. */
 export interface ContainerAccess {
-  /** Resolves with the lines of the log as text. With `follow`, the stream ends when the container does. */
+  /** Resolves with the lines of the log as text. With `follow`, the stream ends when the container ends. */
   log(target: ContainerTarget, options: LogOptions, signal: AbortSignal): Promise<Readable>
   exec(target: ContainerTarget, request: ExecRequest): Promise<ContainerSession>
   attach(target: ContainerTarget, request: Omit<ExecRequest, 'command'>): Promise<ContainerSession>

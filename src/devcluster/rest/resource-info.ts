@@ -20,7 +20,8 @@ export interface ResourceInfo {
   readonly categories: readonly string[]
   readonly namespaced: boolean
   /**
-   * The supported verbs. Reviews, such as SubjectAccessReview, support only `create`: they are not stored, and `review` makes the response.
+   * The supported verbs. Reviews, such as SubjectAccessReview, support only `create`. They are not stored, and `review` returns the
+   * response.
    */
   readonly verbs: readonly Verb[]
   /** Key of the type in the store: `group/plural`. All versions of a type have the same key. */
@@ -37,7 +38,7 @@ export interface ResourceInfo {
   readonly subresources: Readonly<Record<string, SubresourceInfo>>
   /** The Go type; undefined for custom resources. */
   readonly goType?: StructType
-  /** True for a type from a CRD. A PUT of such a type requires a resourceVersion, and strategic merge patches are not supported. */
+  /** True for a type that a CRD defines. A PUT of such a type requires a resourceVersion, and strategic merge patches are not supported. */
   readonly custom: boolean
   /** The schema that prunes, defaults and validates custom resources; undefined for built-in types. */
   readonly schema?: CompiledSchema
@@ -46,12 +47,12 @@ export interface ResourceInfo {
    * have this version.
    */
   readonly schemaOf?: (version: string) => CompiledSchema | undefined
-  /** The schema in the OpenAPI v3 document. When undefined, the document has a schema made from `goType`. */
+  /** The schema in the OpenAPI v3 document. If `openapi` is undefined, the schema in the document is derived from `goType`. */
   readonly openapi?: StructuralSchema
-  /** The objects of a type that is not stored, such as ComponentStatus. Undefined for other types. */
+  /** The objects of a type whose objects are not stored, such as ComponentStatus. Undefined for all other types. */
   readonly computed?: readonly JsonObject[]
   readonly strategy: Strategy
-  /** Table columns, `Name` first. When empty, the generic columns `Name` and `Age` are used. */
+  /** Table columns, the column `Name` first. If `columns` is empty, the generic columns `Name` and `Age` are used. */
   readonly columns: readonly Column[]
   /** Returns the fields for field selectors, keyed by path, in addition to metadata.name and metadata.namespace. */
   readonly selectableFields: (object: JsonObject) => Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /**
- * `Strategy`: the functions and options of a type that the generic write path uses, like the strategies of kube-apiserver
+ * `Strategy`: the functions and options of a type that the code for writes calls. They correspond to the strategies of kube-apiserver
  * (k8s.io/apiserver/pkg/registry/rest).
  */
 import type { Clock } from '../../runtime/clock.ts'
@@ -23,11 +23,11 @@ export interface ClusterView {
   readonly clock: Clock
 }
 
-/** The functions and options of a type that the generic write path uses. All members are optional. */
+/** The functions and options of a type that the code for writes calls. All members are optional. */
 export interface Strategy {
   /** Returns an error message for each problem of a name. Default: the name must be a DNS-1123 subdomain. */
   readonly name?: (value: string) => string[]
-  /** Returns the object with built-in defaults. Does not change its argument. */
+  /** Returns the object with built-in defaults. The function does not change its argument. */
   readonly default?: (object: JsonObject) => JsonObject
   /** Sets and removes fields of a new object. Called after mutating admission and before validation. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext, cluster: ClusterView) => JsonObject
@@ -56,11 +56,11 @@ export interface Strategy {
   readonly beginDelete?: (object: JsonObject) => JsonObject
   /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */
   readonly heldBy?: (object: JsonObject) => readonly string[]
-  /** True when a create keeps the status although the type has a status subresource (nodes). */
+  /** True when a create request keeps the status of the body, although the type has a status subresource. This is the case for nodes. */
   readonly keepsStatus?: boolean
   /**
-   * True when validation treats an empty list differently from a missing list. Go omits some empty lists from JSON. By default, decoding
-   * removes these lists. With this option, decoding keeps them for validation, and they are removed when the object is stored.
+   * True when validation distinguishes an empty list from a missing list. Go omits some empty lists from JSON. By default, decoding removes
+   * these lists. With this option, they are removed only when the object is stored, so they are present during validation.
    */
   readonly distinguishesEmptyLists?: boolean
   /** True when the server sets `metadata.generation`. Default: true only for custom resources. */

@@ -22,12 +22,12 @@ export interface SubresourceContext {
 
 export interface SubresourceInfo {
   readonly kind: string
-  /** Group and version of `kind`. Default: the group and the version of the type. */
+  /** Group of `kind`. The version of `kind` is `version`. Default: the group and the version of the type. */
   readonly group?: string
   readonly version?: string
   /**
-   * Another apiVersion that a request body may have, e.g. `policy/v1beta1` for an Eviction. The body has the same fields with either
-   * apiVersion.
+   * Another apiVersion that a request body may have, e.g. `policy/v1beta1` for an Eviction. The fields of the body are the same for both
+   * apiVersions.
    */
   readonly otherApiVersion?: string
   readonly verbs: readonly Verb[]
@@ -37,27 +37,24 @@ export interface SubresourceInfo {
    */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
   /**
-   * Returns the stored object with the body of a PUT, PATCH or POST merged in. Not needed when the body is an object of the type, as for
-   * `status`.
+   * Returns the stored object with the body of a PUT, PATCH or POST merged in. If the body is an object of the type itself, as for
+   * `status`, this function is not needed.
    */
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /**
-   * For a subresource whose body is an object of the type: returns `stored` with the changes of `written` that the subresource allows.
-   * Default for `status`: changes of the status, and for built-in types also changes of the metadata.
+   * Returns `stored` with the changes of `written` that the subresource allows. For subresources whose body is an object of the type
+   * itself. Default for `status`: changes of the status, and for built-in types also changes of the metadata.
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
-  /** For a scale subresource: returns the path of the replicas field. */
+  /** Returns the path of the replicas field. For scale subresources only. */
   readonly replicasPath?: ReplicasPath
   /** Returns the response to a POST. Default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
-  /**
-   * For a POST that evicts the object: returns the `DeleteOptions` that the body contains. Throws a `StatusError` to
-   * reject the request.
-   */
+  /** Returns the `DeleteOptions` in the body. For a POST that evicts the object. Throws a `StatusError` to reject the request. */
   readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
   /** True when writes do not change `metadata.generation`. */
   readonly keepsGeneration?: boolean
-  /** For a POST that stores nothing, such as a TokenRequest. */
+  /** The steps of a POST that stores nothing, such as a TokenRequest. */
   readonly unstored?: UnstoredRequest
 }
 
@@ -72,6 +69,6 @@ export interface UnstoredRequest {
    * ServiceAccount for a TokenRequest. Throws a `StatusError` to reject the request.
    */
   readonly prepare: (object: JsonObject, body: JsonObject) => JsonObject
-  /** Carries out the prepared request and returns the response. Throws a `StatusError` to reject the request. */
+  /** Processes the prepared request, and returns the response. Throws a `StatusError` to reject the request. */
   readonly respond: (object: JsonObject, prepared: JsonObject) => JsonObject
 }

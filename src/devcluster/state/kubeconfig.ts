@@ -24,13 +24,14 @@ export function kubeconfigYaml({ server, ca, userName, token, namespace }: Kubec
       contexts: [{ name: clusterName, context: { cluster: clusterName, user, ...(namespace === undefined ? {} : { namespace }) } }],
       'current-context': clusterName,
     },
-    // Do not fold long lines: a folded certificate would break when it is copied by hand.
+    // With this option, long lines are not folded. A folded certificate would be damaged when it is copied by hand.
     { lineWidth: 0 },
   )
 }
 
 /**
- * Writes the kubeconfig atomically, readable only by its owner. The file is written when the cluster is ready, so scripts can wait for it.
+ * Writes the kubeconfig atomically, readable only by its owner. The file is written when the cluster is ready. Scripts can therefore wait
+ * until the file exists.
  */
 export async function writeKubeconfig(path: string, fields: KubeconfigFields): Promise<void> {
   await writeStateFile(path, kubeconfigYaml(fields))

@@ -4,9 +4,9 @@ import { ProreusError, messageOf } from '../../api/errors.ts'
 import { checkPrivateFolder, readPrivateFile, writePrivateFile } from '../../certs/private-file.ts'
 
 /**
- * Returns the content of the file; undefined when it does not exist.
+ * Returns the content of the file; undefined when the file does not exist.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when it cannot be read, or when other users could have read or replaced it.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read, or when other users could have read or replaced it.
  */
 export async function readStateFile(path: string): Promise<string | undefined> {
   try {
@@ -25,7 +25,7 @@ export async function readStateFile(path: string): Promise<string | undefined> {
 /**
  * Writes the file atomically, readable only by its owner.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when it cannot be written.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be written.
  */
 export async function writeStateFile(path: string, content: string): Promise<void> {
   try {

@@ -1,4 +1,7 @@
-/** State that survives a restart: the CA, the administrator's token and the key of ServiceAccount tokens. All credentials remain valid. */
+/**
+ * State that is preserved across restarts: the CA, the administrator's token and the key of ServiceAccount tokens. Because of this state,
+ * all credentials remain valid.
+ */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { isObject } from '../../api/json.ts'
@@ -18,7 +21,7 @@ export interface ClusterState {
   readonly serviceAccountKey: string
 }
 
-/** A CA that expires within this time is replaced when the cluster starts, because it must not expire while the cluster runs. */
+/** A CA that expires within this time is replaced when the cluster starts. Otherwise, the CA could expire while the cluster runs. */
 const renewBeforeMs = 30 * 24 * 3_600_000
 
 function newServiceAccountKey(): string {
@@ -47,7 +50,7 @@ export async function openState(
 }
 
 /**
- * The result of reading the state file. `kept` is a state of an earlier release, without a key of ServiceAccount tokens.
+ * The result of reading the state file. `kept` is a state that an earlier release has written, without a key of ServiceAccount tokens.
  * `problem` is the reason why the state must be replaced.
  */
 type FoundState =
@@ -92,10 +95,10 @@ function isPrivateKey(pem: string): boolean {
 export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
   return issueLeaf(authority, {
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
-    // Pods that are processes reach the API server at the address of the Service kubernetes.
+    // Pods that run as processes reach the API server at the cluster IP of the Service `kubernetes`.
     ips: ['127.0.0.1', '::1', apiServerAddress],
     now,
-    // The certificate is issued at each start, and not renewed later. It is therefore valid for as long as the CA.
+    // The certificate is issued at each start, and not renewed later. Its lifetime is therefore that of the CA.
     lifeMs: authorityLifeMs,
   })
 }

@@ -72,7 +72,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string, podNa
 
 const noClaims: ReadonlySet<string> = new Set()
 
-/** Validates what only a Pod, and not a Pod template, must have (validatePodMetadataAndSpec). */
+/** Validates the rules that apply to Pods and not to Pod templates (validatePodMetadataAndSpec). */
 export function validatePod(pod: JsonObject): FieldError[] {
   const spec = isObject(pod.spec) ? pod.spec : {}
   return [
@@ -105,7 +105,7 @@ export function validatePodTemplate(template: JsonValue | undefined, path: strin
 
 const claimFields = ['name', 'resourceClaimName', 'resourceClaimTemplateName']
 
-/** validatePodResourceClaims. */
+/** Validates `resourceClaims` (k8s.io/kubernetes/pkg/apis/core/validation: validatePodResourceClaims). */
 function validateResourceClaims(claims: readonly JsonValue[], path: string): FieldError[] {
   const taken = new Set<string>()
   return objects(claims).flatMap(([claim, index]) => {

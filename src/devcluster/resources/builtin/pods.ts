@@ -40,7 +40,7 @@ export const pods: ResourceInfo = builtinResource({
       keepsGeneration: true,
     },
     ephemeralcontainers: { kind: 'Pod', verbs: ['get', 'patch', 'update'], part: ephemeralPart },
-    // This entry is for discovery. `getPodLog` in the HTTP layer responds to requests for the log.
+    // This entry exists only for discovery. `getPodLog` in the HTTP layer responds to requests for the log.
     log: { kind: 'Pod', verbs: ['get'] },
     eviction: {
       kind: 'Eviction',
@@ -91,8 +91,8 @@ export const pods: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the part of a new Pod's status that depends on scheduling gates. Schedulers ignore a Pod with scheduling gates, so its condition
- * PodScheduled is False.
+ * Returns the part of a new Pod's status that depends on scheduling gates. If a Pod has scheduling gates, schedulers ignore it, and its
+ * condition PodScheduled is False.
  */
 function gated(pod: JsonObject): JsonObject {
   if (listAt(specOf(pod), 'schedulingGates').length === 0) return {}
@@ -104,7 +104,7 @@ function gated(pod: JsonObject): JsonObject {
 }
 
 /**
- * Returns the Pod with the ephemeral containers of a written Pod (k8s.io/kubernetes/pkg/registry/core/pod:
+ * Returns the stored Pod with the ephemeral containers of the written Pod (k8s.io/kubernetes/pkg/registry/core/pod:
  * podEphemeralContainersStrategy).
  */
 function ephemeralPart(written: JsonObject, stored: JsonObject): JsonObject {
@@ -180,7 +180,7 @@ function objectAt(value: JsonObject, ...path: string[]): JsonObject {
   return isObject(found) ? found : {}
 }
 
-/** Returns the errors of a Binding. kube-apiserver reports them in a message, and not as a 422 with causes. */
+/** Returns the errors of a Binding. kube-apiserver reports these errors in a message, and not as a 422 with causes. */
 function bindingErrors(binding: JsonObject): FieldError[] {
   const kind = textAt(binding, 'target', 'kind')
   return [
@@ -220,7 +220,7 @@ function conditionsOf(pod: JsonObject): readonly Condition[] {
   return listAt(pod, 'status', 'conditions').filter(isObject) as unknown as readonly Condition[]
 }
 
-/** Returns the JSON of a condition: empty fields are omitted, except for `lastProbeTime`. */
+/** Returns the JSON of a condition. Empty fields are omitted, except `lastProbeTime`. */
 function conditionJson(condition: Condition): JsonValue {
   return { lastProbeTime: null, ...Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== '')) }
 }

@@ -3,10 +3,10 @@ import type { JsonValue } from '../../../api/json.ts'
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
-/** Quantities are computed in billionths, the smallest amount that a quantity can have. */
+/** Quantities are computed in billionths. A billionth is the smallest amount that a quantity can have. */
 const one = 1_000_000_000n
 
-/** Returns the canonical text of a quantity, such as `1500m` for `1.5`; the text as it is when it is no quantity. */
+/** Returns the canonical text of a quantity, such as `1500m` for `1.5`. A text that is not a quantity is returned unchanged. */
 export function quantityText(value: JsonValue): string {
   const text = String(value)
   const [, sign, whole = '', fraction = '', exponent, suffix = ''] =
@@ -30,7 +30,7 @@ function binaryText(amount: bigint): string {
   return `${rest}${binarySuffixes[power]!}`
 }
 
-/** Formats billionths with a decimal suffix, or with an exponent. Both are multiples of three. */
+/** Formats billionths with a decimal suffix, or with an exponent. In both cases, the power of ten is a multiple of three. */
 function decimalText(billionths: bigint, hasExponent: boolean): string {
   let [rest, power] = [billionths, 0]
   for (; rest % 1000n === 0n && power < decimalSuffixes.length - 1; power += 1) rest /= 1000n

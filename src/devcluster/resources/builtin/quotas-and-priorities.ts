@@ -36,8 +36,8 @@ const limitRanges = builtinResource({
 })
 
 /**
- * Returns `NAME: USED/HARD, …` for some resources of a quota. If `isLimit` is true, these are the resources with the prefix `limits.`. If
- * `isLimit` is false, these are all other resources.
+ * Returns `NAME: USED/HARD, …` for some resources of a quota. If `isLimit` is true, the resources are those with the prefix `limits.`. If
+ * `isLimit` is false, the resources are all others.
  */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')

@@ -92,7 +92,7 @@ const podTemplates = builtinResource({
     returnsDeleted: true,
     default: (object) => changeObjectField(object, 'template', defaultPodTemplate),
     prepareForCreate: (object) => withGeneration(object, 1),
-    // Only a changed template increments the generation (k8s.io/kubernetes/pkg/registry/core/podtemplate: PrepareForUpdate).
+    // Only a change of the template increments the generation (k8s.io/kubernetes/pkg/registry/core/podtemplate: PrepareForUpdate).
     prepareForUpdate: (object, old) => {
       const before = numberAt(old, 'metadata', 'generation')
       return withGeneration(object, jsonEqual(object.template ?? null, old.template ?? null) ? before : before + 1)

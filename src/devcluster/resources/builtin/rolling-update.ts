@@ -9,7 +9,7 @@ const percent = /^[0-9]+%$/
 const notPercent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** Validates the field of a Deployment (ValidateRollingUpdateDeployment). Both amounts have been defaulted. */
+/** Validates the field of a Deployment (ValidateRollingUpdateDeployment). The defaults of both amounts have already been applied. */
 export function validateDeploymentUpdate(update: JsonValue | undefined, path: string): FieldError[] {
   const [unavailable, surge] = [at(update, 'maxUnavailable'), at(update, 'maxSurge')]
   const isStuck = amountOf(unavailable) === 0 && amountOf(surge) === 0
@@ -21,7 +21,7 @@ export function validateDeploymentUpdate(update: JsonValue | undefined, path: st
   ]
 }
 
-/** Validates the field of a DaemonSet: exactly one of both amounts must be 0 (ValidateRollingUpdateDaemonSet). */
+/** Validates the field of a DaemonSet. Exactly one of the two amounts must be 0 (ValidateRollingUpdateDaemonSet). */
 export function validateDaemonSetUpdate(update: JsonValue | undefined, path: string): FieldError[] {
   const [unavailable, surge] = [at(update, 'maxUnavailable'), at(update, 'maxSurge')]
   const [hasUnavailable, hasSurge] = [amountOf(unavailable) !== 0, amountOf(surge) !== 0]
@@ -35,20 +35,23 @@ export function validateDaemonSetUpdate(update: JsonValue | undefined, path: str
   ]
 }
 
-/** ValidatePositiveIntOrPercent. */
+/**
+ * Validates that a value is a non-negative integer or a percentage (k8s.io/kubernetes/pkg/apis/apps/validation:
+ * ValidatePositiveIntOrPercent).
+ */
 function countOrPercent(value: JsonValue | undefined, path: string): FieldError[] {
   if (typeof value !== 'string') return nonNegative(value, path)
   return percent.test(value) ? [] : [invalid(path, value, notPercent)]
 }
 
-/** IsNotMoreThan100Percent. */
+/** Validates that a percentage is at most 100 % (k8s.io/kubernetes/pkg/apis/apps/validation: IsNotMoreThan100Percent). */
 function atMostAll(value: JsonValue | undefined, path: string): FieldError[] {
   return typeof value === 'string' && percent.test(value) && amountOf(value) > 100
     ? [invalid(path, value, 'must not be greater than 100%')]
     : []
 }
 
-/** Returns the number of a count or percentage; 0 for any other text (getIntOrPercentValue). */
+/** Returns the number in a count or percentage; 0 for any other text (getIntOrPercentValue). */
 function amountOf(value: JsonValue | undefined): number {
   if (typeof value !== 'string') return Number(value ?? 0)
   return /^(?:[+-]?[0-9]+|[0-9]+%)$/.test(value) ? parseInt(value, 10) : 0

@@ -1,4 +1,7 @@
-/** Validation of the addresses and IP families of Services, as in a cluster with IPv4 addresses only (k8s.io/kubernetes/pkg/registry/core/service). */
+/**
+ * Validation of the addresses and IP families of Services. The result is that of a cluster that has only IPv4 addresses
+ * (k8s.io/kubernetes/pkg/registry/core/service).
+ */
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, invalid, notSupported, required } from '../../../api/field-error.ts'
@@ -8,7 +11,7 @@ import { listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructure
 import { objects } from './field-checks.ts'
 import { addressBytes, validateAddress } from './ip-addresses.ts'
 
-/** The range of cluster IPs, without the first and the last address of the network. */
+/** The range of cluster IPs. The first and the last address of this network are not used. */
 export const clusterRange = { prefix: [10, 96], text: '10.96.0.0/16' }
 
 /** The range of node ports. */
@@ -20,7 +23,7 @@ export function familyOf(address: JsonValue): string {
   return isIP(String(address)) === 6 ? 'IPv6' : 'IPv4'
 }
 
-/** Returns true for a headless Service without a selector. The endpoints of such a Service can be in any family. */
+/** Returns true for a headless Service without a selector. The endpoints of such a Service can have addresses of any family. */
 export function isOpenHeadless(spec: JsonObject): boolean {
   return spec.clusterIP === 'None' && sizeAt(spec, 'selector') === 0
 }
@@ -31,8 +34,8 @@ export function isHeadless(spec: JsonObject): boolean {
 }
 
 /**
- * Returns the errors of the allocation of addresses and ports. kube-apiserver allocates before it validates the Service, and reports only the
- * errors of the first step that fails (initIPFamilyFields, txnAllocClusterIPs, txnAllocNodePorts).
+ * Returns the errors of the allocation of addresses and ports. kube-apiserver allocates addresses and ports before it validates the
+ * Service, and reports only the errors of the first step that fails (initIPFamilyFields, txnAllocClusterIPs, txnAllocNodePorts).
  */
 export function allocationErrors(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const isAddressed = spec.type !== 'ExternalName'
@@ -50,7 +53,7 @@ export function allocationErrors(spec: JsonObject, old: JsonObject | undefined):
 const families = ['IPv4', 'IPv6']
 const familyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 
-/** ValidateServiceClusterIPsRelatedFields. */
+/** Validates the fields `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` (ValidateServiceClusterIPsRelatedFields). */
 function validateAddresses(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const [address, addresses, given] = [textAt(spec, 'clusterIP'), listAt(spec, 'clusterIPs'), listAt(spec, 'ipFamilies')]
   const refuse = (detail: string): FieldError => invalid('spec.clusterIPs', addresses, detail)
@@ -84,7 +87,7 @@ function validateAddresses(spec: JsonObject, old: JsonObject | undefined): Field
   return errors
 }
 
-/** Validates that the policy allows as many addresses and families as there are. */
+/** Validates that the policy allows the number of addresses and families of the Service. */
 function validatePolicy(spec: JsonObject): FieldError[] {
   const { ipFamilyPolicy: policy } = spec
   const [addresses, given] = [listAt(spec, 'clusterIPs'), listAt(spec, 'ipFamilies')]
@@ -103,7 +106,7 @@ function validatePolicy(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Validates that the cluster has the families of the Service. */
+/** Validates that the cluster has addresses of the families of the Service. */
 function validateFamilies(spec: JsonObject): FieldError[] {
   if (isOpenHeadless(spec)) return []
   return [
@@ -116,7 +119,7 @@ function validateFamilies(spec: JsonObject): FieldError[] {
   ]
 }
 
-/** Validates that a new Service asks for an address of the cluster. */
+/** Validates that a new Service requests an address in the range of cluster IPs. */
 function validateRange(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const address = textAt(spec, 'clusterIP')
   if (address === 'None' || (old !== undefined && old.type !== 'ExternalName')) return []
@@ -128,7 +131,7 @@ function validateRange(spec: JsonObject, old: JsonObject | undefined): FieldErro
   return [invalid('spec.clusterIPs', listAt(spec, 'clusterIPs'), `failed to allocate IP ${address}: ${why}`)]
 }
 
-/** Validates the node ports of a Service; the first error is reported only. */
+/** Validates the node ports of a Service. Only the first error is reported. */
 function validateNodePorts(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const known = listAt(old, 'ports').map((port) => numberAt(port, 'nodePort'))
   const taken = new Set<string>()
@@ -148,7 +151,7 @@ function validateNodePorts(spec: JsonObject, old: JsonObject | undefined): Field
   return []
 }
 
-/** Validates that an update keeps the addresses (validateUpgradeDowngradeClusterIPs). */
+/** Validates that an update does not change the addresses (validateUpgradeDowngradeClusterIPs). */
 export function validateAddressUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName' || (isHeadless(spec) && isHeadless(old))) return []
   const [now, before] = [listAt(spec, 'clusterIPs'), listAt(old, 'clusterIPs')]
@@ -158,7 +161,7 @@ export function validateAddressUpdate(spec: JsonObject, old: JsonObject): FieldE
   )
 }
 
-/** Validates that an update keeps the families (validateUpgradeDowngradeIPFamilies). */
+/** Validates that an update does not change the families (validateUpgradeDowngradeIPFamilies). */
 export function validateFamilyUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName' || isHeadless(spec) || isHeadless(old)) return []
   const [now, before] = [listAt(spec, 'ipFamilies'), listAt(old, 'ipFamilies')]
@@ -166,7 +169,7 @@ export function validateFamilyUpdate(spec: JsonObject, old: JsonObject): FieldEr
   return now.flatMap((family, index) => (family === before[index] ? [] : [invalid('spec.ipFamilies[0]', now, 'may not change once set')]))
 }
 
-/** Returns the spec of a Service, which may be missing. */
+/** Returns the spec of a Service; an empty object if the Service or the spec is missing. */
 export function serviceSpec(service: JsonObject | undefined): JsonObject {
   return service !== undefined && isObject(service.spec) ? service.spec : {}
 }

@@ -39,7 +39,7 @@ export function validateService(service: JsonObject, oldService: JsonObject | un
   ]
 }
 
-/** Validates the fields that an update cannot change (ValidateServiceUpdate). */
+/** Validates that an update does not change immutable fields (ValidateServiceUpdate). */
 function validateUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const areBalanced = spec.type === 'LoadBalancer' && old.type === 'LoadBalancer'
   const { loadBalancerClass: name } = spec
@@ -80,7 +80,7 @@ function refuseForName(field: string): FieldError {
   return forbidden(`spec.${field}`, 'may not be set for ExternalName services')
 }
 
-/** validateServicePort. */
+/** Validates the ports of a Service (k8s.io/kubernetes/pkg/apis/core/validation: validateServicePort). */
 function validatePorts(spec: JsonObject): FieldError[] {
   const list = listAt(spec, 'ports')
   const names = new Set<string>()
@@ -100,7 +100,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   })
 }
 
-/** Validates that no number of a port is repeated, and that a Service without node ports has none. */
+/** Validates that no port number occurs twice. If the type of the Service has no node ports, also validates that no node port is set. */
 function validateNumbers(spec: JsonObject): FieldError[] {
   const ports = objects(listAt(spec, 'ports'))
   const repeated = (field: string, refuse: (port: JsonObject, path: string) => FieldError): FieldError[] => {
@@ -140,7 +140,7 @@ function validateAffinity(spec: JsonObject): FieldError[] {
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 const onlyBalanced = "may only be used when `type` is 'LoadBalancer'"
 
-/** Validates the source ranges of a LoadBalancer, which may also be in an annotation. */
+/** Validates the source ranges of a LoadBalancer. An annotation can contain these ranges, too. */
 function validateSourceRanges(service: JsonObject, oldService: JsonObject | undefined): FieldError[] {
   const [spec, old] = [serviceSpec(service), serviceSpec(oldService)]
   const trimmed = (ranges: readonly unknown[]): string[] => ranges.map((range) => String(range).trim())

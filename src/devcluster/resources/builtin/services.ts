@@ -80,8 +80,9 @@ function withoutAffinity({ sessionAffinityConfig: _config, ...spec }: JsonObject
 }
 
 /**
- * Assigns a cluster IP in 10.96.0.0/16 and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid. If
- * another Service has one of them, the next free one is assigned. No IP is in 10.96.0.0/24, whose addresses have fixed meanings.
+ * Assigns a cluster IP in 10.96.0.0/16, and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
+ * If another Service already has the IP or a port, the next free one is assigned. No assigned IP is in 10.96.0.0/24, because addresses in
+ * this range have fixed meanings.
  */
 function withAddress(spec: JsonObject, { metadata }: JsonObject, cluster: ClusterView): JsonObject {
   if (spec.type === 'ExternalName') return withoutInternalPolicy(spec)
@@ -101,8 +102,8 @@ function withAddress(spec: JsonObject, { metadata }: JsonObject, cluster: Cluste
 }
 
 /**
- * Returns a function that returns the next node port that neither the Service nor another one has, from the one that `digest` names. The
- * other Services are read with the first call.
+ * Returns a function that returns the next free node port. The search begins at the port that is derived from `digest`. A port is free if
+ * neither this Service nor another Service has it. The other Services are read at the first call.
  */
 function nodePortAllocator(digest: Buffer, spec: JsonObject, others: () => readonly JsonObject[]): () => number {
   let taken: Set<number> | undefined
@@ -123,7 +124,10 @@ function withClusterIP(spec: JsonObject, address: string): JsonObject {
 /** The number of addresses that Services can have. */
 const addresses = 255 * 254
 
-/** Returns the first address that no other Service has, from the one that the first bytes of `digest` name. */
+/**
+ * Returns the first free address. The search begins at the address that is derived from the first bytes of `digest`. An address is free if
+ * no other Service has it.
+ */
 function freeAddress(digest: Buffer, others: readonly JsonObject[]): string {
   const taken = new Set(others.map((one) => textAt(one, 'spec', 'clusterIP')))
   const first = (digest[0]! % 255) * 254 + (digest[1]! % 254)
@@ -144,8 +148,8 @@ function isNodePort(port: number): boolean {
 }
 
 /**
- * Adds the IP families and their policy, if they are missing (k8s.io/kubernetes/pkg/registry/core/service/storage: initIPFamilyFields). An
- * IPv6 address has no family here; the Service is rejected, because the cluster has IPv4 addresses only.
+ * Adds the IP families and their policy, if they are missing (k8s.io/kubernetes/pkg/registry/core/service/storage: initIPFamilyFields). The
+ * function adds no family for an IPv6 address. The Service is then rejected, because the cluster has only IPv4 addresses.
  */
 function withFamilies(spec: JsonObject): JsonObject {
   const isOpen = isOpenHeadless(spec)
@@ -158,15 +162,15 @@ function withFamilies(spec: JsonObject): JsonObject {
 }
 
 /**
- * Removes a valid `internalTrafficPolicy` of a Service of the type ExternalName. kube-apiserver stores it, but removes it from each response
- * (k8s.io/kubernetes/pkg/registry/core/service/storage: defaultOnReadInternalTrafficPolicy).
+ * Removes a valid `internalTrafficPolicy` of a Service of the type ExternalName. kube-apiserver stores this field, but removes it from each
+ * response (k8s.io/kubernetes/pkg/registry/core/service/storage: defaultOnReadInternalTrafficPolicy).
  */
 function withoutInternalPolicy(spec: JsonObject): JsonObject {
   const { internalTrafficPolicy: policy, ...others } = spec
   return policy === 'Cluster' || policy === 'Local' ? others : spec
 }
 
-/** Keeps allocated cluster IPs and ports that an update omits. Removes the fields that `unusedFields` returns. */
+/** Preserves allocated cluster IPs and ports that an update omits. Removes the fields that `unusedFields` returns. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)

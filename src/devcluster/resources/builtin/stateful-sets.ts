@@ -32,8 +32,8 @@ export const statefulSets: ResourceInfo = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // An update strategy with `type: RollingUpdate` and without `rollingUpdate` gets no default partition. An update strategy without
-      // `type` gets both defaults: `type: RollingUpdate` and the partition.
+      // If an update strategy has `type: RollingUpdate` and no `rollingUpdate`, it gets no default partition. If an update strategy has no
+      // `type`, it gets both defaults: `type: RollingUpdate` and the partition.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )
@@ -55,14 +55,14 @@ export const statefulSets: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the Pod spec to validate. For a StatefulSet with claim templates, this is the spec of the Pod template with a volume for each
+ * Returns the Pod spec to validate. If the StatefulSet has claim templates, this is the spec of the Pod template with a volume for each
  * claim template, and without hostname and subdomain. The controller sets these volumes and names in each Pod
  * (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
  */
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')
   if (!isObject(podSpec) || !Array.isArray(volumeClaimTemplates)) return podSpec
-  // Templates with the same name become one volume.
+  // If several claim templates have the same name, there is only one volume for them.
   const names = [...new Set(volumeClaimTemplates.map((claim) => textAt(claim, 'metadata', 'name')))]
   const claimed = names.map((name): JsonValue => ({ name, persistentVolumeClaim: { claimName: name } }))
   const others = listAt(podSpec, 'volumes').filter((volume) => !names.includes(textAt(volume, 'name')))
@@ -74,7 +74,7 @@ function defaultClaimTemplate(template: JsonObject): JsonObject {
   return changeObjectField(defaultClaim(claim), 'status', (status) => withDefaults(status, { phase: 'Pending' }))
 }
 
-/** Removes `maxUnavailable`, as kube-apiserver does unless its feature gate MaxUnavailableStatefulSet is enabled. */
+/** Removes `maxUnavailable`. kube-apiserver removes this field unless its feature gate MaxUnavailableStatefulSet is enabled. */
 function withoutMaxUnavailable(spec: JsonObject): JsonObject {
   return changeObjectField(spec, 'updateStrategy', (strategy) =>
     changeObjectField(strategy, 'rollingUpdate', ({ maxUnavailable: _disabled, ...rest }) => rest),
@@ -106,7 +106,7 @@ function validateStrategies(spec: JsonObject, old: JsonObject | undefined): Fiel
   return errors
 }
 
-/** Validates what the names of the Pods consist of. `serviceName` is immutable, and is validated at creation only. */
+/** Validates the fields from which the names of the Pods are built. `serviceName` is immutable, and is validated only at creation. */
 function validateIdentity(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const name = old === undefined ? textAt(spec, 'serviceName') : ''
   return [

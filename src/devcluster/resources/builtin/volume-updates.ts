@@ -15,7 +15,7 @@ const immutableClaim = 'spec is immutable after creation except resources.reques
 
 /**
  * Validates an update of a claim (ValidatePersistentVolumeClaimUpdate). The spec is immutable, with these exceptions: a missing volume or
- * storage class may be set, and the requested size and the class of attributes of a bound claim may change.
+ * storage class may be set; the requested size and the volume attributes class of a bound claim may change.
  */
 export function validateClaimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [specOf(claim), specOf(old)]
@@ -40,7 +40,7 @@ function specOf({ spec }: JsonObject): JsonObject {
 }
 
 /**
- * Validates the storage class of an updated claim. A missing class may be set, but a class in the annotation may only move to the field
+ * Validates the storage class of an updated claim. A missing class may be set. A class in the annotation may only be moved to the field
  * (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
  */
 function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isAllowed: boolean; readonly errors: FieldError[] } {
@@ -52,7 +52,9 @@ function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isA
   return { isAllowed, errors: isMoved ? [] : immutable(annotation ?? '', before ?? '', `metadata.annotations.${classAnnotation}`) }
 }
 
-/** Replaces the quantities in `resources` by numbers, so that `1Gi` equals `1024Mi`. Drops the requested size if `isSizeFree` is true. */
+/**
+ * Replaces the quantities in `resources` by numbers, so that `1Gi` equals `1024Mi`. If `isSizeFree` is true, removes the requested size.
+ */
 function withAmounts(spec: JsonObject, isSizeFree: boolean): JsonObject {
   const amounts = (list: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, parseQuantity(amount) ?? amount]))
@@ -64,7 +66,10 @@ function withAmounts(spec: JsonObject, isSizeFree: boolean): JsonObject {
   )
 }
 
-/** A size may shrink to a size above the capacity of the volume: this undoes an expansion that has failed. */
+/**
+ * Validates a change of the requested size. The size may become smaller if it stays greater than the capacity of the volume. With such a
+ * change, users revert an expansion that has failed.
+ */
 function validateSizeUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
   const size = requestedSize(claim)
   const capacity = parseQuantity(at(old, 'status', 'capacity', 'storage')) ?? 0
@@ -78,7 +83,7 @@ export function requestedSize(claim: JsonObject): number {
   return parseQuantity(at(claim, 'spec', 'resources', 'requests', 'storage')) ?? 0
 }
 
-/** Validates the class of attributes of a claim. `current` is the class that the volume already has. */
+/** Validates the volume attributes class of a claim. `current` is the class that the volume already has. */
 function validateAttributesUpdate(spec: JsonObject, before: JsonObject, current: JsonValue | undefined): FieldError[] {
   const name = spec.volumeAttributesClassName
   if (typeof current !== 'string' || name === before.volumeAttributesClassName || (typeof name === 'string' && name !== '')) return []
@@ -108,13 +113,16 @@ export function validateVolumeUpdate(volume: JsonObject, old: JsonObject, otherF
   ]
 }
 
-/** Removes the secret for expansion from the CSI source if the old source has none: a missing secret may be set. */
+/**
+ * If the CSI source of the old volume has no secret for expansion, removes this secret from the CSI source of the new volume. An update may
+ * set a missing secret, so this change must not count.
+ */
 function withoutNewSecret(spec: JsonObject, before: JsonObject): JsonObject {
   if (!isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec
   return changeObjectField(spec, 'csi', ({ controllerExpandSecretRef: _added, ...csi }) => csi)
 }
 
-/** The labels of nodes that replace labels from the time of beta versions (betaToGALabel). */
+/** Maps beta labels of nodes to the stable labels that replace them (betaToGALabel). */
 const stableLabels: JsonObject = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',

@@ -99,7 +99,7 @@ const claims = builtinResource({
 })
 
 /**
- * Sets `storageClassName` to the default class in a claim that names no class
+ * Sets `storageClassName` to the default class if a claim names no class
  * (k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault).
  */
 function withDefaultClass(claim: JsonObject, { list }: ClusterView): JsonObject {

@@ -43,7 +43,7 @@ function defaultWebhook(webhook: JsonObject, defaults: JsonObject): JsonObject {
 }
 
 function validateWebhooks(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  // As in kube-apiserver, an update validates the match conditions only if it changes them.
+  // As in kube-apiserver, an update validates the match conditions only if the update changes them.
   const conditions = old === undefined || !jsonEqual(conditionsOf(object), conditionsOf(old))
   const names = new Set<string>()
   return objects(listAt(object, 'webhooks')).flatMap(([webhook, index]) => {

@@ -17,7 +17,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 /**
  * Returns the errors of a webhook, in the order of kube-apiserver.
  *
- * @param conditions true to validate the match conditions as well.
+ * @param conditions true to validate the match conditions, too.
  */
 export function validateWebhook(webhook: JsonObject, path: string, conditions: boolean): FieldError[] {
   const errors: FieldError[] = [...validateName(textAt(webhook, 'name'), `${path}.name`)]
@@ -185,8 +185,8 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // Each pattern without a subresource overwrites `namesResource`, so only the last of these patterns decides about the error
-    // below, as in kube-apiserver.
+    // Each pattern without a subresource overwrites `namesResource`. As in kube-apiserver, only the last of these patterns therefore
+    // decides about the error below.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

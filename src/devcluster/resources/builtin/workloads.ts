@@ -48,7 +48,7 @@ export function scaleOf(versions: ReadonlySet<string>, selectorOf: (spec: JsonVa
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-        // Go omits 0 from the spec of a Scale, but not from its status.
+        // Go omits a 0 in the spec of a Scale, but not in its status.
         spec: replicas === 0 ? {} : { replicas },
         status: { replicas: numberAt(object, 'status', 'replicas'), selector: selectorOf(object.spec) },
       }
@@ -68,7 +68,7 @@ interface SharedRules {
   readonly numbers: (...fields: readonly string[]) => FieldError[]
   /** Validates the selector and the Pod template. */
   readonly template: () => FieldError[]
-  /** Validates that an update keeps the selector. */
+  /** Validates that an update does not change the selector. */
   readonly sameSelector: () => FieldError[]
 }
 
@@ -79,7 +79,7 @@ export function workload(options: {
   readonly defaults: (spec: JsonObject) => JsonObject
   /** Changes the spec in a create or update request, after mutating admission. */
   readonly prepare?: (spec: JsonObject) => JsonObject
-  /** Validates the spec with the rules of the type and the shared ones, in the order of kube-apiserver. */
+  /** Validates the spec with the rules of the type and the shared rules, in the order of kube-apiserver. */
   readonly validate: (spec: JsonObject, old: JsonObject | undefined, shared: SharedRules) => FieldError[]
   /** Returns the Pod spec to validate. Default: the spec in the Pod template. */
   readonly podSpec?: (spec: JsonObject) => JsonValue | undefined
@@ -104,7 +104,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   const isDaemonSet = name === 'daemonset'
   const labels = at(template, 'metadata', 'labels')
   const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
-  // A missing selector matches no labels, so `mismatch` is reported too. An empty selector matches all labels.
+  // A missing selector matches no labels, so `mismatch` is reported, too. An empty selector matches all labels.
   if (!isObject(selector)) return isDaemonSet ? [mismatch] : [required('spec.selector'), mismatch]
   const errors = validateSelector(selector, 'spec.selector')
   if (sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
@@ -126,7 +126,7 @@ function unreadable(selector: JsonObject, name: string): FieldError {
   return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
 }
 
-/** The kinds that kube-apiserver's errors name as the owner of the Pod template, keyed by the type of the workload. */
+/** The kinds of the owners of Pod templates in kube-apiserver's errors, keyed by the type of the workload. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
 function sharedRules(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): SharedRules {
@@ -146,7 +146,7 @@ function validateOwnTemplate(spec: JsonObject, name: string, podSpec: JsonValue 
   return errors
 }
 
-/** Formats a label selector as in the query parameter `labelSelector`; returns `none` for an empty selector. */
+/** Formats a label selector as in the query parameter `labelSelector`. For an empty selector, returns `none`. */
 export function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
   const requirements = isObject(selector) ? requirementsOf(selector as unknown as LabelSelector) : []
   const text = formatLabelSelector(requirements.map((one) => ({ ...one, values: one.values.toSorted() })))
@@ -226,7 +226,7 @@ const deployments = builtinResource({
   }),
 })
 
-/** ValidateDeploymentStrategy. */
+/** Validates the strategy of a Deployment (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateDeploymentStrategy). */
 function validateStrategy(strategy: JsonValue | undefined): FieldError[] {
   const types = ['Recreate', 'RollingUpdate']
   const [type, rollingUpdate, path] = [textAt(strategy, 'type'), at(strategy, 'rollingUpdate'), 'spec.strategy.rollingUpdate']
@@ -291,7 +291,7 @@ const daemonSets = builtinResource({
   strategy: daemonSetStrategy(),
 })
 
-/** ValidateDaemonSetUpdateStrategy. */
+/** Validates the update strategy of a DaemonSet (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateDaemonSetUpdateStrategy). */
 function validateUpdateStrategy(strategy: JsonValue | undefined): FieldError[] {
   const types = ['RollingUpdate', 'OnDelete']
   const type = textAt(strategy, 'type')
@@ -302,8 +302,8 @@ function validateUpdateStrategy(strategy: JsonValue | undefined): FieldError[] {
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. An annotation contains the generation of the Pod template. The generation starts at 1, and each
- * update that changes the Pod template increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
+ * Returns the `Strategy` of DaemonSets. An annotation contains the generation of the Pod template. The generation starts at 1. Each update
+ * that changes the Pod template increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({

@@ -22,7 +22,7 @@ const countedResources = [
   'services.nodeports',
   'services.loadbalancers',
 ]
-/** The names that are known to kube-apiserver, most of them for quotas only. */
+/** The resource names that kube-apiserver knows. Most of them are only for quotas. */
 const standardResources = new Set([
   ...containerResources,
   ...[...containerResources, 'storage'].flatMap((name) =>
@@ -34,7 +34,7 @@ const standardResources = new Set([
 const integerResources = new Set(countedResources)
 
 const isHugePage = (name: string): boolean => name.startsWith('hugepages-')
-/** True for a name without a prefix, and for a name that contains `kubernetes.io/` (IsNativeResource). */
+/** Returns true for a name without a prefix, and for a name that contains `kubernetes.io/` (IsNativeResource). */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
@@ -42,14 +42,14 @@ const amountOf = (value: JsonValue | undefined): number => parseQuantity(value) 
 
 type NameRule = (name: string, path: string) => FieldError[]
 
-/** validateResourceName. */
+/** Validates the name of any resource (k8s.io/kubernetes/pkg/apis/core/validation: validateResourceName). */
 function validateName(name: string, path: string): FieldError[] {
   const errors = qualifiedName(name).map((detail) => invalid(path, name, detail))
   if (errors.length > 0 || name.includes('/') || standardResources.has(name) || isHugePage(name.replace(/^requests\./, ''))) return errors
   return [invalid(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** validateContainerResourceName. */
+/** Validates the name of a resource of a container (k8s.io/kubernetes/pkg/apis/core/validation: validateContainerResourceName). */
 export function validateContainerResource(name: string, path: string): FieldError[] {
   if (containerResources.has(name)) return []
   const errors = validateName(name, path)
@@ -57,7 +57,7 @@ export function validateContainerResource(name: string, path: string): FieldErro
   return isNative(name) || isExtended(name) ? errors : [...errors, invalid(path, name, "doesn't follow extended resource name standard")]
 }
 
-/** validatePodResourceName. */
+/** Validates the name of a resource of a Pod (k8s.io/kubernetes/pkg/apis/core/validation: validatePodResourceName). */
 function validatePodResource(name: string, path: string): FieldError[] {
   const errors = validateName(name, path)
   if (errors.length > 0 || name === 'cpu' || name === 'memory' || isHugePage(name)) return errors
@@ -124,7 +124,7 @@ function validateRequest(name: string, request: JsonValue, limits: Amounts, path
   return [invalid(`${path}.requests`, quantityText(request), `must be ${rule} to ${name} limit of ${quantityText(limit)}`)]
 }
 
-/** validateResourceClaimNames. */
+/** Validates the `claims` of a container (k8s.io/kubernetes/pkg/apis/core/validation: validateResourceClaimNames). */
 function validateClaims(list: readonly JsonValue[], path: string, claims: ReadonlySet<string>): FieldError[] {
   const taken = new Set<string>()
   return objects(list).flatMap(([claim, index]) => {
@@ -147,7 +147,7 @@ function validateClaims(list: readonly JsonValue[], path: string, claims: Readon
   })
 }
 
-/** Validates `resources` of a Pod spec (validatePodResources). */
+/** Validates `resources` of a Pod spec (k8s.io/kubernetes/pkg/apis/core/validation: validatePodResources). */
 export function validatePodResources(spec: JsonObject, specPath: string, claims: ReadonlySet<string>): FieldError[] {
   const { resources } = spec
   if (!isObject(resources)) return []
@@ -160,7 +160,10 @@ export function validatePodResources(spec: JsonObject, specPath: string, claims:
   ]
 }
 
-/** Validates that the requests and limits of the containers do not exceed those of the Pod (validatePodResourceConsistency). */
+/**
+ * Validates that the requests and limits of the containers do not exceed the requests and limits of the Pod
+ * (validatePodResourceConsistency).
+ */
 function validateShares(spec: JsonObject, resources: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = []
   for (const [name, amount] of Object.entries(amountsOf(resources.requests))) {

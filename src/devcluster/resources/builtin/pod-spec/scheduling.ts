@@ -9,7 +9,7 @@ import { objects, validateOptionalEnum } from '../field-checks.ts'
 import { validateSelector } from '../webhook-validation.ts'
 import { validateMatchKeys } from './affinity.ts'
 
-/** validateReadinessGates. */
+/** Validates `readinessGates` (k8s.io/kubernetes/pkg/apis/core/validation: validateReadinessGates). */
 export function validateReadinessGates(gates: readonly JsonValue[], path: string): FieldError[] {
   return gates.flatMap((gate, index) => {
     const type = textAt(gate, 'conditionType')
@@ -17,7 +17,7 @@ export function validateReadinessGates(gates: readonly JsonValue[], path: string
   })
 }
 
-/** validateSchedulingGates. */
+/** Validates `schedulingGates` (k8s.io/kubernetes/pkg/apis/core/validation: validateSchedulingGates). */
 export function validateSchedulingGates(gates: readonly JsonValue[], path: string): FieldError[] {
   const taken = new Set<string>()
   return gates.flatMap((gate, index) => {
@@ -32,7 +32,7 @@ export function validateSchedulingGates(gates: readonly JsonValue[], path: strin
 
 const actions = ['DoNotSchedule', 'ScheduleAnyway']
 
-/** validateTopologySpreadConstraints. */
+/** Validates `topologySpreadConstraints` (k8s.io/kubernetes/pkg/apis/core/validation: validateTopologySpreadConstraints). */
 export function validateSpreadConstraints(constraints: readonly JsonValue[], path: string): FieldError[] {
   return objects(constraints).flatMap(([constraint, index]) => {
     const here = `${path}[${index}]`
@@ -67,7 +67,7 @@ function validateMinDomains({ minDomains }: JsonObject, action: string, path: st
 
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** ValidateTolerations. */
+/** Validates `tolerations` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateTolerations). */
 export function validateTolerations(tolerations: readonly JsonValue[], path: string): FieldError[] {
   return objects(tolerations).flatMap(([toleration, index]) => {
     const here = `${path}[${index}]`
@@ -88,8 +88,8 @@ export function validateTolerations(tolerations: readonly JsonValue[], path: str
 
 const operators = ['Equal', 'Exists']
 /**
- * kube-apiserver refuses these operators unless the feature gate TaintTolerationComparisonOperators is enabled. The error still lists them
- * as supported.
+ * The operators that kube-apiserver rejects unless the feature gate TaintTolerationComparisonOperators is enabled. The error nevertheless
+ * lists these operators as supported.
  */
 const comparisons = ['Lt', 'Gt']
 

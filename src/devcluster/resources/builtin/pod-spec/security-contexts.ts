@@ -25,7 +25,7 @@ const fields = [
   'appArmorProfile',
 ]
 
-/** ValidateSecurityContext. */
+/** Validates the security context of a container (k8s.io/kubernetes/pkg/apis/core/validation: ValidateSecurityContext). */
 export function validateSecurityContext(context: JsonValue | undefined, path: string, usesHostUsers: boolean): FieldError[] {
   if (!isObject(context)) return []
   return [
@@ -53,7 +53,7 @@ function validateEscalation(context: JsonObject, path: string): FieldError[] {
   ]
 }
 
-/** Returns a security context with its nested structs as kube-apiserver prints them. */
+/** Returns a security context in which the nested structs are printed as kube-apiserver prints them. */
 function printedContext(context: JsonObject): JsonObject {
   const printed = { ...context }
   if (isObject(context.capabilities)) printed.capabilities = goStruct(context.capabilities, ['add', 'drop'])
@@ -64,7 +64,7 @@ function printedContext(context: JsonObject): JsonObject {
   return printed
 }
 
-/** validatePodSpecSecurityContext. */
+/** Validates the security context of a Pod (k8s.io/kubernetes/pkg/apis/core/validation: validatePodSpecSecurityContext). */
 export function validatePodSecurityContext(spec: JsonObject, path: string): FieldError[] {
   const { securityContext: context } = spec
   if (!isObject(context)) return []
@@ -90,7 +90,7 @@ const segment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 const sysctlPattern = `^(${segment}[\\./])*${segment}$`
 const sysctlName = new RegExp(sysctlPattern)
 
-/** validateSysctls. */
+/** Validates `sysctls` (k8s.io/kubernetes/pkg/apis/core/validation: validateSysctls). */
 function validateSysctls(sysctls: readonly JsonValue[], spec: JsonObject, path: string): FieldError[] {
   const taken = new Set<string>()
   return objects(sysctls).flatMap(([sysctl, index]) => {
@@ -110,8 +110,8 @@ function validateSysctls(sysctls: readonly JsonValue[], spec: JsonObject, path: 
 const isIpcSysctl = /^(?:kernel\.(?:sem|shm(?:all|max|mni|_rmid_forced)?|msg(?:max|mnb|mni)?)$|fs\.mqueue\.)/
 
 /**
- * Some sysctls belong to the network namespace or to the IPC namespace. If the Pod uses this namespace of the host, returns the name of the
- * field that sets this: `hostNetwork` or `hostIPC` (ValidateHostSysctl).
+ * Returns `hostNetwork` or `hostIPC` if the sysctl belongs to a namespace that the Pod shares with the host. Some sysctls belong to the
+ * network namespace, and others belong to the IPC namespace (ValidateHostSysctl).
  */
 function sharedNamespace(sysctl: string, spec: JsonObject): string | undefined {
   const separator = /[./]/.exec(sysctl)?.[0]

@@ -1,4 +1,7 @@
-/** Validation of the parts that security contexts of Pods and containers share (k8s.io/kubernetes/pkg/apis/core/validation). */
+/**
+ * Validation of the fields that the security contexts of Pods and of containers have in common
+ * (k8s.io/kubernetes/pkg/apis/core/validation).
+ */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { invalid, notSupported, required, tooLong } from '../../../../api/field-error.ts'
 import type { JsonValue } from '../../../../api/json.ts'
@@ -10,7 +13,7 @@ import { relativePath } from './file-paths.ts'
 
 const maxId = 2 ** 31 - 1
 
-/** Validates the number of a user or group. */
+/** Validates the id of a user or group. */
 export function validateId(id: JsonValue | undefined, path: string): FieldError[] {
   return typeof id === 'number' && (id < 0 || id > maxId) ? [invalid(path, id, `must be between 0 and ${maxId}, inclusive`)] : []
 }
@@ -22,7 +25,7 @@ function validateType(type: string, path: string, field: string): FieldError[] {
   return profileTypes.includes(type) ? [] : [notSupported(path, type, profileTypes)]
 }
 
-/** validateSeccompProfileField. */
+/** Validates `seccompProfile` (k8s.io/kubernetes/pkg/apis/core/validation: validateSeccompProfileField). */
 export function validateSeccompProfile(profile: JsonValue | undefined, path: string): FieldError[] {
   if (!isObject(profile)) return []
   const type = textAt(profile, 'type')
@@ -41,7 +44,7 @@ export function validateSeccompProfile(profile: JsonValue | undefined, path: str
 
 const maxProfileLength = 4095
 
-/** ValidateAppArmorProfileField. */
+/** Validates `appArmorProfile` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateAppArmorProfileField). */
 export function validateAppArmorProfile(profile: JsonValue | undefined, path: string): FieldError[] {
   if (!isObject(profile)) return []
   const type = textAt(profile, 'type')
@@ -65,7 +68,7 @@ const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const dnsLabel = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
 const dnsName = new RegExp(`^${dnsLabel}(?:\\.${dnsLabel})*$`)
 
-/** validateWindowsSecurityContextOptions. */
+/** Validates `windowsOptions` (k8s.io/kubernetes/pkg/apis/core/validation: validateWindowsSecurityContextOptions). */
 export function validateWindowsOptions(options: JsonValue | undefined, path: string): FieldError[] {
   if (!isObject(options)) return []
   const { gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName: user } = options

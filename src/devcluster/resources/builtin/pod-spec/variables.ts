@@ -47,7 +47,7 @@ function validateVariable(variable: JsonObject, path: string): FieldError[] {
   return errors
 }
 
-/** Validates `envFrom`. As in kube-apiserver's errors, the path of an error about the number of sources has no index. */
+/** Validates `envFrom`. If the number of sources is wrong, the path in the error has no index, as in kube-apiserver's errors. */
 export function validateVariableSources(list: readonly JsonValue[], path: string): FieldError[] {
   return objects(list).flatMap(([item, index]) => {
     const here = `${path}[${index}]`
@@ -56,7 +56,7 @@ export function validateVariableSources(list: readonly JsonValue[], path: string
     const given = ['configMapRef', 'secretRef'].filter((source) => isObject(item[source]))
     for (const source of given) {
       const name = textAt(item, source, 'name')
-      // kube-apiserver allows a trailing dash, as in the beginning of a generated name.
+      // kube-apiserver accepts a dash at the end, because it validates the name like the beginning of a generated name.
       const details = longName(name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
       if (name === '') errors.push(required(`${here}.${source}.name`))
       else errors.push(...details.map((detail) => invalid(`${here}.${source}.name`, name, detail)))

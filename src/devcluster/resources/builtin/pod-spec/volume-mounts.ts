@@ -14,7 +14,10 @@ function placesOf(container: JsonObject, field: string, pathField: string): { re
   return { names: new Set(list.map((item) => textAt(item, 'name'))), paths: new Set(list.map((item) => textAt(item, pathField))) }
 }
 
-/** ValidateVolumeMounts. As in kube-apiserver's errors, some paths have no index. */
+/**
+ * Validates `volumeMounts` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateVolumeMounts). As in kube-apiserver's errors, some paths
+ * have no index.
+ */
 export function validateVolumeMounts(container: JsonObject, path: string, pod: PodFacts): FieldError[] {
   const devices = placesOf(container, 'volumeDevices', 'devicePath')
   const paths = new Set<string>()
@@ -64,7 +67,7 @@ function validateRecursiveReadOnly(mount: JsonObject, path: string): FieldError[
   ]
 }
 
-/** ValidateVolumeDevices. */
+/** Validates `volumeDevices` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateVolumeDevices). */
 export function validateVolumeDevices(container: JsonObject, path: string, pod: PodFacts): FieldError[] {
   const mounts = placesOf(container, 'volumeMounts', 'mountPath')
   const [paths, names] = [new Set<string>(), new Set<string>()]

@@ -21,7 +21,7 @@ export interface VolumeSource {
   readonly validate: (source: JsonObject, path: string, isPod: boolean) => FieldError[]
 }
 
-/** Returns a rule that requires all `fields`. The value of a field is a text or a list. */
+/** Returns a rule that requires all `fields`. The value of each field is a text or a list. */
 function having(...fields: readonly string[]): VolumeSource['validate'] {
   return (source, path) =>
     fields.flatMap((field) => (textAt(source, field) === '' && sizeAt(source, field) === 0 ? [required(`${path}.${field}`)] : []))
@@ -29,7 +29,7 @@ function having(...fields: readonly string[]): VolumeSource['validate'] {
 
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
 
-/** The kinds of volumes, in the order of kube-apiserver. Kinds of storage systems that are rarely used have no rules here. */
+/** The kinds of volumes, in the order of kube-apiserver. For storage systems that are rarely used, there are no rules. */
 export const volumeSources: readonly VolumeSource[] = [
   { field: 'emptyDir', validate: validateEmptyDir },
   {
@@ -137,15 +137,15 @@ function validateCsi(source: JsonObject, path: string): FieldError[] {
   if (driver !== '') errors.push(...longName(driver.toLowerCase()).map((detail) => invalid(`${path}.driver`, driver, detail)))
   if (!isObject(source.nodePublishSecretRef)) return errors
   const secret = textAt(source, 'nodePublishSecretRef', 'name')
-  // In kube-apiserver's error about an invalid name, the path lacks the name of the reference.
+  // In kube-apiserver's error about an invalid name, the path does not contain `nodePublishSecretRef`.
   if (secret === '') return [...errors, required(`${path}.nodePublishSecretRef.name`)]
   return [...errors, ...longName(secret).map((detail) => invalid(`${path}.name`, secret, detail))]
 }
 
-/** The only metadata that a claim template may have. */
+/** The metadata fields that a claim template may have. */
 const templateMetadata = new Set(['annotations', 'labels'])
 
-/** validateEphemeralVolumeSource. */
+/** Validates the source of an ephemeral volume (k8s.io/kubernetes/pkg/apis/core/validation: validateEphemeralVolumeSource). */
 function validateEphemeral(source: JsonObject, path: string): FieldError[] {
   const { volumeClaimTemplate: template } = source
   const here = `${path}.volumeClaimTemplate`
