@@ -1,4 +1,4 @@
-/** The graceful shutdown. It waits for requests and reconciles in flight, up to a time limit. */
+/** The graceful shutdown. It waits for running requests and reconciles, up to a time limit. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { BackgroundTask } from './background.ts'
@@ -6,38 +6,39 @@ import type { Running } from './running-parts.ts'
 import { sleep, timedOut, within } from '../runtime/waiting.ts'
 
 export interface DrainOptions {
-  /** Milliseconds for which the webhook server still accepts connections after the shutdown has begun. */
+  /** Time in milliseconds for which the webhook server still accepts connections after the shutdown has begun. */
   readonly delayMs: number
-  /** Time limit in milliseconds for requests and reconciles in flight. The time begins when `delayMs` has passed. */
+  /** Time limit in milliseconds for running requests and reconciles. The time begins when `delayMs` has passed. */
   readonly deadlineMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Milliseconds in which requests and reconciles must end after their signals have aborted. */
+/** Time limit in milliseconds for requests and reconciles to end after their signals have aborted. */
 const unwindMs = 1_000
 /**
  * Time limit in milliseconds for the release of the lease. Afterwards, the cache, the leader election, the `caBundle` injection, the
- * certificates and the events stop concurrently, each with the same limit. An API server that does not respond must not delay the end of
- * the process.
+ * certificates and the events stop at the same time, each with this time limit. The limits are necessary, because an API server that does
+ * not respond must not delay the end of the process.
  */
 const restMs = 3_000
 /**
- * Time limit in milliseconds for closing the probes, and for closing the client afterwards. The limit is longer than one second, because
- * `Client.close` gives requests in flight one second to finish.
+ * Time limit in milliseconds for closing the probes. Afterwards, the client is closed with the same limit. The limit is longer than one
+ * second, because `Client.close` waits up to one second for running requests.
  */
 const closeMs = 2_000
 
 /**
- * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
+ * Stops everything within `delayMs` + `deadlineMs` + a few seconds. The promise never rejects.
  *
  * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
  * that the API server can open its next connection to another replica.
- * 2. Controllers start no new reconciles and finish those in flight; the signals of runnables abort. Then the leader releases its lease, so
- * another replica takes over at once. The webhooks are still served, because the API server may call them for objects that these reconciles
- * write.
- * 3. For `delayMs` the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes requests in
- * flight.
+ * 2. Controllers start no new reconciles, and finish the running reconciles. The signals of runnables abort. Then the leader releases its
+ * lease, so another replica becomes the leader at once. The webhooks are still served, because the API server may call them for objects
+ * that
+ * these reconciles write.
+ * 3. For `delayMs`, the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes running
+ * requests.
  * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections
  * to the API server.
  */

@@ -1,4 +1,4 @@
-/** `ExpiringCache`: a map with a limited number of entries, each of which expires. */
+/** `ExpiringCache`: a map with a limited number of entries. Each entry expires. */
 import type { Clock } from '../runtime/clock.ts'
 
 interface Entry<Value> {
@@ -9,7 +9,7 @@ interface Entry<Value> {
 export class ExpiringCache<Value> {
   readonly #clock: Clock
   readonly #maxEntries: number
-  /** The entries in insertion order, the oldest first. */
+  /** The entries in insertion order: the oldest entry comes first. */
   readonly #entries = new Map<string, Entry<Value>>()
 
   constructor(clock: Clock, maxEntries: number) {
@@ -27,7 +27,7 @@ export class ExpiringCache<Value> {
 
   /** Adds an entry that expires after `ms` milliseconds. When the cache is full, the oldest entry is removed. */
   set(key: string, value: Value, ms: number): void {
-    // Deleting the old entry first moves the new one to the end of the insertion order.
+    // The old entry is deleted first, so that the new entry is the last one in insertion order.
     this.#entries.delete(key)
     if (this.#entries.size >= this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!)
     this.#entries.set(key, { value, until: this.#clock.monotonicNow() + ms })

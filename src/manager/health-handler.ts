@@ -5,7 +5,7 @@ import { redactText } from '../telemetry/secret-text.ts'
 
 export interface Check {
   readonly name: string
-  /** Default: true. When false, the probe succeeds even if this check fails. `?verbose` shows the failure. */
+  /** False for a check that only informs: the probe succeeds even if this check fails, and `?verbose` shows the failure. Default: true. */
   readonly decides?: boolean
   /** Returns undefined when the check succeeds, otherwise the problem. A thrown error counts as a failed check. */
   problem(): Promise<string | undefined> | string | undefined
@@ -19,8 +19,8 @@ interface Finding {
 }
 
 /**
- * Returns the handler of `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. It calls `checks` for each request, because the
- * list of checks grows while the process starts.
+ * Returns the handler of `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. The handler calls `checks` for each request,
+ * because checks are added while the process starts.
  */
 export function healthHandler(path: string, checks: () => readonly Check[]): (url: URL) => Promise<TextAnswer | undefined> {
   return async (url) => {

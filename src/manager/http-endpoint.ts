@@ -14,7 +14,7 @@ import { listen } from '../runtime/listen.ts'
 import { Connections, onDisconnect } from '../webhook/http/connections.ts'
 
 // `node:http` is not imported, because an import statement reads every export of the module. When the export `WebSocket` is read, Node.js
-// loads its own copy of undici: 10 MiB of memory and 50 ms.
+// loads its built-in copy of undici. This takes 10 MiB of memory and 50 ms.
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface Answer {
@@ -35,7 +35,7 @@ export interface HandledRequest {
 /** Returns the response to a request, or undefined when the handler does not serve the path of `url`. */
 export type Handler = (url: URL, request: HandledRequest) => Promise<Answer | undefined> | Answer | undefined
 
-/** Returns undefined when the request is permitted, otherwise the response that refuses it. */
+/** Returns undefined when the request is permitted, otherwise the response that rejects the request. */
 export type AccessFilter = (request: IncomingMessage, url: URL) => Promise<Answer | undefined> | Answer | undefined
 
 export interface HttpEndpointOptions {
@@ -45,7 +45,7 @@ export interface HttpEndpointOptions {
   readonly handlers: readonly Handler[]
   readonly clock: Clock
   readonly logger: Logger
-  /** The methods that are served; requests with any other method are answered with 405. Default: GET and HEAD. */
+  /** The methods that are served. The response to any other method is 405. Default: GET and HEAD. */
   readonly methods?: readonly string[]
   /** The certificates with which the server serves TLS. A renewed certificate is used without a restart. Default: no TLS. */
   readonly tls?: { readonly certificates: Pick<CertificateSource, 'current' | 'onChange'>; readonly limits: TlsLimits } | undefined
@@ -62,30 +62,34 @@ export interface HttpEndpoint {
 }
 
 /**
- * Limits on requests. Without them, any client that reaches the port could exhaust the memory of the process, or block the kubelet's
- * probes.
+ * Limits on requests. Without these limits, any client that reaches the port could exhaust the memory of the process, or block the
+ * kubelet's probes.
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** Maximum size in bytes of the headers when `access` is set, because the headers may contain a token. It is the default of Node.js. */
+/**
+ * Maximum size in bytes of the headers when `access` is set. It is the default of Node.js. It is larger than without `access`, because the
+ * headers may contain a token.
+ */
 const maxHeaderSizeWithToken = 16_384
 /**
- * Limits on connections. Few connections are needed, because the kubelet opens one for each probe, and each Prometheus replica opens one.
+ * Limits on connections. Few connections are necessary, because the kubelet opens one connection for each probe, and each Prometheus
+ * replica opens one connection.
  */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
-/** Time limit of a TLS handshake in milliseconds, the same as for the webhooks. */
+/** Time limit of a TLS handshake in milliseconds. The webhook server has the same limit. */
 const handshakeMs = 10_000
 
 /**
  * Starts the server.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
  */
 export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { address, flag, clock, logger, tls, access, requestMs = connectionLimits.requestMs } = options
   const limits = access === undefined ? headerLimits : { ...headerLimits, maxHeaderSize: maxHeaderSizeWithToken }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection had already
-    // received are ignored.
+    // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection has already
+    // received are then ignored.
     if (!request.socket.destroyed) void answer(request, response, options)
   }
   const server =
@@ -94,7 +98,7 @@ export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<H
       : createTlsServer({ ...limits, ...pairOf(tls.certificates), ...tls.limits }, onRequest)
   new Connections(server, clock, { ...connectionLimits, requestMs, ...(tls !== undefined && { handshakeMs }) })
   const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
-  // `setSecureContext` replaces all TLS options: an omitted option would be reset to the default of Node.js.
+  // `setSecureContext` replaces all TLS options. If an option were omitted, it would be reset to the default of Node.js.
   const unsubscribe = tls?.certificates.onChange(({ cert, key }) => (server as TlsServer).setSecureContext({ cert, key, ...tls.limits }))
   // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
@@ -121,7 +125,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   if (response.destroyed) return void (typeof body === 'string' || body.destroy())
   response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...headers })
   if (typeof body === 'string') response.end(request.method === 'HEAD' ? undefined : body)
-  // `pipeline` rejects when the client disconnects or the time limit passes. It has destroyed both streams by then.
+  // `pipeline` rejects when the client disconnects or the time limit passes. It has then already destroyed both streams.
   else await pipeline(body, response).catch(() => undefined)
 }
 

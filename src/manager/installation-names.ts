@@ -1,5 +1,5 @@
 /**
- * The names of the objects of an installation. They are derived from the name of the installation, because several installations may run in
+ * The names of the objects of an installation. They are derived from the name of the installation, so that several installations can run in
  * the same cluster.
  */
 import { ProreusError } from '../api/errors.ts'
@@ -17,16 +17,16 @@ export interface InstallationNames {
   readonly webhookService: string
   /** The Secret with the CA of the webhooks, and the Role and RoleBinding that permit access to this Secret. */
   readonly caSecret: string
-  /** The Lease of leader election, and the Role and RoleBinding that permit access to it. */
+  /** The Lease of leader election, and the Role and RoleBinding that permit access to this Lease. */
   readonly leaderLease: string
   readonly mutatingConfiguration: string
   readonly validatingConfiguration: string
-  /** The ClusterRole of the process, and the ClusterRoleBinding to it. */
+  /** The ClusterRole of the process, and the ClusterRoleBinding that grants it. */
   readonly managerRole: string
-  /** The field manager of installed objects. The running process owns the field `caBundle`, and has a different field manager. */
+  /** The field manager of installed objects. The field `caBundle` belongs to another field manager, that of the running process. */
   readonly installer: string
   /**
-   * The field manager that applies `spec.conversion` of CRDs separately, once the webhooks are served. It differs from `installer`, so
+   * The field manager that applies `spec.conversion` of CRDs separately, when the webhooks are served. It differs from `installer`, so
    * applying the CRDs again does not remove `spec.conversion`. Without `spec.conversion`, objects of other versions would lose fields when
    * they are written.
    */
@@ -70,13 +70,14 @@ export function installationOf(fieldManager: string): string {
 }
 
 /**
- * Maximum length of the name of an installation. A DNS label has at most 63 characters, and the longest suffixes are `-webhook-ca` and
+ * Maximum length of the name of an installation. A DNS label has at most 63 characters. The longest suffixes of names are `-webhook-ca` and
  * `-validating`.
  */
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * Returns the name of the installation of these operators: `given`, else the name of the only operator, else `proreus`.
+ * Returns the name of the installation of these operators. This is `given`, or the name of the only operator, or `proreus` without
+ * operators.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */

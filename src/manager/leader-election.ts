@@ -26,7 +26,7 @@ export interface CompleteLeaderElection extends LeaseTimes {
 /** The part of the `LeaderElector` interface that the process uses. */
 export type Election = Pick<LeaderElector, 'run' | 'term' | 'guard' | 'resign'>
 
-/** Lease duration, renew deadline and retry period of Kubernetes' own components: `RecommendedDefaultLeaderElectionConfig`. */
+/** Lease duration, renew deadline and retry period of Kubernetes' own components (`RecommendedDefaultLeaderElectionConfig`). */
 const defaults: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 /** client-go's `leaderelection.JitterFactor`. As in client-go, the renew deadline must be longer than this multiple of the retry period. */
 const jitterFactor = 1.2
@@ -72,7 +72,7 @@ export function createElection(
 ): ProcessElection | undefined {
   if (leaderElection === undefined) return undefined
   const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
-  // The time limit is that of controller-runtime. After one request without an answer, there is time for a second one before the term ends.
+  // The time limit is that of controller-runtime. If one request gets no response, there is time for a second request before the term ends.
   const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
   const events = createEventRecorder(client, { component: names.installation, instance, logger, clock, random })
   const identity = `${instance}_${newUuid(random)}`

@@ -3,16 +3,16 @@ import { BlockList, isIPv6 } from 'node:net'
 import { ProreusError } from '../api/errors.ts'
 
 export interface ListenAddress {
-  /** When absent, the server listens on all addresses of the machine. */
+  /** The host name or address. When absent, the server listens on all addresses of the machine. */
   readonly host?: string
-  /** With 0, the system chooses a free port. */
+  /** The port. If it is 0, the system chooses a free port. */
   readonly port: number
 }
 
 /**
- * Parses the value of a flag. Returns undefined when the value disables the server (`0` or empty).
+ * Parses the value of a flag. Returns undefined when the value is `0` or empty, which disables the server.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the value is malformed; the message names `flag`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the value is malformed. The message contains `flag`.
  */
 export function parseListenAddress(text: string, flag: string): ListenAddress | undefined {
   if (text === '' || text === '0') return undefined

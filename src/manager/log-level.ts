@@ -5,8 +5,9 @@ import type { Logger } from '../telemetry/logger.ts'
 export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Sets the level of a logger. Its child loggers have the new level, too, unless they have a level of their own: in pino, the parent is the
- * prototype of a child logger.
+ * Sets the level of a logger. A child logger for which no separate level is set has the new level, too, because in pino, the parent is the
+ * prototype
+ * of a child logger.
  *
  * @throws {ProreusError} `PRO_INPUT` for an unknown level.
  */
@@ -20,7 +21,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   const before = logger.level
   if (before === level) return
   const report = (): void => logger.warn(`the log level is ${level} now; it was ${before}`)
-  // The report has the level `warn`. If the new level drops this report, it is logged before the level changes.
+  // The report has the level `warn`. If the new level suppresses this report, it is logged before the level changes.
   const isDropped = ['error', 'fatal', 'silent'].includes(level)
   if (isDropped) report()
   logger.level = level
@@ -28,7 +29,8 @@ export function setLogLevel(logger: Logger, level: string): void {
 }
 
 /**
- * Installs a handler for SIGUSR2: the first signal sets the level `debug`, the next one the previous level again. SIGUSR1 is not used,
+ * Installs a handler for SIGUSR2. The first signal sets the level `debug`. The next signal sets the previous level again. SIGUSR1 is not
+ * used,
  * because it starts the inspector of Node.js. Windows has no SIGUSR2.
  *
  * @returns the function that removes the handler.

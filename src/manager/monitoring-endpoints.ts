@@ -1,6 +1,6 @@
 /**
- * The servers of secured metrics and of `/debug`. Both serve HTTPS and check permissions, except `/debug` on a loopback address.
- * `startProbes` serves plain metrics.
+ * The servers of secured metrics and of `/debug`. Both serve HTTPS and check permissions, except `/debug` on a loopback address. Plain
+ * metrics are served by `startProbes`.
  */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import { openFileCertificates } from '../certs/file-store.ts'
@@ -23,11 +23,14 @@ import { isLoopback, parseListenAddress } from './listen-address.ts'
 import { metricsFlag, metricsHandler, metricsPath } from './probe-server.ts'
 
 const debugFlag = '--debug-bind-address'
-/** Time limit of a request to `/debug` in milliseconds: a CPU profile takes up to 60 s, and a heap snapshot may have some hundred MiB. */
+/**
+ * Time limit of a request to `/debug` in milliseconds. The limit is long, because a CPU profile takes up to 60 s, and a heap snapshot may
+ * have some hundred MiB.
+ */
 const debugRequestMs = 180_000
 
 export interface MonitoringOptions {
-  /** The address of secured metrics; `0` when metrics are disabled, or served by the server of the probes. */
+  /** The address of secured metrics. It is `0` when metrics are disabled, or are served by the server of the probes. */
   readonly metricsBindAddress: string
   readonly debugBindAddress: string
   /** The folder with the certificate of these servers. */
@@ -59,7 +62,7 @@ export interface MonitoringEndpoints {
  * Starts the servers.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when an address is malformed, or the process cannot listen on it; `PRO_PORT_IN_USE` when a
- * port is taken; `PRO_CERTIFICATE` when the certificate in `certDir` cannot be used.
+ * port is in use; `PRO_CERTIFICATE` when the certificate in `certDir` cannot be used.
  */
 export async function startMonitoring(options: MonitoringOptions): Promise<MonitoringEndpoints> {
   const { metricsBindAddress, debugBindAddress, metrics, debug, client, clock, logger } = options
@@ -108,7 +111,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
   }
 }
 
-/** Opens the certificate in the given folder, or else issues one that exists in memory only. */
+/** Opens the certificate in the given folder. Without a folder, issues a certificate that exists only in memory. */
 function openOwn({ certDir, names, ips, clock, logger }: MonitoringOptions): Promise<CertificateSource> {
   return certDir === undefined
     ? openMemoryCertificates({ names, ips, clock, logger })

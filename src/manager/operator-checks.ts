@@ -23,7 +23,10 @@ export const areChecks: OptionCheck = hasOptions({ healthz: isListOf(isCheck), r
   OptionCheck
 >)
 
-/** Names of the checks of the process itself, without names such as `controller/NAME`: operators cannot use names with a slash. */
+/**
+ * Names of the checks of the process itself, which operators must not use. Names such as `controller/NAME` are not in this list, because
+ * operators cannot use names with a slash.
+ */
 const ownNames: readonly string[] = [
   'ping',
   'shutdown',
@@ -43,12 +46,12 @@ export function checkNameProblems(checks: HealthChecks): string[] {
   ])
 }
 
-/** Time limit of a check in milliseconds. It is below one second, the kubelet's default timeout of a probe. */
+/** Time limit of a check in milliseconds. It is shorter than one second, the kubelet's default timeout of a probe. */
 const limitMs = 900
 
 /**
- * Returns a check with a time limit. `problem` is called again only when its previous call has settled. Otherwise, each probe of the
- * kubelet would add a pending call.
+ * Returns a check with a time limit. `problem` is called again only when its previous call has settled. If it were called for each probe of
+ * the kubelet, pending calls could accumulate.
  */
 export function withTimeLimit(check: Check, clock: Clock): Check {
   let pending: Promise<string | undefined> | undefined

@@ -19,8 +19,9 @@ import { isRunnable } from './runnable.ts'
 
 export interface OperatorDefinition {
   /**
-   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. It is the field manager of the
-   * operator's requests, and the source of the operator's events. The user agent of the requests contains the name and the version.
+   * The name consists of lower case letters, digits and dashes. It selects the operator in `--operators`. The name is also the field
+   * manager of the operator's requests, and the source of the operator's events. The user agent of the requests contains the name and the
+   * version.
    */
   readonly name: string
   /** The operator's version, which is part of its user agent. It may contain letters, digits, `.`, `-`, `+` and `_`. */
@@ -39,7 +40,9 @@ export interface OperatorDefinition {
   readonly checks?: HealthChecks
 }
 
-/** Accepts a value that the function named `maker` has returned. `fields` are the properties by which the value is recognized. */
+/**
+ * Returns a check that accepts a value that the function named `maker` has returned. Such a value is recognized by its properties `fields`.
+ */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }
@@ -85,9 +88,10 @@ export interface Operator {
  *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when an option is invalid, a kind is listed twice, or webhooks conflict. Two controllers,
- * runnables or health checks with the same name are also invalid, and two controllers of a type with the same finalizer, and a kind whose
- * versions have different fields, but no conversion.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases: an option is invalid; a kind is listed twice; webhooks conflict; two
+ * controllers, runnables or health checks have the same name; two controllers of a type have the same finalizer; the versions of a kind
+ * have
+ * different fields, and the kind has no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
@@ -161,8 +165,8 @@ export function checkOperators(operators: readonly Operator[]): void {
 }
 
 /**
- * Returns the problems of controllers of one type that have the same finalizer. When one of the controllers has finalized an object, it
- * removes the finalizer. So `finalize` of the other controller would not be called.
+ * Returns the problems of controllers of one type that have the same finalizer. When one of these controllers has finalized an object, it
+ * removes the finalizer. `finalize` of the other controller would then not be called.
  */
 function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
   const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)

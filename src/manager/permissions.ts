@@ -14,7 +14,7 @@ export interface PermissionOptions {
   readonly client: Pick<Client, 'create'>
   /** The namespaces that the operators watch. Absent or empty: all namespaces. */
   readonly namespaces?: readonly string[] | undefined
-  /** `describe` names the user and the API server, for the error message. */
+  /** The connection to the API server. `describe` names the user and the API server in the error message. */
   readonly connection: { readonly describe: string }
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
@@ -32,13 +32,14 @@ interface Need {
   /** The namespaces of the list and watch requests; undefined stands for all namespaces. */
   readonly scopes: readonly (string | undefined)[]
   /**
-   * The name that the field selector of a view requires (`metadata.name=NAME`); undefined when there is no such requirement. The user may
-   * have permission for this name only, by a rule with `resourceNames`.
+   * The name in the requirement `metadata.name=NAME` of a view's field selector; undefined when there is no such requirement. A rule with
+   * `resourceNames` may permit the user to access only the object with this name.
    */
   readonly name: string | undefined
   /**
-   * True for the primary type of a controller. Without permission for a primary type, the process does not start. Without permission for
-   * any other type, the process starts, and the controllers that watch this type wait until the permission is granted.
+   * True for the primary type of a controller. If the permission for a primary type is missing, the process does not start. If the
+   * permission for any other type is missing, the process starts, and the controllers that watch this type wait until the permission is
+   * granted.
    */
   readonly primary: boolean
 }
@@ -50,8 +51,8 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that the user may list and watch each type. A missing permission for a type that is not primary is
- * only logged as a warning: the reflector of this type keeps retrying, and the permission may be granted later.
+ * Checks with SelfSubjectAccessReviews that the user may list and watch each type. If the permission for a type that is not primary is
+ * missing, a warning is logged. The reflector of this type then retries, because the permission may be granted later.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may not list or watch a primary type.
  */
@@ -101,10 +102,10 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     const review = await client.create(authorization.selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
-    // Missing authentication or an unreachable API server prevents the start.
+    // If the authentication fails or the API server is unreachable, the process does not start.
     if (!isApiError(error) || isUnauthorized(error)) throw error
-    // Any other error of the SelfSubjectAccessReview does not prevent the start, because the first list request will show whether the
-    // permission is missing.
+    // Any other error of the SelfSubjectAccessReview does not prevent the start. The first list request will show whether the permission is
+    // missing.
     logger.debug({ err: error }, `the API server did not answer whether this user may ${verb} ${groupResourceOf(need)}`)
     return false
   }

@@ -1,4 +1,4 @@
-/** The HTTP servers without TLS: `/healthz` and `/readyz` for the kubelet, and plain `/metrics`. */
+/** The HTTP servers without TLS. They serve `/healthz` and `/readyz` for the kubelet, and plain `/metrics`. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -17,7 +17,10 @@ export const metricsPath = '/metrics'
 export interface ProbeOptions {
   /** The address on which probes are served; `0` disables them. */
   readonly probeBindAddress: string
-  /** The address on which plain metrics are served; `0` disables them. When it equals `probeBindAddress`, one server serves both. */
+  /**
+   * The address on which plain metrics are served; `0` disables them. If it equals `probeBindAddress`, one server serves both probes and
+   * metrics.
+   */
   readonly metricsBindAddress: string
   readonly metrics: Metrics
   /** Returns the checks of `/healthz`. When one of them fails, the kubelet restarts the container. */
@@ -38,7 +41,7 @@ export interface Probes {
 /** The check that always succeeds, because a process that responds is alive. */
 const ping: Check = { name: 'ping', problem: () => undefined }
 
-/** Starts the servers. When an address is malformed or taken, the servers that have started are closed, and the promise rejects. */
+/** Starts the servers. If an address is malformed or in use, the servers that have started are closed, and the promise rejects. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
   const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, clock, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
@@ -78,7 +81,8 @@ export function metricsHandler({ registry }: Metrics): Handler {
 }
 
 /**
- * Rejects secured metrics on the address of the probes, because the kubelet has no token.
+ * Rejects the configuration if secured metrics have the same address as the probes. The kubelet could not authenticate, because it has no
+ * token.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`
  */

@@ -5,9 +5,9 @@ import type { Check } from './health-handler.ts'
 import type { Running } from './running-parts.ts'
 
 /**
- * Returns the checks of `/readyz`. `/readyz` succeeds even if the check of a cache or a controller fails. Otherwise the process might never
- * become ready: the API server may need the conversion webhook of this process to answer the list request of a cache, and the API server
- * reaches the webhook only while the process is ready.
+ * Returns the checks of `/readyz`. `/readyz` succeeds even if the check of a cache or a controller fails. Otherwise, the process might
+ * never become ready. To respond to the list request of a cache, the API server may need the conversion webhook of this process. The API
+ * server reaches this webhook only while the process is ready.
  */
 export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
   const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }
@@ -28,8 +28,8 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
 }
 
 /**
- * Returns the checks of `/healthz`: the checks of the operators, and one check for each background task. Only a restart of the process
- * starts a failed task again. During the shutdown, all checks succeed.
+ * Returns the checks of `/healthz`: the checks of the operators, and one check for each background task. When a task has failed, its check
+ * fails, because only a restart of the process starts the task again. During the shutdown, all checks succeed.
  */
 export function livenessChecks(running: Running): readonly Check[] {
   const { cache, certificates, injection, electionTask, controllers, runnables } = running

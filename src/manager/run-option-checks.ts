@@ -1,4 +1,4 @@
-/** Validates the options of `run` at runtime, for callers that do not use TypeScript. */
+/** Validates the options of `run` at run time. Callers that do not use TypeScript need this validation. */
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   expect,
@@ -85,7 +85,7 @@ const leaderElectionChecks = {
 const checkLeaderElection = hasOptions(leaderElectionChecks)
 const isLeaderElection: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : checkLeaderElection(value, path))
 
-/** The check of each option of `run`. Functions that pass options on to `run` use the same checks. */
+/** Maps each option of `run` to its check. Functions that pass options on to `run` use the same checks. */
 export const runOptionChecks = {
   // Unknown properties of a connection are accepted, because callers may extend it.
   connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),

@@ -38,8 +38,8 @@ export interface WebhookOptions extends TlsOptions {
    */
   readonly service?: string
   /**
-   * The fraction of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all). The uid of a request
-   * decides whether the request is logged. Denied and failed requests are always logged.
+   * The fraction of allowed admission requests that are logged at level `info`, from 0 (none, the default) to 1 (all). Whether a request is
+   * logged depends on its uid. Denied and failed requests are always logged.
    */
   readonly reviewLogSampling?: number
 }
@@ -67,9 +67,10 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation. By default, the names of its webhook configurations, namespace, Service and Secret begin with this name.
-   * With different names, several installations, even of the same operator, can run in one cluster. The name must be a DNS label of at most
-   * 52 characters that begins with a letter. Default: the operator's name. The option is required when there are several operators.
+   * The name of the installation. By default, the names of the webhook configurations, the namespace, the Service and the Secret of the
+   * installation begin with this name. Several installations with different names can run in one cluster, even of the same operator. The
+   * name must be a DNS label of at most 52 characters that begins with a letter. Default: the operator's name. The option is required when
+   * there are several operators.
    */
   readonly name?: string
   /**
@@ -79,7 +80,7 @@ export interface RunOptions {
   readonly namespace?: string
   /**
    * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). With this
-   * default, SIGUSR2 switches the log level to `debug` and back.
+   * default, SIGUSR2 changes the log level to `debug`, and the next SIGUSR2 changes it back.
    */
   readonly signal?: AbortSignal
   /**
@@ -89,40 +90,40 @@ export interface RunOptions {
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
   /**
-   * False: the process serves neither the webhooks nor the conversions of the operators, for example because it runs outside the cluster.
-   * Default true.
+   * If false, the process serves neither the webhooks nor the conversions of the operators, for example because it runs outside the
+   * cluster. Default true.
    */
   readonly enableWebhooks?: boolean
   /**
    * The webhook configurations in which this process sets `caBundle`. Default: `NAME-mutating` and `NAME-validating`, where `NAME` is the
-   * name of the installation. Pass empty lists when another controller, for example cert-manager, sets `caBundle`.
+   * name of the installation. If another controller, for example cert-manager, sets `caBundle`, pass empty lists.
    */
   readonly webhookConfigurations?: InjectionTargets
   /**
-   * The address on which probes are served, without authentication. Default in a cluster `:8081`, outside `127.0.0.1:8081`; `0` disables
-   * the probes.
+   * The address on which probes are served, without authentication. Default in a cluster: `:8081`. Default outside: `127.0.0.1:8081`. `0`
+   * disables the probes.
    */
   readonly probeBindAddress?: string
   /**
-   * The address on which metrics are served. Default in a cluster `:8443`, or `:8080` with `metricsSecure: false`; outside
+   * The address on which metrics are served. Default in a cluster: `:8443`, or `:8080` with `metricsSecure: false`. Default outside:
    * `127.0.0.1:8080`. `0` disables the metrics.
    */
   readonly metricsBindAddress?: string
   /**
-   * True serves metrics over HTTPS to clients whose bearer token is valid (TokenReview), and whose user has the permission to get
-   * `/metrics` (SubjectAccessReview). False serves plain HTTP without authentication. Default: true, except outside a cluster on a loopback
-   * address.
+   * If true, metrics are served over HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get
+   * `/metrics` (SubjectAccessReview). If false, metrics are served over plain HTTP without authentication. Default: true, except outside a
+   * cluster on a loopback address.
    */
   readonly metricsSecure?: boolean
   /**
-   * A folder with the certificate for metrics and `/debug`: `tls.crt` and `tls.key`. Default: the certificates of the webhook server. When
-   * the process has no webhook server, the default is a certificate in memory.
+   * A folder with the certificate for metrics and `/debug`, in the files `tls.crt` and `tls.key`. Default: the certificates of the webhook
+   * server. If the process has no webhook server, the default is a certificate in memory.
    */
   readonly metricsCertDir?: string
   /**
-   * The address of `/debug`: heap snapshots, CPU profiles, queues, cache, log level. An address without a host, such as `:6060`, is on
-   * `127.0.0.1`. On a loopback address, there is no authentication. Any other address requires HTTPS and a bearer token, as with
-   * `metricsSecure`. Default `0`: disabled.
+   * The address of `/debug`, which serves heap snapshots, CPU profiles, the queues, the cache and the log level. An address without a host,
+   * such as `:6060`, is on `127.0.0.1`. On a loopback address, there is no authentication. Any other address requires HTTPS and a bearer
+   * token, as with `metricsSecure`. Default `0`: disabled.
    */
   readonly debugBindAddress?: string
   /**
@@ -131,27 +132,27 @@ export interface RunOptions {
    */
   readonly memoryLimitBytes?: number
   /**
-   * True makes the process use less memory: V8 lets less garbage accumulate in the heap, and garbage is collected once when the process is
+   * If true, the process uses less memory: V8 lets less garbage accumulate in the heap, and garbage is collected once when the process is
    * idle after its start. These settings apply to the whole process, not only to the operators. Default true.
    */
   readonly saveMemory?: boolean
   /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
   readonly namespaces?: readonly string[]
   /**
-   * Milliseconds for which the webhook server still accepts connections after the shutdown has begun. In a cluster, clients still connect
+   * Time in milliseconds for which the webhook server still accepts connections after the shutdown has begun. In a cluster, clients connect
    * to this process until its endpoint is removed. Default in a cluster: 10,000. Default outside: 0.
    */
   readonly drainDelayMs?: number
-  /** Time limit in milliseconds for requests in flight, after `drainDelayMs`. Default 30,000. */
+  /** Time limit in milliseconds for running requests, after `drainDelayMs`. Default 30,000. */
   readonly drainDeadlineMs?: number
   /**
-   * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, each controller has its
-   * own limit, `workers`. Default: no limit.
+   * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, the option `workers`
+   * limits each controller. Default: no limit.
    */
   readonly maxConcurrentReconciles?: number
   /**
-   * Leader election: only one replica of the installation, the leader, reconciles. Webhooks are served by all replicas. Default in a
-   * cluster: true; outside: false. An object with options enables it.
+   * Leader election. With leader election, only one replica of the installation, the leader, reconciles. All replicas serve webhooks. An
+   * object with options enables leader election, too. Default in a cluster: true. Default outside: false.
    */
   readonly leaderElection?: boolean | LeaderElectionOptions
   /** The name of this replica in events. Default: the host name. In a cluster, this is the name of the Pod. */
@@ -165,11 +166,11 @@ export interface RunOptions {
   readonly random?: () => number
   readonly metrics?: Metrics
   /**
-   * Called when the webhooks are served and no type is watched yet, for example to install the webhook configurations. `client` is the
-   * client of the process.
+   * Called when the webhooks are served and no type is watched yet. It can, for example, install the webhook configurations. `client` is
+   * the client of the process.
    */
   readonly onServing?: (endpoints: Endpoints, client: Client) => Promise<void> | void
-  /** Called when all servers and controllers have been started; caches may not have synced yet. */
+  /** Called when all servers and controllers have been started. The caches may not have synced yet. */
   readonly onStarted?: (endpoints: Endpoints, client: Client) => Promise<void> | void
 }
 
@@ -252,8 +253,8 @@ function metricsDefaults(
 }
 
 /**
- * Converts `:6060` to `127.0.0.1:6060`, because a heap snapshot contains secrets. To debug on all addresses, a user writes `0.0.0.0:6060`
- * or `[::]:6060`.
+ * Converts `:6060` to `127.0.0.1:6060`, because a heap snapshot contains secrets. If a user wants to debug on all addresses, the address is
+ * `0.0.0.0:6060` or `[::]:6060`.
  */
 function debugAddressOf(text: string): string {
   return text.startsWith(':') ? `127.0.0.1${text}` : text

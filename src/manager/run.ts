@@ -55,21 +55,21 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * Runs operators: serves their webhooks, renews the certificates and reconciles. The graceful shutdown begins when `signal` aborts. Without
  * `signal`, the shutdown begins when the process receives SIGTERM or SIGINT. Resolves after the shutdown.
  *
- * After the start, the process keeps running and retries when a CRD is missing or the API server is unreachable. When a controller fails,
+ * After the start, if a CRD is missing or the API server is unreachable, the process continues to run and retries. When a controller fails,
  * the error is logged and the liveness probe fails, because only a restart of the process starts the controller again.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
- * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
- * `PRO_CONFIG_INVALID` with all invalid and unknown options, or when there are no operators.
+ * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, or
+ * `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options, and that there are no operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
 }
 
 /**
- * The functions that create the transport, the cache, the webhook server and the other components of the process; tests replace them.
+ * The functions that create the transport, the cache, the webhook server and the other components of the process. Tests replace them.
  * @internal
  */
 export interface Parts {
@@ -95,10 +95,10 @@ export const realParts: Parts = {
   createElector: (options) => new LeaderElector(options),
 }
 
-/** The options with `signal`: the signal of the caller, or else a signal that aborts on SIGTERM and SIGINT. */
+/** The options with `signal`. This is the signal of the caller, or a signal that aborts on SIGTERM and SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
-/** Time limit in milliseconds for requests in flight after a failed start. A longer wait would only delay the error. */
+/** Time limit in milliseconds for running requests after a failed start. A longer wait would only delay the error. */
 const failedStartDeadlineMs = 5_000
 
 /**
@@ -172,8 +172,8 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 
 /**
  * Starts the components in order. The probes start first, so `/readyz` reports "not ready" from the beginning. The webhooks start before
- * the cache, because the API server may need the conversion webhook to answer the cache's list requests. The cache starts before the
- * controllers, which wait until it has synced.
+ * the cache, because the API server may need the conversion webhook to respond to the cache's list requests. The cache starts before the
+ * controllers, which wait until the cache has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, clock, logger, connection, namespaces } = options
@@ -270,7 +270,7 @@ async function startWebhooks(
 }
 
 /**
- * Starts the injection of `caBundle`. `startInjection` must be called after `onServing`, because `onServing` may install the webhook
+ * Starts the injection of `caBundle`. This function must be called after `onServing`, because `onServing` may install the webhook
  * configurations that the injection patches.
  */
 function startInjection(
@@ -281,7 +281,7 @@ function startInjection(
 ): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
   const { definitions = convertedDefinitions(operators) } = webhookConfigurations
-  // Operators with conversions and without webhooks have no webhook configurations.
+  // If the operators have conversions and no webhooks, there are no webhook configurations.
   const { mutating, validating } = operators.some(({ webhooks }) => webhooks.length > 0)
     ? webhookConfigurations
     : { mutating: [], validating: [] }

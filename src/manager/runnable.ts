@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 /** The argument of a runnable's `run`. */
 export interface RunnableContext {
-  /** The client of the operator: its field manager is the operator's name. */
+  /** The client of the operator. Its field manager is the operator's name. */
   readonly client: Client
   /** A cache of the types in `reads`, and of the types that `run` acquires. The types in `reads` have synced before `run` is called. */
   readonly cache: OperatorCache
@@ -26,16 +26,15 @@ export interface Runnable {
   /** The name in the log and in the liveness probe. It consists of lower case letters, digits and dashes. */
   readonly name: string
   /**
-   * Runs until `signal` aborts. When `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the
-   * container. The rest of the process continues until the restart. A return before `signal` aborts is an error too, unless `mayEnd` is
-   * true.
+   * Runs until `signal` aborts. If `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the container.
+   * The rest of the process continues until the restart. A return before `signal` aborts is an error, too, unless `mayEnd` is true.
    */
   readonly run: (context: RunnableContext) => Promise<void> | void
-  /** True: `run` is called on every replica. Default false: `run` is called on the leader only. */
+  /** If true, `run` is called on every replica. If false, `run` is called only on the leader. Default false. */
   readonly everyReplica?: boolean
-  /** True for a task that is done when `run` returns, for example a migration at the start. Default false. */
+  /** True for a task that is complete when `run` returns, for example a migration at the start. Default false. */
   readonly mayEnd?: boolean
-  /** Types that `run` reads from the cache. Each replica watches them. Their RBAC rules are generated. */
+  /** Types that `run` reads from the cache. Each replica watches these types. The RBAC rules for them are generated. */
   readonly reads?: readonly ResourceType[]
 }
 

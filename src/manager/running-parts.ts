@@ -1,4 +1,4 @@
-/** The running components of the process. The start fills them in, the probes read them, and the graceful shutdown stops them. */
+/** The running components of the process. The start adds the components, the probes read them, and the graceful shutdown stops them. */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
@@ -31,7 +31,7 @@ export interface Running {
   readonly controllers: Map<string, BackgroundTask>
   /** The work queues of the controllers, for the debug endpoint. */
   readonly queues: Map<string, DebuggedQueue>
-  /** The runnables of all operators by their names. */
+  /** The runnables of all operators, keyed by their names. */
   readonly runnables: Map<string, BackgroundTask>
   /** The health checks of all operators. */
   readonly operatorChecks: { readonly healthz: readonly Check[]; readonly readyz: readonly Check[] }

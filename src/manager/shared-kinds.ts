@@ -11,9 +11,10 @@ export function kindsOf(operators: readonly Operator[]): readonly Kind[] {
 }
 
 /**
- * Rejects operators that define the same kind differently. Otherwise the CRD that is applied last would silently win.
+ * Rejects operators that define the same kind differently. Without this check, the cluster would have the CRD that is applied last, and no
+ * error would be reported.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming the kind and both operators.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID`. The message contains the kind and both operators.
  */
 export function checkSharedKinds(operators: readonly Operator[]): void {
   const known = new Map<string, { readonly operator: string; readonly kind: Kind }>()

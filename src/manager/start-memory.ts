@@ -1,4 +1,4 @@
-/** `releaseStartMemory`: frees memory that the process has used for its start and no longer needs. */
+/** `releaseStartMemory`: frees memory that the process has used during its start and no longer needs. */
 import { Session } from 'node:inspector/promises'
 import type { Clock } from '../runtime/clock.ts'
 import { sleep } from '../runtime/waiting.ts'
@@ -6,28 +6,31 @@ import { sleep } from '../runtime/waiting.ts'
 /** The process is idle when it uses less than a tenth of a CPU for this time in milliseconds. */
 const idleMs = 500
 const idleShare = 0.1
-/** Maximum number of attempts, one every 500 ms. A process that is still busy after a minute uses the memory for its work. */
+/**
+ * Maximum number of attempts. There is one attempt every 500 ms. If a process is still busy after a minute, it uses the memory for its
+ * work.
+ */
 const maxAttempts = 120
 /**
- * Maximum heap size in bytes for a collection. A collection blocks the event loop: 90 ms for a heap of 20 MiB, 150 ms for 60 MiB. Larger
- * heaps are left to V8.
+ * Maximum heap size in bytes for a collection. The limit exists because a collection blocks the event loop: 90 ms for a heap of 20 MiB, 150
+ * ms for 60 MiB. The garbage of a larger heap is collected only by V8 itself.
  */
 const maxHeapBytes = 64 * 2 ** 20
 
 export interface StartMemoryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Default: this process. Tests replace `usage` and `collect`. */
+  /** The process whose usage is measured. Default: this process. Tests replace `usage` and `collect`. */
   readonly usage?: Pick<NodeJS.Process, 'cpuUsage' | 'memoryUsage'>
   readonly collect?: () => Promise<void>
 }
 
 /**
- * Collects garbage once, as soon as the process is idle. The collection frees a tenth of the memory of an idle operator.
+ * Collects garbage once, when the process is idle for the first time. The collection frees a tenth of the memory of an idle operator.
  *
  * V8's memory reducer would also collect this garbage, but it never starts in Node.js. The memory reducer waits until the allocation rate
- * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate
- * (`node --trace-memory-reducer` shows "high alloc").
+ * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate (`node
+ * --trace-memory-reducer` shows "high alloc").
  *
  * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */

@@ -10,7 +10,7 @@ export interface Termination {
 }
 
 /**
- * Installs handlers on the process. The first SIGTERM or SIGINT aborts `signal`, for a graceful shutdown; a second one ends the process
+ * Installs handlers on the process. The first SIGTERM or SIGINT aborts `signal`, for a graceful shutdown. A second signal ends the process
  * immediately. An unhandled rejection is only logged, because an error in the code for one kind must not stop the webhooks of other kinds.
  * After an uncaught exception, the state of the process is undefined. The process then shuts down gracefully, with exit code 1.
  *

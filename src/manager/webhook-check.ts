@@ -1,6 +1,6 @@
 /**
- * Checks the webhook port as the API server would: the TLS handshake must succeed, and the published trust bundle must verify the serving
- * certificate.
+ * Checks the webhook port as the API server would. The TLS handshake must succeed, and the serving certificate must be valid according to
+ * the published trust bundle.
  */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
@@ -11,7 +11,7 @@ import type { Check } from './health-handler.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface WebhookCheckOptions {
-  /** The address that the server listens on. */
+  /** The address on which the server listens. */
   readonly host?: string | undefined
   readonly port: number
   /** The DNS name or IP address for which the API server verifies the serving certificate. */
@@ -21,11 +21,11 @@ export interface WebhookCheckOptions {
 }
 
 /**
- * Milliseconds for which a successful result is reused, because each handshake costs a signature. When the trust bundle changes, the
- * handshake is repeated. Failures are never reused.
+ * Time in milliseconds for which a successful result is reused. The reason is that each handshake needs a signature, which takes CPU time.
+ * When the trust bundle changes, the handshake is repeated. Failures are never reused.
  */
 const trustMs = 5_000
-/** Timeout of the handshake in milliseconds. It is below one second, the kubelet's default timeout of a probe. */
+/** Timeout of the handshake in milliseconds. It is shorter than one second, the kubelet's default timeout of a probe. */
 const timeoutMs = 900
 
 /** Returns the readiness check named `webhook`. */

@@ -4,8 +4,8 @@ import type { MemoryShares } from '../webhook/http/memory-shares.ts'
 import { leastLimitBytes, processMemory, shareMemory } from '../webhook/http/memory-shares.ts'
 
 /**
- * Derives the memory limits of the webhook server from `limitBytes`, by default the memory limit of the container. Logs a warning when
- * `limitBytes` is so small that the process may exceed it.
+ * Derives the memory limits of the webhook server from `limitBytes`. The default of `limitBytes` is the memory limit of the container. If
+ * `limitBytes` is so small that the process may exceed it, logs a warning.
  */
 export function memoryFor(limitBytes: number | undefined, logger: Logger): MemoryShares {
   const memory = processMemory(limitBytes)

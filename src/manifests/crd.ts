@@ -9,7 +9,7 @@ import { clientConfig } from './webhook-configuration.ts'
 
 /**
  * Returns the CRD for `kubectl apply`, without fields that the API server sets. `target` is the address of the kind's conversion webhook.
- * Without `target` the API server uses conversion strategy `None`, which changes only the apiVersion.
+ * Without `target`, the API server uses the conversion strategy `None`, which changes only the apiVersion.
  *
  * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, for example because of a pattern, a
  * rule, a default or a schema that is not structural.

@@ -22,14 +22,18 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 
 export interface InstallOptions {
-  /** The name of the installation. Default: the name of the only operator; the name is required when there are several operators. */
+  /** The name of the installation. Default: the name of the only operator. If there are several operators, the name is required. */
   readonly name?: string | undefined
   /**
-   * True: this installation takes over the fields of a CRD that another installation has defined differently, and replaces the conversion
-   * webhook of another installation. Default false: `PRO_CONFIG_INVALID` reports such fields, and the conversion webhook remains.
+   * If true, and another installation has defined a CRD differently, this installation becomes the owner of the conflicting fields, and
+   * replaces the conversion webhook of the other installation. If false, `PRO_CONFIG_INVALID` reports the conflicting fields, and the
+   * conversion webhook does not change. Default false.
    */
   readonly forceConflicts?: boolean | undefined
-  /** The remedy in the error message about a definition of another installation. Default: the flag `--force-conflicts`. */
+  /**
+   * The advice in the error message about a CRD that another installation has defined differently. Default: to use the flag
+   * `--force-conflicts`.
+   */
   readonly takeOverAdvice?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -44,7 +48,7 @@ const trustedDeadlineMs = 10_000
 const pollMs = 20
 
 /**
- * Applies the CRDs and waits until the API server serves them.
+ * Applies the CRDs, and waits until the API server serves them.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or an operator and another installation, define a kind differently;
  * `PRO_PERMISSION` when the user may not apply CRDs; `PRO_API` when the API server does not serve a CRD in time.
@@ -63,9 +67,10 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and takes ownership of conflicting fields of other field managers. Fields that the installer of another installation owns
- * are taken only with `forceConflicts`: the installations share the CRD, so a changed schema also validates the objects of the other
- * installation.
+ * Applies a CRD, and becomes the owner of conflicting fields of other field managers. If the installer of another installation owns a
+ * conflicting field, this happens only with `forceConflicts`. The reason is that both installations share the CRD. A changed schema would
+ * also
+ * validate the objects of the other installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -133,8 +138,8 @@ async function established(client: Client, name: string, clock: Clock, signal: A
 }
 
 /**
- * Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. The
- * configurations are removed when the operators have conversions only.
+ * Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. If the
+ * operators have only conversions, the webhook configurations are removed.
  */
 export async function installWebhooks(
   client: Client,
@@ -153,8 +158,9 @@ export async function installWebhooks(
 }
 
 /**
- * Removes the webhook configurations of an installation, and the conversion webhooks of its CRDs. Callers use it for operators without
- * webhooks and conversions. The API server would otherwise still call the webhooks of an earlier version, which no process serves.
+ * Removes the webhook configurations of an installation, and the conversion webhooks of its CRDs. This function is for operators without
+ * webhooks and conversions. An earlier version of the operators may have installed webhooks that no process serves now, and the API server
+ * would still call them.
  */
 export async function removeWebhooks(client: Client, operators: readonly Operator[], options: InstallOptions = {}): Promise<void> {
   const names = namesOf(installationName(operators, options.name))
@@ -167,8 +173,9 @@ export async function removeWebhooks(client: Client, operators: readonly Operato
 /**
  * Removes the webhook configurations that have the name and the labels of the installation.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when the user may not delete them. A user who may not even read them has not installed any: such
- * a user can install operators without webhooks.
+ * @throws {ProreusError} `PRO_PERMISSION` when the user may not delete the webhook configurations. If the user may not even read them,
+ *   there
+ * is no error. Such a user has not installed webhook configurations, and can install operators without webhooks.
  */
 async function removeConfigurations(client: Client, names: InstallationNames, { signal }: InstallOptions): Promise<void> {
   for (const [type, name] of [
@@ -190,12 +197,13 @@ async function removeConfigurations(client: Client, names: InstallationNames, { 
 }
 
 /**
- * Returns a function for the option `onServing` of `run`. The function installs the CRDs and webhook configurations as soon as the webhooks
- * are served, and removes those webhook configurations of the installation that its operators no longer need. With the option
- * `enableWebhooks: false` of `run`, it installs the CRDs only, because another process of the installation may serve the webhooks.
+ * Returns a function for the option `onServing` of `run`. When the webhooks are served, the function installs the CRDs and webhook
+ * configurations. It removes the webhook configurations of the installation that the operators no longer need. With the option
+ * `enableWebhooks: false` of `run`, it installs only the CRDs, because another process of the installation may serve the webhooks.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
- * Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this process.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the webhooks is unknown. The error is thrown immediately, and not by the
+ * returned function. Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this
+ * process.
  */
 export function installOnServing(
   operators: readonly Operator[],
@@ -246,7 +254,7 @@ async function installConversions(
 }
 
 /**
- * Removes the conversion webhook of a CRD, if there is one. A webhook that another installation has set is removed only with
+ * Removes the conversion webhook of a CRD, if there is one. If another installation has set the conversion webhook, it is removed only with
  * `forceConflicts`.
  */
 async function removeConversion(client: Client, name: string, fieldManager: string, options: InstallOptions): Promise<void> {
@@ -254,15 +262,15 @@ async function removeConversion(client: Client, name: string, fieldManager: stri
   const definition = await client.get(customResourceDefinition, { name }, { signal })
   if (definition.spec.conversion?.strategy !== 'Webhook') return
   if (!forceConflicts && isConvertedByOthers(definition, installationOf(fieldManager))) return
-  // Applying the CRD without `spec.conversion` would not suffice: another field manager owns the `caBundle`, so the `caBundle` would
-  // remain.
+  // It would not be sufficient to apply the CRD without `spec.conversion`. Another field manager owns the `caBundle`, so the `caBundle`
+  // would remain.
   const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
   await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
 }
 
 /**
- * Sets the conversion webhook of a CRD. A CRD has only one conversion webhook, for the objects of all installations. A webhook that another
- * installation has set is therefore replaced only with `forceConflicts`.
+ * Sets the conversion webhook of a CRD. A CRD has only one conversion webhook, which converts the objects of all installations. If another
+ * installation has set the conversion webhook, it is therefore replaced only with `forceConflicts`.
  */
 async function installConversion(
   client: Client,
@@ -276,8 +284,8 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A `clientConfig` must not have both `url` and `service`. A merge patch removes the field `other` first, because server-side apply
-    // does not remove a field that another field manager owns.
+    // A `clientConfig` must not have both `url` and `service`. Server-side apply does not remove a field that another field manager owns.
+    // Therefore, a merge patch first removes the field `other`.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -303,7 +311,7 @@ function isConvertedByOthers({ metadata, spec: { conversion } }: CustomResourceD
  * Waits for a write request of the installation.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user lacks the permission. Installing operators requires more permissions than running
- * them, so the message names the alternative: an administrator applies the manifests.
+ * operators. The message therefore names an alternative: an administrator applies the manifests.
  */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {
@@ -316,8 +324,9 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when the `caBundle` of every installed admission and conversion webhook contains the certificates of `trusted`. Until then, the
- * API server cannot verify the serving certificate of this process. An earlier process may have left a `caBundle` with its own.
+ * Resolves when the `caBundle` of every installed admission and conversion webhook contains the certificates of `trusted`. Before that, the
+ * API server cannot verify the serving certificate of this process, for example because a `caBundle` contains only the certificates of an
+ * earlier process.
  *
  * @param trusted the CA certificates of this process, as PEM
  * @throws {ProreusError} `PRO_CERTIFICATE` when a certificate is still missing after the time limit.

@@ -32,8 +32,8 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   return [
     readRule({ group, plural }),
     { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch', 'update'] },
-    // With the admission plugin OwnerReferencesPermissionEnforcement, creating a dependent with `blockOwnerDeletion` requires permission to
-    // update `finalizers` of its owner.
+    // If the admission plugin OwnerReferencesPermissionEnforcement is enabled, creating a dependent with `blockOwnerDeletion` requires
+    // permission to update `finalizers` of its owner.
     { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },
   ]
 }
@@ -89,14 +89,17 @@ export function leaderElectionRole(names: InstallationNames): JsonObject[] {
 }
 
 /**
- * Returns the Role for the Secret in which the operator keeps the CA of its webhooks, and its binding to the ServiceAccount of the
+ * Returns the Role for the Secret in which the operator stores the CA of its webhooks, and its binding to the ServiceAccount of the
  * installation.
  */
 export function webhookCaRole(names: InstallationNames): JsonObject[] {
   return roleForOne(names, names.caSecret, { apiGroups: [''], resources: ['secrets'] }, ['get', 'update'])
 }
 
-/** Returns a Role for the object `name` in the namespace of the installation, and its binding. The Role and the binding have that name, too. */
+/**
+ * Returns a Role for the object `name` in the namespace of the installation, and the RoleBinding to this Role. The Role and the RoleBinding
+ * have the same name as the object.
+ */
 function roleForOne(
   { installation, namespace }: InstallationNames,
   name: string,
@@ -128,7 +131,7 @@ function roleForOne(
 export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
   const kinds = kindsOf(operators)
   return kinds.flatMap(({ group, plural, singular }) => {
-    // Two groups can have a kind with the same name.
+    // Two groups can have kinds with the same name.
     const isUnique = kinds.filter((kind) => kind.singular === singular).length === 1
     const subject = isUnique ? singular : `${plural}.${group}`
     const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }

@@ -12,7 +12,7 @@ import { leaderElectionRole, managerRole, managerRoleBinding, metricsReaderRole,
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** The folder of the CRD files. It contains only generated files, so a YAML file that belongs to no kind is removed. */
+/** The folder of the CRD files. The folder contains only generated files, so a YAML file that belongs to no kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**

@@ -8,14 +8,14 @@ import type { CombinedWebhook } from '../webhook/definition/combine.ts'
 import { combineWebhooks } from '../webhook/definition/combine.ts'
 import { schemaKindOf } from '../webhook/definition/definition.ts'
 
-/** The address at which the API server reaches the webhook server: a Service in the cluster, or a URL outside it. */
+/** The address at which the API server reaches the webhook server. This is a Service in the cluster, or a URL outside the cluster. */
 export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
  * Returns a mutating and a validating webhook configuration. Returns an empty list when the operators have no webhooks. If the operators
- * have only mutating or only validating webhooks, the other configuration has no entries. A configuration without entries is needed,
- * because applying it removes the entries of an earlier installation.
+ * have only mutating or only validating webhooks, the other configuration has no entries. It is returned nevertheless, because applying it
+ * removes the entries of an earlier installation.
  *
  * A webhook for a kind of the operators has one entry for each served version. A webhook for any other type, or for a subresource, has one
  * entry. The entries have no `caBundle`. The running process or cert-manager sets this field, and a `caBundle` in the manifest would
@@ -90,8 +90,8 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
 
 /**
  * Returns the `namespaceSelector` of a webhook. By default, webhooks for types that no operator defines exclude `kube-system` and the
- * namespace of the process: while the webhook server is down, its own Pods must be able to start. Webhooks for the operators' kinds exclude
- * no namespace, because users could bypass the validation in an excluded namespace.
+ * namespace of the process. The reason is that the Pods of the webhook server must be able to start while the webhook server is down.
+ * Webhooks for the operators' kinds exclude no namespace, because users could bypass the validation in an excluded namespace.
  */
 function namespaceSelectorOf(
   { type, filters }: CombinedWebhook,

@@ -8,19 +8,19 @@ export interface Timer {
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds since an arbitrary moment, for measuring durations: this time does not jump when the machine's clock is set. */
+  /** Milliseconds since an arbitrary point in time, for measuring durations. This time does not jump when the machine's clock is set. */
   monotonicNow(): number
   /**
    * Calls `callback` once after `ms` milliseconds. `ms` may exceed the maximum delay of `setTimeout`. If `ms` is negative, `callback` is
-   * called as soon as possible. The timer keeps the process alive only when `keepAlive` is true.
+   * called as soon as possible. If `keepAlive` is true, the timer keeps the process alive.
    */
   after(ms: number, callback: () => void, keepAlive?: boolean): Timer
 }
 
-/** The longest delay of Node's `setTimeout`. With a longer delay, the timer fires immediately. */
+/** The longest delay of the function `setTimeout` in Node.js. With a longer delay, the timer fires immediately. */
 const longestTimeout = 2 ** 31 - 1
 
-/** The clock of the system. A delay of more than 24.8 days is split. Otherwise, `setTimeout` would fire immediately. */
+/** The clock of the system. It splits a delay of more than 24.8 days, because `setTimeout` would fire immediately. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

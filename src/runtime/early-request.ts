@@ -1,9 +1,9 @@
-/** Works around a bug of Node.js with a request that arrives before the previous response has been sent completely. */
+/** Works around a bug of Node.js. The bug affects a request that arrives before the previous response has been sent completely. */
 import type { Socket } from 'node:net'
 
 /**
- * Callers use `expectEarlyRequest` for responses that are longer than this number of UTF-16 code units or bytes. A shorter response has at
- * most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket.
+ * The length of a long response, in UTF-16 code units or bytes. Callers use `expectEarlyRequest` for longer responses. A shorter response
+ * has at most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket.
  */
 export const longAnswer = 16 * 1024
 
@@ -22,5 +22,5 @@ export function expectEarlyRequest(socket: Socket | null): void {
 }
 
 function ignore(): void {
-  // The listener does nothing, because the HTTP parser adds its own listener.
+  // The listener does nothing, because the HTTP parser has a separate listener.
 }

@@ -1,8 +1,14 @@
-/** `endOfTurn`: lets work that arises in the same turn of the event loop be done together. */
+/**
+ * `endOfTurn`: returns a promise that resolves at the end of the current iteration of the event loop. Callers use it to do the work of one
+ * iteration together.
+ */
 
 let turn: Promise<void> | undefined
 
-/** Returns the promise that resolves at the end of this turn. All calls in the same turn return the same promise. */
+/**
+ * Returns the promise that resolves at the end of this iteration of the event loop. All calls in the same iteration return the same
+ * promise.
+ */
 export function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) =>
     setImmediate(() => {

@@ -19,8 +19,8 @@ const megabyte = 1024 * 1024
 const growthPercent = 50
 
 /**
- * Limits the heap of this process, and of threads that start later, by changing V8 options at run time. A V8 option that the process was
- * started with is not changed.
+ * Limits the heap of this process, and of threads that start later. The function changes V8 options at run time. If the process was started
+ * with one of these options, the option is not changed.
  *
  * @returns the function that removes the limits.
  */
@@ -43,7 +43,7 @@ function limitGarbage(): () => void {
  * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process, so this
  * function changes the growth factor instead. When many objects survive a collection, V8 multiplies the size of the young generation by the
  * growth factor. The factor is 2 while the young generation has at most 4 MB, and 1 when the young generation is larger. The factor is set
- * after a turn of the event loop, so two collections in one turn may exceed the limit.
+ * after an iteration of the event loop, so two collections in one iteration may exceed the limit.
  */
 function limitYoungGeneration(): () => void {
   let mayGrow = true
@@ -51,7 +51,7 @@ function limitYoungGeneration(): () => void {
     if (growth !== mayGrow) setFlagsFromString(`--semi-space-growth-factor=${growth ? 2 : 1}`)
     mayGrow = growth
   }
-  // One garbage collection may double the size twice, so growth stops at a quarter of the limit.
+  // One garbage collection may double the size twice. Growth therefore stops at a quarter of the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
   // The growth factor applies to all threads. With factor 1, the young generation of a new thread could not grow, so each half starts with
   // 8 MB.

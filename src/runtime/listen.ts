@@ -2,7 +2,7 @@
 import type { AddressInfo, Server } from 'node:net'
 import { ProreusError, messageOf } from '../api/errors.ts'
 
-/** The address on which a server shall listen. */
+/** The address on which a server is to listen. */
 export interface WantedAddress {
   /** The host name or address. When absent, the server listens on all addresses of the machine. */
   readonly host?: string | undefined
@@ -12,9 +12,9 @@ export interface WantedAddress {
 }
 
 /**
- * Maximum number of connections that wait to be accepted. The kernel reduces it to net.core.somaxconn. Go's net package uses the same
- * limit. With Node's default of 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of
- * their first packet.
+ * Maximum number of connections that wait to be accepted. The kernel limits this number to net.core.somaxconn. Go's net package uses the
+ * same value. With the default of Node.js, 511, many simultaneous connections fill the queue, and other clients wait a second for the
+ * retransmission of their first packet.
  */
 const backlog = 65_535
 
@@ -64,7 +64,7 @@ function isWithoutIPv6(error: unknown): boolean {
   return codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT'
 }
 
-/** Returns the host as in a URL: an IPv6 address is in brackets. */
+/** Returns the host in the form for a URL. An IPv6 address is enclosed in brackets. */
 export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

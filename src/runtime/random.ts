@@ -1,13 +1,13 @@
 /**
- * The source of randomness. Code that makes random choices takes a function such as `systemRandom`, so tests can repeat the choices. Only
- * secrets come from the operating system.
+ * The source of random numbers. Code that makes random choices takes a function such as `systemRandom` as a parameter, so tests can repeat
+ * the choices. Only secrets come from the operating system.
  */
 import { hash, randomBytes } from 'node:crypto'
 
-/** Returns a number in [0, 1). It is not for secrets: whoever sees some of these numbers can predict the next ones. */
+/** Returns a number in [0, 1). It must not be used for secrets, because a reader of some of these numbers can predict the next numbers. */
 export const systemRandom: () => number = () => Math.random()
 
-/** Returns a UUID of version 4 whose 122 random bits come from `random`. The same numbers give the same UUID. */
+/** Returns a UUID of version 4 whose 122 random bits come from `random`. The same numbers result in the same UUID. */
 export function newUuid(random: () => number): string {
   const words = [random(), random(), random(), random()].map((number) => Math.floor(number * 2 ** 32))
   words[1] = (words[1]! & 0xffff_0fff) | 0x4000 // the version
@@ -17,8 +17,9 @@ export function newUuid(random: () => number): string {
 }
 
 /**
- * Returns a function that returns a stream of random numbers for a name, always the same stream for the same name. The next numbers of
- * `random` determine all streams. To use one stream does not change another, so concurrent work can repeat its choices in any order.
+ * Returns a function that returns a stream of random numbers for a name. For the same name, the stream is always the same. The next numbers
+ * of `random` determine all streams. The use of one stream does not change another stream, so concurrent work can repeat its choices in any
+ * order.
  */
 export function randomStreams(random: () => number): (name: string) => () => number {
   const seed = newUuid(random)
@@ -52,7 +53,10 @@ function randomStream(seed: string): () => number {
   }
 }
 
-/** Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits of a secret never come from a `random`. */
+/**
+ * Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits of a secret never come from a function
+ * `random`.
+ */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
