@@ -22,7 +22,7 @@ export function goProgram(name: string, directory: string): string {
 /** Builds a Rust program, and returns the path of the binary. */
 export function rustProgram(name: string, directory: string): string {
   const target = join(cache, `${name}-target`)
-  // There is no Cargo.lock: Cargo.toml pins the direct dependencies, and the versions of indirect dependencies may vary.
+  // There is no Cargo.lock. Cargo.toml pins the direct dependencies, and the versions of indirect dependencies may vary.
   build('cargo', ['build', '--release', '--target-dir', target], directory)
   return join(target, 'release', name)
 }
@@ -30,14 +30,15 @@ export function rustProgram(name: string, directory: string): string {
 export const controllerRuntimeProgram = (): string => goProgram('controller-runtime', join(peers, 'controller-runtime'))
 export const kubeRsProgram = (): string => rustProgram('kube-rs', join(peers, 'kube-rs'))
 
-/** Builds `dist/`, which a process loads faster than the sources. */
+/** Builds `dist/`. A process loads `dist/` faster than the sources. */
 export function buildProreus(): void {
   build(process.execPath, [join(root, 'scripts/build.ts')], root)
 }
 
 /**
  * Converts modules of this folder to JavaScript, and returns the path of the first converted module. A process that loads TypeScript also
- * loads a compiler, which takes 18 MB. The measurements must not include this memory, because an operator's image contains only JavaScript.
+ * loads a compiler, which takes 18 MB. The measurements must not include this memory, because the image of an operator contains only
+ * JavaScript.
  */
 export function javaScriptOf(...modules: readonly string[]): string {
   const target = (path: string): string => join(root, 'dist/bench', path.replace(/\.ts$/, '.js'))

@@ -46,7 +46,10 @@ const chosen = [proreus, controllerRuntime, kubeRs].filter(isChosen)
 if (chosen.includes(proreus)) buildProreus()
 const programs = built(chosen)
 
-/** Calls `measure` once for each program and round. Each round begins with the program after the first program of the previous round. */
+/**
+ * Calls `measure` once for each program and round. Each round begins with another program: the program that follows the first program of
+ * the previous round.
+ */
 async function inTurns(rounds: number, measure: (program: BuiltProgram) => Promise<void>): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (let index = 0; index < programs.length; index += 1) await measure(programs[(index + round) % programs.length]!)
@@ -63,8 +66,8 @@ if (parts.has('reconcile')) {
     peakMb: { digits: 0, head: 'peak RSS MiB', ratio: true },
   })
   for (let round = 0; round < rounds; round += 1) {
-    // The writes are counted from the audit log. The API server rotates a large audit log, and the earlier writes would then be missing.
-    // Therefore, each round has its own API server.
+    // The writes are counted from the audit log. When the audit log is large, the API server rotates it, and the earlier writes would then
+    // be missing. Therefore, a separate API server is started for each round.
     await withApiServer(programs, async (server) => {
       for (const workers of [1, 8]) {
         for (let index = 0; index < programs.length; index += 1) {

@@ -1,10 +1,9 @@
 /**
  * Compares the embedded API server with etcd and kube-apiserver: writes, lists of 5,000 objects, events to 100 watchers, and the memory of
- * 1,000 objects. Each round starts every server anew. The servers run on one CPU core, and the load generator runs on another core. The
- * medians over the rounds are printed, followed by the results of every round.
+ * 1,000 objects. In each round, every server is started again. The servers run on one CPU core, and the load generator runs on another
+ * core. The medians over the rounds are printed, followed by the results of every round.
  *
- * `npm run bench -- devcluster [--parts memory,writes,list,watch] [--rounds 3] [--seconds 4] [--only proreus]
- * [--node-args=--cpu-prof]`
+ * `npm run bench -- devcluster [--parts memory,writes,list,watch] [--rounds 3] [--seconds 4] [--only proreus] [--node-args=--cpu-prof]`
  */
 import { parseArgs } from 'node:util'
 import { Results } from './controller/results.ts'
@@ -71,8 +70,8 @@ async function measure(server: Server): Promise<void> {
   const warmUps = 100
   let existing = 0
   if (parts.has('memory')) {
-    // When the first objects of a type are created, the server also creates caches for the type. Therefore, the memory of these objects is
-    // not measured.
+    // When the first objects of a type are created, the server also creates caches for the type. The memory for the first objects is
+    // therefore not measured.
     await fill(client, listing.namespace, 0, warmUps)
     const [heap, resident] = [await server.heapMb(), server.residentMb()]
     existing = warmUps + counted
@@ -98,7 +97,10 @@ async function measure(server: Server): Promise<void> {
   }
 }
 
-/** Returns the requests for the warm-up. They create objects with other names, because the measured requests create the original names. */
+/**
+ * Returns the requests for the warm-up. They create objects with other names, so that the measured requests can create objects with the
+ * original names.
+ */
 function renamed(requests: readonly Request[]): Request[] {
   return requests.map((one) => ({ ...one, ...(one.body && { body: one.body.replaceAll('created-', 'warm-') }) }))
 }

@@ -4,7 +4,7 @@
  * probe, and the memory of the server.
  *
  * The server is a separate process. Its heap is limited (`--max-old-space-size`) like the heap of a container with the memory limit in
- * `config/`. A peak resident memory above this memory limit means that the kernel would have killed the container.
+ * `config/`. If the peak resident memory exceeds this memory limit, the kernel would have killed the container.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -21,7 +21,7 @@ import { attacks, send, sendSmall } from '../test/support/hostile/attacks.ts'
 import { hostileReviews } from '../test/support/hostile/reviews.ts'
 import { table } from './table.ts'
 
-/** The task of one thread, which either attacks the server or sends small reviews at a fixed rate. */
+/** The task of one thread. The thread either attacks the server, or sends small reviews at a fixed rate. */
 interface Task extends Target {
   /** The index of the attack in `rows`. Undefined for the thread that sends small reviews. */
   readonly row: number | undefined
@@ -37,7 +37,10 @@ interface Result {
 
 const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
 
-/** The rows of the result: no attack at all, the attacks in `attacks`, and each hostile review, sent repeatedly on one connection. */
+/**
+ * The rows of the result: one row without an attack, one row for each attack in `attacks`, and one row for each hostile review, which is
+ * sent repeatedly on one connection.
+ */
 const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
   { name: 'nothing else', run: () => Promise.resolve('') },
   ...attacks,
@@ -56,8 +59,8 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // A real attacker runs on another machine, and takes no CPU time from the server or the measurement. Therefore, the attacking thread gets
-  // the lowest priority.
+  // A real attacker would run on another machine, and would take no CPU time from the server or the measurement. Therefore, the attacking
+  // thread gets the lowest priority.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }

@@ -1,10 +1,10 @@
 /**
- * Measures the time from the creation of a Pod with two containers until its first HTTP answer, in `proreus dev --pods=process`. Also
- * measures the same time for the two processes of the containers, when they are started without a Pod.
+ * Measures the time from the creation of a Pod with two containers until its first HTTP response, in `proreus dev --pods=process`. Also
+ * measures the same time for the processes of the two containers when they are started without a Pod.
  *
  * `npm run bench -- pods [--rounds 11]`
  *
- * One process writes a file. The other process is an HTTP server that answers with the content of the file. In the Pod, the file is in a
+ * One process writes a file. The other process is an HTTP server that responds with the content of the file. In the Pod, the file is in a
  * volume that both containers mount, and the request goes through a port-forward of the API server.
  */
 import { spawn } from 'node:child_process'
@@ -27,17 +27,17 @@ import { median, table } from './table.ts'
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '11' } } })
 const rounds = Number(values.rounds)
 
-/** The pause in milliseconds before the next request, after a request without the expected answer. */
+/** The pause in milliseconds before the next request, after a request without the expected response. */
 const pollMs = 5
-/** The longest time in milliseconds to wait for the first answer. */
+/** The longest time in milliseconds to wait for the first response. */
 const limitMs = 60_000
 const port = 8080
 
-/** A shell script that writes the file `answer` into the folder that the first argument names, and does not end. */
+/** A shell script that writes the file `answer` into the folder in the first argument, and then waits. */
 const writer = 'echo "the first answer" >"$0/answer" && exec sleep 1000'
 /**
- * A Node.js program that serves the file `answer` from the folder that the first argument names. It listens on the port in the second
- * argument, or on any free port if the argument is 0, and prints the number of the port.
+ * A Node.js program that serves the file `answer` from the folder in the first argument. It listens on the port in the second argument, or
+ * on any free port if this argument is 0. It prints the number of the port.
  */
 const server = `const { readFileSync } = require('node:fs')
 const { createServer } = require('node:http')
@@ -85,7 +85,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Starts the two processes without a Pod, and resolves with the time in milliseconds until the first answer. */
+/** Starts the two processes without a Pod, and resolves with the time in milliseconds until the first response. */
 async function direct(): Promise<number> {
   const shared = mkdtempSync(join(folder, 'shared-'))
   const startedAt = performance.now()
@@ -103,7 +103,7 @@ async function direct(): Promise<number> {
   }
 }
 
-/** Creates the Pod, and resolves with the time in milliseconds until the first answer. Then deletes the Pod. */
+/** Creates the Pod, and resolves with the time in milliseconds until the first response. Then deletes the Pod. */
 async function inPod(client: Client, connection: Connection, name: string): Promise<number> {
   const key = { namespace: 'default', name }
   const volumeMounts = [{ name: 'shared', mountPath: '/shared' }]
@@ -127,7 +127,9 @@ async function inPod(client: Client, connection: Connection, name: string): Prom
   return ms
 }
 
-/** Sends requests until an answer has the content of the file. Rejects `limitMs` after `startedAt`, also while a request has no answer. */
+/**
+ * Sends requests until a response has the content of the file. Rejects `limitMs` after `startedAt`, even while a request has no response.
+ */
 async function firstAnswer(startedAt: number, request: () => Promise<string>): Promise<void> {
   for (;;) {
     const leftMs = startedAt + limitMs - performance.now()

@@ -1,7 +1,7 @@
 /** Reads the CPU time and the memory of a running process from proc(5). */
 import { readFileSync } from 'node:fs'
 
-/** Returns the CPU time of the process in seconds: the sum of `utime` and `stime`, which are counted in ticks of 10 ms. */
+/** Returns the CPU time of the process in seconds. This is the sum of `utime` and `stime`, which are counted in ticks of 10 ms. */
 export function cpuSecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

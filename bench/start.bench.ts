@@ -1,13 +1,13 @@
 /**
- * Measures the time until an operator is ready, and its memory when it is idle. The results are compared with those of a bare Node.js
- * process with an HTTP server.
+ * Measures the time until an operator is ready, and its memory when it is idle. The results are compared with those of a Node.js process
+ * that is only an HTTP server.
  *
  * `npm run bench -- start [--rounds 5] [--idle 3] [--built] [--node-args=--max-semi-space-size=2]`
  *
  * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
  * benchmark. `dist` is built first, unless `--built` is given.
  *
- * In the two rows `in a Pod`, the operator reads its credentials from files and keeps its certificates in a Secret. In the second of these
+ * In the two rows `in a Pod`, the operator reads its credentials from files and stores its certificates in a Secret. In the second of these
  * rows, the operator also gets environment variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
  *
  * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `idle RSS` is the resident memory
@@ -163,7 +163,10 @@ async function measure({ name, args, env }: Program, port: number): Promise<Resu
   }
 }
 
-/** Returns the CPU time of a process in milliseconds: the 14th and 15th field of `/proc/PID/stat`, which count ticks of 10 ms. */
+/**
+ * Returns the CPU time of a process in milliseconds. This is the sum of the 14th and 15th field of `/proc/PID/stat`, which count ticks of
+ * 10 ms.
+ */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')

@@ -1,4 +1,4 @@
-/** Functions that format results: medians, and Markdown tables with columns of equal width. */
+/** Functions that format results: the median of numbers, and Markdown tables with aligned columns. */
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)

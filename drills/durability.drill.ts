@@ -1,7 +1,7 @@
 /**
- * The durability drill: an embedded cluster that stores its objects on disk is killed repeatedly, at random moments while clients write or
- * while the cluster starts. After each restart, every acknowledged write must have survived. Every other write must have been stored
- * completely or not at all.
+ * The durability drill. An embedded cluster that stores its objects on disk is killed repeatedly. It is killed at random moments while
+ * clients write or while the cluster starts. After each restart, every acknowledged write must have survived. Every other write must have
+ * been stored completely or not at all.
  *
  * `npm run drill -- durability [--rounds 1000] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit
  * code is 1 if there is a failure.

@@ -1,11 +1,11 @@
 /**
- * The failover drill: three replicas elect a leader while objects change. Repeatedly, the leader is killed, stopped, paused or cut off from
- * the API server. After each fault, another replica must become the leader and reconcile. A replica must send writes only while it holds
- * the Lease.
+ * The failover drill. Three replicas elect a leader while objects change. Repeatedly, the leader is killed, stopped, paused or disconnected
+ * from the API server. After each fault, another replica must become the leader and reconcile. A replica must send writes only while it
+ * holds the Lease.
  *
- * A replica checks the Lease before each write. The write can still arrive late: the network may delay the write, or the process may be
- * paused after the check and before the write is sent. No client can prevent such writes, so they are not failures. The result lists them
- * as `late`.
+ * A replica checks the Lease before each write. The write can nevertheless arrive late, because the network may delay it, or because the
+ * process may be paused after the check and before the write is sent. No client can prevent such writes, so they are not failures. The
+ * result lists them as `late`.
  *
  * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is JSON with
  * the faults, the late writes and the failures. The exit code is 1 if there is a failure.
@@ -33,15 +33,16 @@ process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
 
 const names = ['replica-0', 'replica-1', 'replica-2'] as const
 const gadgets = Array.from({ length: 10 }, (_, index) => `gadget-${index}`)
-/** Milliseconds for which a leader is paused or cut off. In this time, the Lease expires. */
+/** Milliseconds for which a leader is paused or disconnected. In this time, the Lease expires. */
 const awayMs = lease.leaseDurationMs + 3_000
 /**
- * Time limit in milliseconds for another leader to take over. It includes the time until the Lease expires, and delays on a busy machine.
+ * Time limit in milliseconds until another replica has become the leader. It includes the time until the Lease expires, and delays on a
+ * busy machine.
  */
 const takeoverMs = 30_000
 /** Milliseconds between two changes of Gadgets. */
 const changeMs = 20
-/** Milliseconds from the end of a fault to the next fault. In this time, all replicas start to run again. */
+/** Milliseconds from the end of a fault to the next fault. In this time, all replicas must be running again. */
 const calmMs = 3_000
 
 const faults = {
@@ -81,7 +82,7 @@ async function drill(controlPlane: ControlPlane): Promise<object> {
   const replicas = await Promise.all(names.map(async (name) => new Replica(name, await startFaultProxy(controlPlane.connectionFor(name)))))
   const ends = new AbortController()
   const changing = changeGadgets(client, ends.signal)
-  // This prevents an unhandled rejection while a takeover is awaited.
+  // Without this line, a rejection would be unhandled while the takeover is awaited.
   changing.catch(() => undefined)
   const takeovers: { fault: FaultName; ms: number }[] = []
   try {

@@ -1,5 +1,5 @@
 /**
- * The soak drill: objects change continuously, while connections are cut, stalled and delayed, and the API server is killed and started
+ * The soak drill. Objects change continuously, while connections are closed, stalled and delayed, and the API server is killed and started
  * again. At the end, every object must be reconciled in its final state, the work queue must be empty, and the heap must not have grown
  * faster than tolerated.
  *
@@ -28,8 +28,8 @@ const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : N
 process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
 
 /**
- * Time limit in milliseconds until all objects are reconciled after the faults. It includes the timeout of a hanging request and the
- * longest back-off.
+ * Time limit in milliseconds until all objects are reconciled after the faults. The limit includes the timeout of a request without a
+ * response, and the longest back-off.
  */
 const settleMs = 150_000
 /** Time limit in milliseconds until all objects are reconciled when there are no faults. */
@@ -37,8 +37,8 @@ const promptMs = 20_000
 /** Interval in milliseconds at which the heap is measured. */
 const sampleMs = 2_000
 /**
- * The fraction of the run after which the heap is measured. Earlier measurements are ignored, because caches and compiled code grow at
- * first.
+ * The fraction of the run after which the heap is measured. Earlier measurements are ignored, because caches and compiled code grow at the
+ * beginning.
  */
 const warmUp = 0.33
 /** The tolerated growth of the heap in MiB per minute. A faster growth counts as a leak if it also exceeds three standard errors. */
@@ -109,7 +109,7 @@ function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSamp
       if (atMs > seconds * 1000 * warmUp) samples.push({ atMs, bytes })
     }
   })()
-  // This prevents an unhandled rejection. The returned function rejects with the same error.
+  // Without this line, the rejection would be unhandled. The returned function rejects with the same error.
   measuring.catch(() => undefined)
   return async () => {
     isOver = true
@@ -148,8 +148,8 @@ async function settled(client: Client, operator: OperatorProcess, when: string, 
 }
 
 /**
- * Returns one line for each Gadget with an outdated status, and for each ConfigMap that does not match the Gadgets. Adds one line if the
- * work queue is not empty or a reconcile is running.
+ * Returns one line for each Gadget with an outdated status, and one line for each ConfigMap that does not correspond to the Gadgets. If the
+ * work queue is not empty, or a reconcile is running, returns one more line.
  */
 async function missingIn(client: Client, operator: OperatorProcess): Promise<string[]> {
   const gadgets = (await client.list(gadget, { namespace })).items

@@ -1,10 +1,10 @@
 /**
- * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files, because a process starts faster with
- * few files. The npm package contains both. The container image contains only the JavaScript files.
+ * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files. A process starts faster with few files.
+ * The npm package contains the type declarations and the JavaScript. The container image contains only the JavaScript.
  *
- * The entry points share chunks, so that each class exists only once. With two copies of a class, `instanceof` could return false for an
- * object of the package. Dependencies are not bundled, so that a user's program can share them with this package, and `npm audit`
- * finds them.
+ * The entry points share chunks, so that each class exists only once. If a class existed twice, `instanceof` could return false for an
+ * object of the package. Dependencies are not bundled, so that a user's program can share them with this package, and `npm audit` finds
+ * them.
  *
  * `node scripts/build.ts [--out-dir dist] [--no-check]`; `--no-check` skips the type check.
  */
@@ -51,7 +51,7 @@ const bundle = await rollup({
     index: join(root, 'src/index.ts'),
     'testing/index': join(root, 'src/testing/index.ts'),
     'cli/bin': join(root, 'src/cli/bin.ts'),
-    // The script of the worker threads. The chunk that starts a worker thread looks for the script in its own folder.
+    // The script of the worker threads. The chunk that starts a worker thread searches for this script in the folder of the chunk.
     'chunks/worker': join(root, 'src/webhook/evaluation/worker.ts'),
     // `proreus dev --watch` runs the operators in a separate process. These are the scripts of this process and of one of its threads.
     'chunks/operators-process': join(root, 'src/cli/watch/operators-process.ts'),
@@ -64,13 +64,13 @@ const bundle = await rollup({
     // The script of the process that connects to ports of Pods in the networks of the Pods.
     'chunks/connector-process': join(root, 'src/devcluster/pods/namespaces/connector-process.ts'),
   },
-  // The operators of this package import `proreus`. This import is not bundled. At run time, it resolves to this package, so no second copy
-  // is loaded.
+  // The operators of this package import `proreus`. This import is not bundled. At run time, the import resolves to this package, so no
+  // second copy is loaded.
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
   plugins: [transpile],
   // With tree shaking, rollup replaces a parameter by a constant if all calls that rollup finds pass this constant. Rollup does not find
-  // the calls of functions that come from an `import()`, so the replacement can be wrong. Tree shaking would save almost nothing, because
-  // the whole package is used.
+  // calls of functions that come from an `import()`, so the replacement can be wrong. Without tree shaking, the files are almost as small,
+  // because the whole package is used.
   treeshake: false,
   onLog: (_level, log) => {
     // A cycle of imports is harmless if the modules use each other only in functions that run later. Any other message of rollup is an
@@ -83,7 +83,8 @@ await bundle.write({
   dir: outDir,
   format: 'es',
   entryFileNames: '[name].js',
-  // Some modules read a file at a path relative to the module. Such a path is valid only if the chunk is in a folder directly below `dist`.
+  // Some modules read a file at a path relative to the module. Such a path is correct only if the chunk is in a folder directly below
+  // `dist`.
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
 })

@@ -12,7 +12,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The types that a kind can embed, by Go package. The script adds the types to which their fields refer. */
+/** The types that a kind can embed, keyed by Go package. The script adds the types to which their fields refer. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',
@@ -113,8 +113,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /**
- * Fields that the OpenAPI documents list as required although the API server accepts objects without them. The API server decodes an absent
- * field to the zero value of its Go type, and for these fields the zero value is valid.
+ * Fields that the OpenAPI documents list as required, although the API server accepts objects without them. If such a field is absent, the
+ * API server decodes the zero value of its Go type, and the zero value is valid.
  */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',
@@ -217,8 +217,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns `order`, a text with the enum values in the order of the API server's error messages. If `order` is missing, returns `text`.
- * Throws when `order` and `text` contain different values.
+ * Returns `order`, a text that contains the enum values in the order of the API server's error messages. If `order` is undefined, returns
+ * `text`. Throws when `order` and `text` contain different values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

@@ -18,7 +18,7 @@ const rules = [
 
 export interface ApiServer {
   readonly controlPlane: ControlPlane
-  /** Returns the environment variables with which the program connects as its user. */
+  /** Returns the environment variables for the program. With these variables, the program connects as its user. */
   envOf(program: Program): Readonly<Record<string, string>>
   /** Resolves to the writes that the program has sent since the API server started, without the writes that `isCounted` rejects. */
   writesOf(program: Program): Promise<readonly RequestRecord[]>

@@ -11,7 +11,10 @@ import { isCounted } from './api-server.ts'
 
 const key = { namespace: 'bench', name: 'a' }
 const user = 'mypod'
-/** Time limit in milliseconds for the garbage collector to delete the Pod. The garbage collector looks for new kinds only every 30 s. */
+/**
+ * Time limit in milliseconds for the garbage collector to delete the Pod. The limit is long, because the garbage collector looks for new
+ * kinds only every 30 s.
+ */
 const collectedMs = 60_000
 
 /** Resolves to the writes of the MyPod operator after its start as `VERB PATH CODE`, without the writes that `isCounted` rejects. */

@@ -9,7 +9,7 @@ import { cpuSecondsOf, peakResidentMbOf, residentMbOf } from '../process-usage.t
 
 export interface Program {
   readonly name: string
-  /** The name of the user that sends the program's requests. */
+  /** The name of the user that sends the requests of the program. */
   readonly user: string
   /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
   command(): readonly string[]
@@ -88,7 +88,7 @@ export class RunningProgram {
     return JSON.parse(value) as T
   }
 
-  /** Writes a line to the standard input of the program. The program waits for this line before it continues. */
+  /** Writes a line to the standard input of the program. The program waits for this line, and then continues. */
   goOn(): void {
     this.#child.stdin!.write('\n')
   }

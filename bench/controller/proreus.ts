@@ -78,7 +78,7 @@ async function observeApps(): Promise<void> {
 }
 
 /**
- * Reports the seconds until the cache of Apps has synced, and waits for a line on standard input. Then gets all Apps repeatedly for
+ * Reports the seconds until the cache of Apps has synced, and waits for a line on standard input. Then repeatedly gets all Apps for
  * `seconds` seconds, and reports the number of gets and the CPU seconds of the process in this time.
  */
 async function cacheApps(namespace: string, count: number, seconds: number): Promise<void> {

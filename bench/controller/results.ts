@@ -4,7 +4,7 @@ import { proreus } from './programs.ts'
 
 export interface Column {
   readonly head: string
-  /** Digits after the decimal point. */
+  /** The number of digits after the decimal point. */
   readonly digits: number
   /** True to print the ratios of Proreus to the other programs for this column. */
   readonly ratio?: boolean
@@ -22,7 +22,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
 
   /**
    * Adds the sample of one round. `name` consists of the name of the program and an ending such as `, 8 workers`. The ending is empty if
-   * each program has only one measurement.
+   * there is only one measurement of each program.
    */
   add(name: string, sample: Sample): void {
     const text = this.#columns.map(([key, { head, digits }]) => `${head} ${shown(sample[key], digits)}`).join(', ')

@@ -1,4 +1,4 @@
-/** Sends requests to a server with the load generator, which runs on a CPU core of its own. */
+/** Sends requests to a server. The load generator runs on a separate CPU core. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ import type { Server } from './servers.ts'
 export interface LoadOptions {
   readonly requests: readonly Request[]
   readonly seconds: number
-  /** Default 16. */
+  /** The number of connections. Default 16. */
   readonly connections?: number
   /** Requests per second over all connections. With 0, the default, the load generator sends as many requests as possible. */
   readonly rate?: number
-  /** The watched path, and the number of watches. The load ends when each watch has received one event for each request. */
+  /** The path to watch, and the number of watches. The load ends when each watch has received one event for each request. */
   readonly watch?: { readonly path: string; readonly watchers: number }
 }
 
@@ -26,7 +26,7 @@ export interface Load {
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** CPU seconds of the server. */
+  /** CPU seconds that the server has used during the load. */
   readonly cpuSeconds: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * The measured process, which runs an embedded API server. The optional argument is a folder for the objects. Without the argument, the
- * objects are kept in memory only. The first line of the output is the connection as JSON. For each line of the input, the process collects
- * garbage, and writes the size of its live memory in MiB as a line of JSON.
+ * objects are stored only in memory. The first line of the output is the connection as JSON. For each line of the input, the process
+ * collects garbage, and writes the size of its live memory in MiB as a line of JSON.
  */
 import { createInterface } from 'node:readline'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'

@@ -1,6 +1,6 @@
 /**
- * The requests that the load generator sends, for objects of about 1 KiB. `bench/load/requests.go` replaces placeholders in the requests:
- * for example, `{connection}` becomes the index of the connection.
+ * The requests that the load generator sends, for objects of about 1 KiB. `bench/load/requests.go` replaces placeholders in the requests.
+ * For example, it replaces `{connection}` by the index of the connection.
  */
 import { collectionPath } from '../../src/client/resource-path.ts'
 import { configMap } from '../../src/api/builtin.ts'
@@ -84,14 +84,16 @@ export function create({ path, object }: Kind, prefix: string): Request {
   }
 }
 
-/** Returns a server-side apply request. Each connection applies its own object, which the first request of the connection creates. */
+/**
+ * Returns a server-side apply request. Each connection applies a different object. The first request of the connection creates this object.
+ */
 export function apply({ path, object }: Kind): Request {
   const body = JSON.stringify(object('applied-{connection}', 'c{count}'))
   const query = 'fieldManager=load&force=true'
   return { method: 'PATCH', path: `${path(written)}/applied-{connection}?${query}`, contentType: 'application/apply-patch+yaml', body }
 }
 
-/** Returns a request that replaces the connection's own object. A request of `apply` must have created this object. */
+/** Returns a request that replaces the object of the connection. A request of `apply` must have created this object. */
 export function update({ path, object }: Kind): Request {
   return {
     method: 'PUT',
@@ -101,7 +103,7 @@ export function update({ path, object }: Kind): Request {
   }
 }
 
-/** Returns a request that changes one field of the connection's own object. A request of `apply` must have created this object. */
+/** Returns a request that changes one field of the object of the connection. A request of `apply` must have created this object. */
 export function patch({ path, object }: Kind): Request {
   const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }
   const body = JSON.stringify(data === undefined ? { spec: { labels: spec!.labels } } : { data: { change: data.change } })

@@ -1,5 +1,5 @@
 /**
- * Checks that the AdmissionResponses of the compared servers have the same effect. A comparison is meaningful only if the servers do the
+ * Checks that the AdmissionResponses of the compared servers have the same effect. The comparison is meaningful only if the servers do the
  * same work.
  */
 import { readFileSync } from 'node:fs'
@@ -17,8 +17,9 @@ interface Response {
 }
 
 /**
- * Compares the responses of each server with those of the first server: `allowed`, for valid Apps the patched App, and for invalid Apps the
- * invalid fields.
+ * Compares the responses of each server with those of the first server. For every App, `allowed` is compared. For a valid App, the patched
+ * App is
+ * compared, too. For an invalid App, the invalid fields are compared, too.
  *
  * @throws {Error} when the responses of two servers differ, or when a server does not respond with 200.
  */

@@ -28,21 +28,24 @@ interface LeaseWrite {
 
 /** The requests that the replicas have reported. */
 export interface Reported {
-  /** The writes, by their id. */
+  /** The writes, keyed by their id. */
   readonly sent: ReadonlyMap<string, SentWrite>
-  /** The times at which each replica has sent releases of the Lease, by the name of the replica. */
+  /** The times at which each replica has sent releases of the Lease, keyed by the name of the replica. */
   readonly releases: ReadonlyMap<string, readonly number[]>
 }
 
 export interface History {
   /** The writes to Gadgets, in the order in which the API server received them. */
   readonly writes: readonly ReceivedWrite[]
-  /** The writes of replicas that did not hold the Lease when the guard was called. Writes that no replica has reported are included. */
+  /**
+   * The writes that are failures. A write is a failure if its replica did not hold the Lease when the guard was called, or if no replica
+   * has reported the write.
+   */
   readonly illegal: readonly string[]
   /**
-   * The legal writes that arrived late: the API server received a write of another replica after the call of the guard and before the late
-   * write. Either the network has delayed the late write, or the process was paused between the call of the guard and the write to the
-   * connection. No client can prevent late writes.
+   * The legal writes that arrived late. Before such a write arrived, and after the guard was called for it, the API server received a write
+   * of another replica. Either the network has delayed the late write, or the process was paused between the call of the guard and the
+   * write to the connection. No client can prevent late writes.
    */
   readonly late: readonly string[]
 }
@@ -54,8 +57,8 @@ export interface History {
 export function historyOf(requests: readonly RequestRecord[], { sent, releases }: Reported): History {
   const ofUsers = requests.filter(({ user }) => releases.has(user))
   const leaseRequests = ofUsers.filter(({ verb, path }) => ['create', 'update'].includes(verb) && path.includes('/leases'))
-  // When a replica sends a release, none of its other writes of the Lease is in flight. So the next write of the Lease that arrives from
-  // this replica is the release.
+  // When a replica sends a release, it has no other pending write of the Lease. The next write of the Lease that arrives from this replica
+  // is therefore the release.
   const arrived = [...releases].flatMap(([user, times]) =>
     times.map((releasedAt) => leaseRequests.find((request) => request.user === user && request.at >= releasedAt)),
   )
@@ -74,8 +77,8 @@ export function historyOf(requests: readonly RequestRecord[], { sent, releases }
 }
 
 /**
- * Returns true when `user` held the Lease at `at`: the latest write of the Lease before `at` came from `user` and was not a release, the
- * Lease had not expired, and `user` had not sent a release after this write.
+ * Returns true when `user` held the Lease at `at`. Three conditions must be true. The latest write of the Lease before `at` came from
+ * `user`, and was not a release. The Lease had not expired. `user` had not sent a release after this write.
  */
 function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], user: string, at: number): boolean {
   const latest = leases.findLast((write) => write.at <= at)

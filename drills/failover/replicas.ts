@@ -1,4 +1,4 @@
-/** Starts the replicas of the failover drill. Each replica has its own user and its own fault proxy. */
+/** Starts the replicas of the failover drill. Each replica has a separate user and a separate fault proxy. */
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import type { SentRelease, SentWrite } from './sent-writes.ts'
 export class Replica {
   readonly name: string
   readonly proxy: FaultProxy
-  /** The writes that the processes of this replica have sent. The key is the id of the write. */
+  /** The writes that the processes of this replica have sent, keyed by their id. */
   readonly sent = new Map<string, SentWrite>()
   /** The times at which the processes of this replica have sent a release of the Lease. */
   readonly releases: number[] = []
@@ -29,8 +29,8 @@ export class Replica {
   }
 
   /**
-   * Pauses the process with SIGSTOP for `ms` milliseconds. A process can pause in the same way on a node that is out of memory. The process
-   * itself does not notice the pause.
+   * Pauses the process with SIGSTOP for `ms` milliseconds. On a node that is out of memory, a process can be paused in the same way. The
+   * process itself does not notice the pause.
    */
   async pause(ms: number): Promise<void> {
     this.#child.kill('SIGSTOP')

@@ -16,7 +16,7 @@ export interface SentWrite {
   readonly port: number
 }
 
-/** A request that releases the Lease. After `releasedAt`, the replica does not hold the Lease until it acquires the Lease again. */
+/** A request that releases the Lease. From `releasedAt` on, the replica does not hold the Lease until it acquires the Lease again. */
 export interface SentRelease {
   readonly releasedAt: number
 }
@@ -29,7 +29,7 @@ interface SendHeaders {
 
 /**
  * Calls `report` for each PATCH request of this process that has a field manager, and for each release of the Lease. Returns the clock for
- * `run`, from which the guard of leader election reads the time. If undici writes a request synchronously after the call of the guard,
+ * `run`. The guard of leader election reads the time from this clock. If undici writes a request synchronously after the call of the guard,
  * `checkedAt` is the time that the guard has read. Otherwise, `checkedAt` is the time at which the request was sent.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {

@@ -23,14 +23,14 @@ export async function churn(client: Client, seconds: number, random: () => numbe
       writes += 1
       await delay(random() * pauseMs)
     } catch {
-      // It is unknown whether the API server has stored the write. The next write to this Gadget succeeds in both cases.
+      // It is unknown whether the API server has stored the write. In both cases, the next write to this Gadget succeeds.
       await delay(awayMs)
     }
   }
   return writes
 }
 
-/** Deletes the Gadget if `dice` is below 0.1, otherwise changes it. Creates the Gadget if it does not exist. */
+/** Deletes the Gadget if `dice` is below 0.1. Otherwise changes the Gadget, or creates it if it does not exist. */
 async function writeOnce(client: Client, name: string, value: number, dice: number): Promise<void> {
   const key = { namespace, name }
   try {

@@ -1,4 +1,4 @@
-/** The messages between the soak drill and its operator. Each question gets one answer, in the order of the questions. */
+/** The messages between the soak drill and its operator. There is one answer for each question, in the order of the questions. */
 
 export type Question = 'heap' | 'state'
 

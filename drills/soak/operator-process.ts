@@ -17,7 +17,7 @@ export class OperatorProcess {
       env: { ...process.env, KUBECONFIG: kubeconfig },
     })
     this.#ended = once(this.#child, 'exit').then(([code]) => Promise.reject(new Error(`The operator has ended with ${String(code)}.`)))
-    // This prevents an unhandled rejection. `#ask` rejects with the same error.
+    // Without this line, the rejection would be unhandled. `#ask` rejects with the same error.
     this.#ended.catch(() => undefined)
   }
 
@@ -42,7 +42,7 @@ export class OperatorProcess {
     return this.#child.exitCode
   }
 
-  /** Sends the question once all earlier questions have been answered. Resolves to the answer. */
+  /** Sends the question when all earlier questions have been answered. Resolves to the answer. */
   #ask<A extends Answer>(question: Question): Promise<A> {
     const answer = this.#last.then(async () => {
       if (this.hasEnded()) await this.#ended

@@ -1,4 +1,4 @@
-/** The operator of the soak drill. It runs in its own process, so that the measured heap contains no objects of the drill. */
+/** The operator of the soak drill. It runs in a separate process, so that the measured heap contains no objects of the drill. */
 import {
   controllerReference,
   core,
