@@ -19,16 +19,16 @@ export interface OpenedStore {
   close(): Promise<void>
 }
 
-/** The objects that an embedded cluster has found in its directory at the start. */
+/** The numbers of the objects and of their types that an embedded cluster has found in its directory at the start. */
 export interface FoundObjects {
   readonly objects: number
   readonly types: number
 }
 
 /**
- * Opens the store. The first revision is the current time in milliseconds, or the last revision of the stored objects if it is higher. The
- * time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore too old. The client's watches
- * fail with 410, and the client lists again.
+ * Opens the store. The first revision is the current time in milliseconds. If the last revision of the stored objects is higher, this last
+ * revision is used instead. The time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore
+ * too old. The client's watches fail with 410, and the client lists again.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */

@@ -16,7 +16,10 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** If the collected lines have more bytes than this, they are written immediately. Otherwise, they are written at the next tick. */
+/**
+ * If the collected lines have more bytes than this, they are written immediately. Otherwise, they are written at the end of the current
+ * iteration of the event loop.
+ */
 const batchLength = 64 * 1024
 
 /** If a client has read nothing for this many milliseconds, its watch is closed. The client can then start another watch. */
@@ -100,8 +103,8 @@ interface Lines {
 }
 
 /**
- * Begins the response. The headers are sent immediately, because clients wait for the headers. All lines that are added in one iteration of
- * the event loop are written together.
+ * Begins the response. The headers are sent immediately, because clients wait for the headers. Up to `batchLength`, all lines that are
+ * added in one iteration of the event loop are written together.
  */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange

@@ -29,7 +29,7 @@ export function partition(items: Items, by: Items, mergeKey: string): [patched: 
 
 /**
  * Returns all items in one list. The patched items have the order of the list `order`. The other items have the order of the old list
- * `before`. If an unpatched item preceded a patched item in the old list, it also precedes this item in the result.
+ * `before`. An unpatched item that preceded a patched item in the old list also precedes that patched item in the result.
  */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {

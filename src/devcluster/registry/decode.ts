@@ -81,7 +81,7 @@ export function decodeStrategic(
 
 /**
  * Decodes the body of a request to a subresource that has another type than the object, such as a Scale. Returns the body with the
- * apiVersion and kind of this type.
+ * apiVersion and kind of the subresource.
  */
 export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)

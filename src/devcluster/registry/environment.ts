@@ -11,7 +11,10 @@ export interface Environment extends Identities {
   readonly store: ObjectStore
   readonly catalog: Catalog
   readonly admission: Admission
-  /** Authorizes the creation of an object by a PUT or PATCH. Before, the HTTP layer has authorized only the PUT or PATCH itself. */
+  /**
+   * If a PUT or PATCH creates an object, checks that the user may create the object. The HTTP layer authorizes only the PUT or PATCH
+   * itself.
+   */
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly representation: Representation

@@ -1,4 +1,4 @@
-/** Fields of the metadata that the server sets on a create and keeps on an update. */
+/** Fields of the metadata that the server sets on a create and preserves on an update. */
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
@@ -53,7 +53,7 @@ function countsGeneration(info: ResourceInfo): boolean {
 
 /**
  * Returns a new object with the metadata that the server sets. The function does not generate a name. A resourceVersion from the client is
- * preserved, because the response to a dry run contains it.
+ * preserved, because the response to a dry run contains the resourceVersion.
  */
 export function startMetadata(
   info: ResourceInfo,

@@ -10,7 +10,7 @@ import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
  * Throws 422 with all field errors. `old` is undefined for a create. If a value violates a CEL rule, and the update does not change the
- * value, `warn` is called with the violation instead (ratcheting).
+ * value, the violation is not an error (ratcheting). Instead, `warn` is called with a message about the violation.
  */
 export function validateForWrite(
   info: ResourceInfo,

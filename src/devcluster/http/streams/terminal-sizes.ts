@@ -11,13 +11,13 @@ export interface TerminalSize {
 
 /** Maximum number of characters that are buffered until an object is complete. An object has about 30 characters. */
 const maxPending = 1024
-/** The numbers are of the type uint16 (k8s.io/client-go/tools/remotecommand: TerminalSize). */
+/** Maximum number of columns or rows. In Go, both numbers have the type uint16 (k8s.io/client-go/tools/remotecommand: TerminalSize). */
 const maxCells = 65_535
 
 export class TerminalSizes {
   #pending = ''
 
-  /** Adds received bytes. Returns the valid sizes in them. */
+  /** Adds received bytes. Returns the valid sizes among the objects that are now complete. */
   add(bytes: Buffer): TerminalSize[] {
     const objects = `${this.#pending}${bytes.toString('latin1')}`.split(/(?<=\})/)
     const last = objects.at(-1) ?? ''

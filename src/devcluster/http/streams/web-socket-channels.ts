@@ -74,7 +74,7 @@ export class WebSocketChannels {
   /** Closes the connection after all messages have been sent. Resolves when the connection is closed. */
   close(code = normalClosure): Promise<void> {
     this.#webSocket.close(code)
-    // While the connection is paused, the server would not read the client's close frame.
+    // If the connection stayed paused, the server would not read the client's close frame.
     this.#full.clear()
     this.#webSocket.resume()
     return this.#closed

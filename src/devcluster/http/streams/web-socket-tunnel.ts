@@ -15,7 +15,7 @@ export function webSocketTunnel(webSocket: WebSocket): Duplex {
     write: (bytes: Buffer, _encoding, callback) => webSocket.send(bytes, callback),
     final(callback) {
       webSocket.close(normalClosure)
-      // While the connection is paused, the server would not read the client's close frame.
+      // If the connection stayed paused, the server would not read the client's close frame.
       webSocket.resume()
       callback()
     },

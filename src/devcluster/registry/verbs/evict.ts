@@ -19,7 +19,7 @@ import type { SubresourcePost } from './subresource-post.ts'
 import { attributesOf } from './subresource-post.ts'
 import { updateOf } from './update.ts'
 
-/** Maximum number of attempts after conflicts with other requests (EvictionsRetry of kube-apiserver). */
+/** Maximum number of attempts when other requests cause conflicts (EvictionsRetry of kube-apiserver). */
 const attempts = 20
 
 /**
@@ -98,8 +98,8 @@ function storedBudgets({ store }: Environment, { namespace = '' }: ObjectKey): r
 }
 
 /**
- * Takes one disruption from a budget. kube-apiserver updates the budget with a request to itself, so the field manager of the update is
- * `kube-apiserver`.
+ * Decrements the allowed disruptions of a budget. kube-apiserver updates the budget with a request to itself, so the field manager of the
+ * update is `kube-apiserver`.
  *
  * @throws {StatusError} 429 when the budget allows no disruption, 409 when the budget has changed.
  */

@@ -15,7 +15,10 @@ export const connectionId = 0
 /** Number of received bytes after which the server sends a WINDOW_UPDATE frame: half of the initial window. */
 const updateBytes = defaultWindow / 2
 
-/** The bytes of a stream or a connection that the server has received since its last WINDOW_UPDATE frame. */
+/**
+ * Counts the bytes that the server has received for a stream or a connection. The count restarts with each WINDOW_UPDATE frame that the
+ * server sends.
+ */
 export class ReceivedBytes {
   #count = 0
 
@@ -45,8 +48,8 @@ export class SendWindows {
   }
 
   /**
-   * Waits until the window of the stream is open. Resolves with the number of bytes to send. The number is at most `wanted`, and 0 for a
-   * closed stream.
+   * Waits until the server may send bytes on the stream. Resolves with the number of bytes to send. The number is at most `wanted`, and 0
+   * for a closed stream.
    */
   async take(streamId: number, wanted: number): Promise<number> {
     for (;;) {

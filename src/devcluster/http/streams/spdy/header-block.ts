@@ -16,7 +16,7 @@ export type Headers = ReadonlyMap<string, string>
  */
 const maxBlockBytes = 16 * 1024
 
-/** Decompresses the header blocks that a client sends, in their order. */
+/** Decompresses the header blocks of a client. The blocks must be read in the order in which the client has sent them. */
 export class HeaderReader {
   readonly #inflate = createInflate({ dictionary, flush: constants.Z_SYNC_FLUSH })
   #parts: Buffer[] = []
@@ -77,7 +77,7 @@ function parsed(block: Buffer): Headers {
 export class HeaderWriter {
   #isFirst = true
 
-  /** Returns the compressed block. Each block is compressed without the earlier blocks. Only the first block has a zlib header. */
+  /** Returns the compressed block. No block refers to earlier blocks. Only the first block has a zlib header. */
   write(headers: Headers): Buffer {
     const count = Buffer.alloc(4)
     count.writeUInt32BE(headers.size)

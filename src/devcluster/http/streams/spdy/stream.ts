@@ -1,6 +1,6 @@
 /**
- * `SpdyStream`: one stream of a SPDY connection. `end` sends a frame with FLAG_FIN. When one side has not ended, `destroy` sends a
- * RST_STREAM frame. `receiveReset` sends no frame.
+ * `SpdyStream`: one stream of a SPDY connection. `end` sends a frame with FLAG_FIN. If the client or the server has not ended its side of
+ * the stream, `destroy` sends a RST_STREAM frame. `receiveReset` sends no frame.
  */
 import { Duplex } from 'node:stream'
 import { ReceivedBytes } from './flow-control.ts'
@@ -28,7 +28,7 @@ export class SpdyStream extends Duplex {
   #continue: (() => void) | undefined
   #isReset = false
   #hasEnded = false
-  /** The bytes since the last WINDOW_UPDATE frame of this stream. */
+  /** Counts the received bytes of this stream for its WINDOW_UPDATE frames. */
   readonly received = new ReceivedBytes()
 
   constructor(id: number, headers: Headers, sender: FrameSender) {
