@@ -18,8 +18,7 @@ interface Response {
 
 /**
  * Compares the responses of each server with those of the first server. For every App, `allowed` is compared. For a valid App, the patched
- * App is
- * compared, too. For an invalid App, the invalid fields are compared, too.
+ * App is compared, too. For an invalid App, the invalid fields are compared, too.
  *
  * @throws {Error} when the responses of two servers differ, or when a server does not respond with 200.
  */

@@ -151,8 +151,7 @@ const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
  * Returns the objects that are in both collections. When `indexed` is undefined, returns all objects of the namespace. The loop iterates
- * over the
- * smaller collection.
+ * over the smaller collection.
  *
  * @param indexed objects of all namespaces.
  */

@@ -39,8 +39,7 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
  * missing.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when one of the other three fields is set without `as`. Without this error, requests would be
- *   sent
- * as the user of the credentials.
+ * sent as the user of the credentials.
  */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user

@@ -58,8 +58,7 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
 
 /**
  * Returns the path to which a new object is posted. The name may be missing in two cases: the API server generates a name, or the objects
- * of
- * the type have no name, e.g. a SubjectAccessReview.
+ * of the type have no name, e.g. a SubjectAccessReview.
  *
  * @throws {ProreusError} `PRO_INPUT` when the name is not a string, or the namespace is missing or invalid.
  */

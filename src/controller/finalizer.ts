@@ -112,8 +112,7 @@ type Metadata = DeepReadonly<KubernetesObject['metadata']>
  * resourceVersion, the API server responds with 409.
  *
  * @param change returns the new list of finalizers, or undefined for no change. After a conflict, `change` is called again with the
- *   metadata
- * from the API server.
+ * metadata from the API server.
  */
 async function changeFinalizers<R extends ResourceType>(
   type: R,

@@ -160,9 +160,8 @@ export interface DevCluster {
   snapshot(): Promise<ClusterSnapshot>
   /**
    * Restores all objects from a snapshot of this cluster, without admission. The resourceVersion continues to increase. All watches end,
-   * and
-   * clients must list again, because a watch cannot report that a deleted object exists again with the same uid. Resolves when the types of
-   * restored CRDs are served.
+   * and clients must list again, because a watch cannot report that a deleted object exists again with the same uid. Resolves when the
+   * types of restored CRDs are served.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */

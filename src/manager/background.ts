@@ -16,8 +16,7 @@ export interface BackgroundTask {
 
 /**
  * Starts `task` with a new signal, which `stop` aborts. A failure of the task is logged, not thrown, because the failure must not stop
- * other tasks.
- * After `stop`, a rejection because of the aborted signal counts as a normal end. Any other error is logged as a warning.
+ * other tasks. After `stop`, a rejection because of the aborted signal counts as a normal end. Any other error is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()

@@ -35,8 +35,7 @@ const closeMs = 2_000
  * that the API server can open its next connection to another replica.
  * 2. Controllers start no new reconciles, and finish the running reconciles. The signals of runnables abort. Then the leader releases its
  * lease, so another replica becomes the leader at once. The webhooks are still served, because the API server may call them for objects
- * that
- * these reconciles write.
+ * that these reconciles write.
  * 3. For `delayMs`, the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes running
  * requests.
  * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections

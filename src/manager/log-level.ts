@@ -6,8 +6,7 @@ export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', '
 
 /**
  * Sets the level of a logger. A child logger for which no separate level is set has the new level, too, because in pino, the parent is the
- * prototype
- * of a child logger.
+ * prototype of a child logger.
  *
  * @throws {ProreusError} `PRO_INPUT` for an unknown level.
  */
@@ -30,8 +29,7 @@ export function setLogLevel(logger: Logger, level: string): void {
 
 /**
  * Installs a handler for SIGUSR2. The first signal sets the level `debug`. The next signal sets the previous level again. SIGUSR1 is not
- * used,
- * because it starts the inspector of Node.js. Windows has no SIGUSR2.
+ * used, because it starts the inspector of Node.js. Windows has no SIGUSR2.
  *
  * @returns the function that removes the handler.
  */

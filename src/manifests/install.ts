@@ -69,8 +69,7 @@ export async function installKinds(
 /**
  * Applies a CRD, and becomes the owner of conflicting fields of other field managers. If the installer of another installation owns a
  * conflicting field, this happens only with `forceConflicts`. The reason is that both installations share the CRD. A changed schema would
- * also
- * validate the objects of the other installation.
+ * also validate the objects of the other installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -174,8 +173,7 @@ export async function removeWebhooks(client: Client, operators: readonly Operato
  * Removes the webhook configurations that have the name and the labels of the installation.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may not delete the webhook configurations. If the user may not even read them,
- *   there
- * is no error. Such a user has not installed webhook configurations, and can install operators without webhooks.
+ * there is no error. Such a user has not installed webhook configurations, and can install operators without webhooks.
  */
 async function removeConfigurations(client: Client, names: InstallationNames, { signal }: InstallOptions): Promise<void> {
   for (const [type, name] of [

@@ -23,8 +23,7 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  *
  * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
  * deleted therefore still counts as running. There is one exception: if the Job has failed, its deleted Pods count as failed. A Pod that
- * has
- * ended since the reconcile began is counted by the next reconcile.
+ * has ended since the reconcile began is counted by the next reconcile.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)
