@@ -74,7 +74,8 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // The latency starts when the request is due. If a blocked server delays the sending of the request, the latency includes this delay.
+      // The latency starts when the request is due. If the server is blocked, all connections can be busy, and the request is sent later.
+      // The latency includes this delay.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }

@@ -15,8 +15,8 @@ export interface Payload {
 }
 
 /**
- * Writes an AdmissionReview for an App of this size to a file. The App has one invalid container unless `valid` is true. Returns the path
- * and size of the file, and the App.
+ * Writes an AdmissionReview for an App of this size to a file. If `valid` is false, the App has an additional container, which is invalid.
+ * Returns the path and size of the file, and the App.
  */
 export function writePayload(directory: string, size: Size, valid = true): Payload {
   const [containers, variables] = shapes[size]

@@ -43,7 +43,7 @@ const sampleMs = 2_000
 const warmUp = 0.33
 /** The tolerated growth of the heap in MiB per minute. A faster growth counts as a leak if it also exceeds three standard errors. */
 const toleratedMbPerMinute = 0.2
-/** Seconds between two restarts of the API server. */
+/** Seconds between two restarts of the API server. If the run is shorter than 180 s, the interval is a quarter of the run. */
 const restartEverySeconds = 45
 /** The longest time in milliseconds from the kill of the API server to its new start. */
 const longestAwayMs = 3_000
@@ -130,7 +130,10 @@ async function restartAgainAndAgain(random: () => number): Promise<number> {
   }
 }
 
-/** Waits until every object is reconciled in its final state, and the work queue is empty. After `timeoutMs`, adds a failure instead. */
+/**
+ * Waits until every object is reconciled in its final state, and the work queue is empty. If this takes longer than `timeoutMs`, adds a
+ * failure to `failures`.
+ */
 async function settled(client: Client, operator: OperatorProcess, when: string, timeoutMs: number): Promise<void> {
   let missing: readonly string[] = []
   try {

@@ -5,7 +5,7 @@ import type { BuiltProgram } from './programs.ts'
 import { RunningProgram } from './programs.ts'
 
 export interface CacheSample {
-  /** Seconds until the cache has synced, measured by the program. The start of the process is not included. */
+  /** Seconds until the cache has synced. The program itself measures this time, so the start of the process is not included. */
   readonly seconds: number
   /** Seconds from the start of the process until the cache has synced. */
   readonly secondsFromStart: number

@@ -10,7 +10,10 @@ import { RunningProgram } from './programs.ts'
 export interface LatencySample {
   readonly p50: number
   readonly p99: number
-  /** Number of updates without a latency. An update has no latency if, for example, the next update of the App precedes the reconcile. */
+  /**
+   * Number of updates for which no latency is measured. For example, if an App is updated twice before it is reconciled, the first update
+   * has no latency.
+   */
   readonly unseen: number
 }
 

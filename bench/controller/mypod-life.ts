@@ -17,7 +17,10 @@ const user = 'mypod'
  */
 const collectedMs = 60_000
 
-/** Resolves to the writes of the MyPod operator after its start as `VERB PATH CODE`, without the writes that `isCounted` rejects. */
+/**
+ * Resolves to the writes that the MyPod operator sends after its start. Each write has the form `VERB PATH CODE`. The writes that
+ * `isCounted` rejects are not included.
+ */
 export async function writesOfMyPodLife(): Promise<readonly string[]> {
   await ensurePrograms(Object.keys(programs) as ProgramName[], { env: process.env, progress: showProgress })
   const rules = rulesOfOperators([mypodOperator])

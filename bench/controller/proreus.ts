@@ -1,4 +1,4 @@
-/** The programs of the controller benchmark that use Proreus, except the program in `noop.ts`. The first argument selects a program. */
+/** The programs of Proreus for the controller benchmark, except the program in `noop.ts`. The first argument selects a program. */
 import { createInterface } from 'node:readline'
 import type { CacheReader, ControllerDefinition, DeepReadonly, Infer, ReconcileContext, RunOptions } from 'proreus'
 import { apps, controllerReference, createLogger, defineController, defineOperator, hasFields, keyOf, loadConnection, run } from 'proreus'
@@ -59,8 +59,8 @@ async function leadAndReconcile(namespace: string): Promise<void> {
 }
 
 /**
- * Reconciles without writes, and measures the milliseconds from the time in the App's `spec.labels.sent` to the reconcile. When the process
- * is terminated, reports these latencies.
+ * Reconciles without writes. For each reconcile, measures the milliseconds since the time in the App's `spec.labels.sent`. Reports these
+ * latencies when the process is terminated.
  */
 async function observeApps(): Promise<void> {
   const ms: number[] = []

@@ -27,7 +27,7 @@ const deadlineSeconds = 240
 
 /**
  * Creates the Apps, starts the program, and waits until all Apps are done. An App is done when `observedGeneration` in its status is its
- * current generation. After a quiet period of `quietSeconds`, counts the writes, stops the program, and deletes the Apps.
+ * current generation. Then waits for `quietSeconds` (the quiet period), counts the writes, stops the program, and deletes the Apps.
  */
 export async function measureReconciles(
   server: ApiServer,

@@ -1,6 +1,7 @@
 /**
- * A conversion webhook that does as little as possible, to estimate the upper limit on Node.js. The webhook only parses the review, and
- * serializes the objects with the desired apiVersion. The command is `node conversion-ceiling.ts PORT CERT KEY`.
+ * A conversion webhook that does as little as possible. The benchmark measures it to estimate how fast a webhook on Node.js can be. The
+ * webhook only parses the review, and serializes the objects with the desired apiVersion. The command is `node conversion-ceiling.ts PORT
+ * CERT KEY`.
  */
 import { serveBare } from './bare-fastify.ts'
 

@@ -8,7 +8,7 @@ import { lease } from './lease.ts'
 import type { SentWrite } from './sent-writes.ts'
 import { writeIdOf } from './sent-writes.ts'
 
-/** A write to a Gadget that the API server has received. */
+/** A write that the API server has received. The write changes a Gadget or the status of a Gadget. */
 export interface ReceivedWrite {
   readonly user: string
   readonly id: string

@@ -30,7 +30,7 @@ export async function churn(client: Client, seconds: number, random: () => numbe
   return writes
 }
 
-/** Deletes the Gadget if `dice` is below 0.1. Otherwise changes the Gadget, or creates it if it does not exist. */
+/** Creates the Gadget if it does not exist. If the Gadget exists, deletes it when `dice` is below 0.1, and changes it otherwise. */
 async function writeOnce(client: Client, name: string, value: number, dice: number): Promise<void> {
   const key = { namespace, name }
   try {

@@ -19,7 +19,7 @@ export class Fence {
     return this.#refusal
   }
 
-  /** Returns a dispatcher that calls the guard immediately before it writes a request. */
+  /** Returns a dispatcher that calls the guard immediately before a request is written. */
   around(dispatcher: Dispatcher): Dispatcher {
     return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, this.#guarded(handler)))
   }

@@ -45,7 +45,8 @@ function headerKey(key: string): string {
 }
 
 /**
- * Encodes a value so that Node.js sends its UTF-8 bytes, as client-go does. Node.js writes each character of a header as one Latin-1 byte.
+ * Encodes a value so that the header contains the UTF-8 bytes of the value, as in client-go. Node.js writes each character of a header as
+ * one Latin-1 byte.
  */
 function headerValue(value: string): string {
   // These characters would end or corrupt the header.

@@ -12,8 +12,8 @@ import { CachedCredentials } from './credentials.ts'
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * Time after which the files are read again: one minute, as in client-go. The kubelet replaces the token well before the token expires, and
- * the CA when the cluster's CA rotates.
+ * Time after which the files are read again: one minute, as in client-go. The kubelet replaces the token well before the token expires.
+ * When the cluster's CA rotates, the kubelet replaces the file with the CA.
  */
 const maxAgeMs = 60_000
 

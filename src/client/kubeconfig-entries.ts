@@ -16,8 +16,8 @@ export interface KubeconfigEntries {
 }
 
 /**
- * Returns copies of the entries in client-node's form. Users are copied, because the gcp and azure authenticators write new tokens into
- * them.
+ * Returns copies of the entries in client-node's form. The users are deep copies, because the gcp and azure authenticators of client-node
+ * write new tokens into a user.
  */
 export async function entriesOf({ clusters, contexts, users }: KubeconfigContent): Promise<KubeconfigEntries> {
   const { newClusters, newContexts, newUsers } = await import('@kubernetes/client-node/dist/config_types.js')

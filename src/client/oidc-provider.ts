@@ -137,7 +137,10 @@ function httpsUrl(name: string, value: unknown): string {
   throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}, which is not an https URL`)
 }
 
-/** Returns the time at which a JSON Web Token expires, in milliseconds since the Unix epoch; -Infinity when it cannot be read. */
+/**
+ * Returns the time at which a JSON Web Token expires, in milliseconds since the Unix epoch; -Infinity when this time cannot be read from
+ * the token.
+ */
 function expiryOf(token: string): number {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }

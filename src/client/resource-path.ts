@@ -90,7 +90,7 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 
 /**
  * Validates and escapes one segment of a path (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName). An empty name is
- * rejected, because the path of an object would otherwise become the path of the whole collection.
+ * rejected. With an empty name, the path of an object would be the path of the whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string')

@@ -1,4 +1,4 @@
-/** `ResponseTooLargeError`: the rejection of a request whose response exceeds a size limit. */
+/** `ResponseTooLargeError`: the error of a request whose response exceeds a size limit. */
 import { ProreusError } from '../api/errors.ts'
 import type { ApiRequest } from './api-request.ts'
 

@@ -1,4 +1,4 @@
-/** Reads the Retry-After of a response, and decides whether a failed request is retried after that time. */
+/** Reads the Retry-After of a response, and decides whether the failed request is retried. */
 import type { ApiRequest } from './api-request.ts'
 
 /** Maximum number of retries of one request. */
@@ -32,8 +32,8 @@ export function retryAfterOf(headers: Readonly<Record<string, string | string[] 
 }
 
 /**
- * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined if the value is not a
- * non-negative 32-bit integer.
+ * Returns the seconds of a Retry-After header, or of `details.retryAfterSeconds` of a `Status`. Returns undefined for a negative
+ * number, for a number above the maximum of an `int32`, and for any value that is not an integer.
  */
 export function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value

@@ -20,7 +20,7 @@ type Input<Model> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   metadata: Partial<ObjectMeta>
 }
 
-/** The static types of the subresources that have another kind than their object. */
+/** The static types of the subresources whose kind is not the kind of the object. */
 export interface SubresourceTypes {
   scale: { result: ScaleResult; input: Input<models.V1Scale> }
   eviction: { result: Status; input: Input<models.V1Eviction> }
@@ -31,7 +31,10 @@ export interface SubresourceTypes {
 /** The subresources that read and write only some fields of the object itself. */
 type PartsOfObject = 'status' | 'resize' | 'ephemeralcontainers' | 'approval' | 'finalize'
 
-/** The static type of a response: the type of the subresource if the options name one, and otherwise the type of the object. */
+/**
+ * The static type of a response. If the options name a subresource, it is the type of the subresource. If the options name no subresource,
+ * it is the type of the object.
+ */
 export type ResultOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? SubresourceTypes[Name]['result']

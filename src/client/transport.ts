@@ -383,7 +383,7 @@ class HttpTransport implements Transport {
   #noteOn(status: Status, { type }: ApiRequest): string | undefined {
     const { server, describe } = this.#connection
     if (status.code === 401) return `${server} does not accept the credentials of ${describe}: renew them, or choose others`
-    // For a missing object, the response is a `Status` with `details`. For a type that is not served, it is plain text.
+    // For a missing object, the response is a `Status` with `details`. For a type that is not served, the response is plain text.
     if (status.code !== 404 || status.details !== undefined || type === undefined) return undefined
     return `${groupResourceOf(type)} in version ${type.version} is not served; its CustomResourceDefinition may be missing`
   }

@@ -1,6 +1,6 @@
 /**
- * The modules of undici that the client uses. undici's main module is not imported. It also loads fetch, WebSocket, caches and mocks, which
- * take 13 MiB of memory. Besides, it replaces the dispatcher of the global `fetch`.
+ * The modules of undici that the client uses. undici's main module is not imported, for two reasons. The main module also loads fetch,
+ * WebSocket, caches and mocks, which take 13 MiB of memory. The main module also replaces the dispatcher of the global `fetch`.
  */
 import methods from 'undici/lib/api/index.js'
 import buildConnector from 'undici/lib/core/connect.js'

@@ -70,8 +70,8 @@ export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & {
 }
 
 /**
- * Maps an object to all owners of type `owner` in its owner references, not only to its controller. Like `toController`, it does not
- * compare uids.
+ * Maps an object to all owners of type `owner` in its owner references, not only to its controller. Like `toController`, the function does
+ * not compare uids.
  */
 export function toOwners(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return ({ metadata: { namespace, ownerReferences = [] } }) =>
@@ -128,7 +128,7 @@ export function validKeys(
 }
 
 /**
- * Returns the error message for an invalid key; undefined for a valid one. A map function or source that is not type-checked may return any
+ * Returns the error message for an invalid key; undefined for a valid key. A map function or source that is not type-checked may return any
  * value.
  */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {

@@ -9,7 +9,7 @@ export class Heap<Item extends HeapItem> {
   readonly #items: Item[] = []
   readonly #before: (a: Item, b: Item) => boolean
 
-  /** @param before returns whether `a` comes before `b`. It must be a strict order. */
+  /** @param before returns whether `a` comes before `b`. The function must define a strict order. */
   constructor(before: (a: Item, b: Item) => boolean) {
     this.#before = before
   }

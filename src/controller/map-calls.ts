@@ -1,4 +1,4 @@
-/** `MapCalls`: calls the map function of a watched type for changed objects, and enqueues the keys that it returns. */
+/** `MapCalls`: calls the map function of a watched type for changed objects, and enqueues the returned keys. */
 import type { Clock } from '../runtime/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -115,7 +115,10 @@ export class MapCalls {
     if ('error' in first && 'error' in last) this.#retries.add(first.object, last.object, first.error)
   }
 
-  /** Calls the map function again for a state of an object, after the running call for this object. */
+  /**
+   * Calls the map function again for a state of an object. If a call for this object is running, the next call begins when the running call
+   * has settled.
+   */
   async #retry(object: ReadonlyObject): Promise<void> {
     const objectKey = formatKey(object.metadata)
     for (let call = this.#running.get(objectKey); call !== undefined; call = this.#running.get(objectKey)) await call

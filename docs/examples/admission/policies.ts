@@ -5,7 +5,8 @@ export const operator = defineOperator({
   name: 'policies',
   kinds: [],
   webhooks: [
-    // A second handler for Sites. The response contains the errors of both handlers.
+    // A second webhook handler for Sites, in addition to the handler in `site.ts`. If both handlers report errors, the response contains
+    // all of them.
     defineWebhook(site, {
       reads: [core.namespace],
       validateInCluster({ metadata }, _old, { cache }) {

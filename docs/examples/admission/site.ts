@@ -22,7 +22,7 @@ export const operator = defineOperator({
   kinds: [site],
   webhooks: [
     defineWebhook(site, {
-      // With `generateName`, the API server sets the name later, so the name is still empty.
+      // If an object has `generateName`, the API server sets the name after this function has run. In this case, `name` is empty here.
       default: (object, { name }) =>
         object.spec.host === '' && name !== '' ? { ...object, spec: { ...object.spec, host: `${name}.example.com` } } : object,
       validate: ({ spec }, old) => [

@@ -29,7 +29,8 @@ export const operator = defineOperator({
         const wanted = {
           metadata: {
             ...keyOf(object),
-            // hasFields does not detect that a field was removed from the template. This annotation changes with each change of the Site.
+            // `hasFields` does not detect that a field was removed from the template. This annotation changes when the spec of the Site
+            // changes. The Deployment is then applied again.
             annotations: { 'example.com/site-generation': String(generation) },
             ownerReferences: [controllerReference(object)],
           },

@@ -1,7 +1,7 @@
 import type { Client } from 'proreus'
 import { apps, core, isConflict, isNotFound, keyOf, listInPages, metadataOnly, retryOnConflict } from 'proreus'
 
-/** Creates a Deployment, changes it in each of the ways that the API has, and deletes it. */
+/** Creates a Deployment, changes it with each kind of write request of the API, and deletes it. */
 export async function lifeOfADeployment(client: Client, namespace: string): Promise<string[]> {
   const labels = { app: 'web' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } }
@@ -9,23 +9,24 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   const created = await client.create(apps.deployment, { metadata: { namespace, name: 'web', labels }, spec })
   const key = keyOf(created)
 
-  // Replaces the object. If another client has changed the object since `read`, the resourceVersion causes a conflict.
+  // Replaces the object. If another client changes the object between `get` and `update`, the API server reports a conflict, and
+  // `retryOnConflict` calls the function again.
   await retryOnConflict(async () => {
     const read = await client.get(apps.deployment, key)
     await client.update(apps.deployment, { ...read, metadata: { ...read.metadata, annotations: { team: 'a' } } })
   })
-  // Merge patch: only these fields change, and null removes one.
+  // A merge patch changes only the fields that it contains. The value null removes a field.
   await client.patch(apps.deployment, key, { metadata: { annotations: { team: null } }, spec: { replicas: 2 } })
-  // JSON patch: a list of operations. If the operation `test` fails, the API server applies no operation.
+  // A JSON patch is a list of operations. If the operation `test` fails, the API server applies none of the operations.
   const operations = [
     { op: 'test', path: '/spec/replicas', value: 2 },
     { op: 'replace', path: '/spec/replicas', value: 3 },
   ] as const
   await client.patch(apps.deployment, key, operations, { type: 'json' })
-  // Strategic merge patch: a list is merged by the names of its items, in built-in types only.
+  // A strategic merge patch merges the list of containers by name. Only built-in types support strategic merge patches.
   const containers = [{ name: 'web', image: 'web:2' }]
   await client.patch(apps.deployment, key, { spec: { template: { spec: { containers } } } }, { type: 'strategic' })
-  // Server-side apply: afterwards, the field manager owns these fields.
+  // After a server-side apply, the field manager owns these fields.
   await client.apply(apps.deployment, { metadata: { ...key, labels: { tier: 'front' } }, spec: { replicas: 4 } })
 
   const scale = await client.get(apps.deployment, key, { subresource: 'scale' })
@@ -33,7 +34,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   await client.patchStatus(apps.deployment, key, { status: { observedGeneration: 1 } })
 
   const { spec: last, metadata } = await client.get(apps.deployment, key)
-  // With the precondition, a new Deployment with the same name is not deleted.
+  // If the Deployment has been replaced by a new one with the same name, the precondition fails, and the new Deployment is not deleted.
   await client.delete(apps.deployment, key, { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background' })
   const gone = await client.get(apps.deployment, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
@@ -42,7 +43,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   return [`${last?.replicas} replicas`, `${last?.template.spec?.containers[0]?.image}`, gone === undefined ? 'deleted' : 'still there']
 }
 
-/** Returns the names of the ConfigMaps with a label, without reading their data. */
+/** Returns the names of the ConfigMaps with these labels. The data of the ConfigMaps is not read. */
 export async function namesOfConfigMaps(client: Client, namespace: string, labels: Record<string, string>): Promise<string[]> {
   const names: string[] = []
   const options = { namespace, labelSelector: { matchLabels: labels }, pageSize: 100 }
@@ -50,7 +51,7 @@ export async function namesOfConfigMaps(client: Client, namespace: string, label
   return names
 }
 
-/** Evicts a Pod, unless a PodDisruptionBudget forbids it, and returns the last lines of its logs. */
+/** Evicts a Pod, and returns the last lines of its logs. Throws if a PodDisruptionBudget forbids the eviction. */
 export async function evict(client: Client, pod: core.Pod): Promise<string[]> {
   const metadata = keyOf(pod)
   const lines: string[] = []

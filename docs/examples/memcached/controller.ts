@@ -8,7 +8,7 @@ const ownerLabel = 'example.com/memcached'
 
 export const controller = defineController(memcached, {
   owns: [apps.deployment],
-  // The controller of a Pod is a ReplicaSet, so `owns` cannot be used for Pods. A label of the Pod names the Memcached.
+  // The controller reference of a Pod names a ReplicaSet, so `owns` cannot be used for Pods. A label of the Pod names the Memcached.
   watches: [
     {
       type: core.pod,
