@@ -102,7 +102,7 @@ export async function answerConversion(
   for (const scanned of request.objects) {
     // The conversion of the previous object may have taken so long that the API server no longer waits for the response.
     call.signal.throwIfAborted()
-    // Scanning a large object may have used up the time slice. The object is then parsed in the next slice.
+    // The scan of a large object may have used up the time slice. In this case, the object is parsed in the next slice.
     const turn = slices.next()
     if (turn !== undefined) await turn
     let object: JsonObject = {}

@@ -5,9 +5,9 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './compare-versions.ts'
 
 /**
- * Returns the fields that have the same path and type in both schemas. If the two schemas of an object differ, the object is reduced to its
- * common fields. If the two schemas of a list differ, the list is dropped, unless both schemas have the same list map keys. In that case,
- * each item is reduced to its common fields.
+ * Returns the fields that have the same path and type in both schemas. If the two schemas of an object differ, only the common fields of
+ * the object are returned. If the two schemas of a list differ but have the same list map keys, only the common fields of each item are
+ * returned. Any other list whose schemas differ is dropped.
  */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}
@@ -27,7 +27,7 @@ function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSch
   return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
 }
 
-/** Returns whether both schemas identify the items of a list by the same keys. Items can then be reduced to their common fields. */
+/** Returns true if both schemas of a list have the same list map keys. The items of such a list can be reduced to their common fields. */
 function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
   const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
   return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined

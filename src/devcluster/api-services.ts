@@ -69,7 +69,10 @@ export async function keepApiServices(options: ApiServicesOptions, signal: Abort
   await sync()
 }
 
-/** Creates the missing APIServices. Deletes the managed APIServices whose group or version is no longer served. */
+/**
+ * Creates the missing APIServices. If an APIService has the label `managedLabel`, and its group or version is no longer served, the
+ * APIService is deleted.
+ */
 async function synchronize({ registry, catalog }: ApiServicesOptions, signal: AbortSignal): Promise<void> {
   const context = systemContext(signal)
   const wanted = wantedServices(catalog)

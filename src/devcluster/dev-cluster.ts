@@ -84,7 +84,7 @@ export interface DevClusterOptions {
   readonly portFlag?: string
   /**
    * Directory in which the CA, the administrator's token and the key of ServiceAccount tokens are stored across restarts. If `directory` is
-   * absent, they are new at each start.
+   * absent, the CA, the token and the key are generated at each start.
    */
   readonly directory?: string
   /**
@@ -108,7 +108,10 @@ export interface DevClusterOptions {
    * Runs the containers of Pods as processes of this machine. Default: Pods are simulated. The option has no effect without `controllers`.
    */
   readonly pods?: ProcessPodsOptions
-  /** The access of the API server to the containers of Pods. Default: none, because Pods are simulated. @internal */
+  /**
+   * The access of the API server to the containers of Pods. Ignored when the containers run as processes. By default, the API server has no
+   * access, because Pods are simulated. @internal
+   */
   readonly containers?: ContainerAccess
   /** Namespaces to create in addition to the built-in ones. Default none. */
   readonly namespaces?: readonly string[]
@@ -119,7 +122,8 @@ export interface DevClusterOptions {
   /**
    * Returns a number in [0, 1). The numbers are used for uids, generated names, ids and jitter, but never for secrets. If the sequence of
    * numbers is the same, the same creations of a type result in the same uids, even if the operations on other types differ. A cluster with
-   * `keepObjects` therefore needs a different sequence at each start. Default: `Math.random`.
+   * `keepObjects` needs a different sequence at each start, because new objects could otherwise get the uids of stored objects. Default:
+   * `Math.random`.
    */
   readonly random?: () => number
   readonly logger: Logger

@@ -20,8 +20,8 @@ function isExpired(event: JsonObject, now: number): boolean {
 }
 
 /**
- * Deletes the Events that are older than an hour. Without this, a cluster that stores its objects for weeks would store all Events of these
- * weeks.
+ * Deletes the Events that are older than an hour. Without this deletion, a cluster that stores its objects for weeks would store all Events
+ * of these weeks.
  */
 export async function deleteExpiredEvents(store: ObjectStore, now: number): Promise<void> {
   const { keys, get } = store.snapshot(eventsKey)

@@ -20,7 +20,7 @@ export interface Authentication {
   readonly audiences: readonly string[]
 }
 
-/** kube-apiserver's message about a token that is not valid for the request. */
+/** kube-apiserver's message for a token that is not valid for the requested audiences. */
 export interface TokenRefusal {
   readonly refusal: string
 }
@@ -117,7 +117,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** Formats an impersonated user without a name as Go's `%#v` does, for the error message. */
+/** Formats a user for the error message about an impersonation without a user name. The format is that of Go's `%#v`. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)

@@ -40,7 +40,7 @@ export interface Grant {
   readonly rules: readonly PolicyRule[]
   /** Description of the binding that grants the rules. The `reason` of an allowed request contains this description. */
   readonly source?: string
-  /** The error about a binding whose role does not exist; undefined if the role exists. With an error, `rules` is empty. */
+  /** The error about a binding whose role does not exist; undefined if the role exists. If `problem` is set, `rules` is empty. */
   readonly problem?: string
 }
 

@@ -68,7 +68,7 @@ export interface ServiceAccountTokens {
 export interface ServiceAccountTokensOptions {
   readonly store: ObjectStore
   readonly clock: Clock
-  /** Returns a number in [0, 1), for the ids of tokens. An id is no secret. */
+  /** Returns a number in [0, 1), for the ids of tokens. The numbers may be predictable, because an id is not secret. */
   readonly random: () => number
   /** The key that signs the tokens: a P-256 key as PEM. */
   readonly key: string
@@ -157,7 +157,10 @@ function listOf(texts: readonly string[]): string {
 /** The status of a TokenRequest before its token is issued. */
 const noStatus: JsonObject = { token: '', expirationTimestamp: null }
 
-/** Applies defaults, and sets missing optional fields to `null`, as Go encodes them (k8s.io/api/authentication/v1: TokenRequest). */
+/**
+ * Applies defaults. Missing optional fields without a default become `null`, as in Go's JSON for a TokenRequest
+ * (k8s.io/api/authentication/v1: TokenRequest).
+ */
 function applyDefaults({ kind, apiVersion, metadata, spec }: JsonObject): JsonObject {
   const { audiences = null, expirationSeconds, boundObjectRef = null } = isObject(spec) ? spec : {}
   return {
@@ -176,11 +179,11 @@ function checkName(request: JsonObject, account: string): void {
 }
 
 /**
- * Returns the JWT claim that names the object to which the token is bound; an empty object for a token that is not bound
+ * Returns the JWT claim that names the object to which the token is bound. If the token is not bound to an object, returns an empty object
  * (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create).
  *
  * @throws {StatusError} 400 for a kind to which tokens cannot be bound, and for a Pod of another ServiceAccount; 404 for a missing object;
- * 409 for an object with another UID.
+ * 409 when the UID in `boundObjectRef` is not the UID of the object.
  */
 function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
   const reference = at(request, 'spec', 'boundObjectRef')

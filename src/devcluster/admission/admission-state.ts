@@ -1,4 +1,4 @@
-/** Reads the state that admission plugins need from the store. */
+/** Functions with which admission plugins read the state in the store. */
 import type { JsonObject } from '../../api/json.ts'
 import type { Labels } from '../../api/label-selector.ts'
 import { watchType } from '../storage/watch-type.ts'
@@ -14,7 +14,7 @@ const storageKeys = {
   validating: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
 } as const
 
-/** Returns the state for the admission plugin PodSecurity. */
+/** Returns the functions with which the admission plugin PodSecurity reads the state in the store. */
 export function storedPods(store: ObjectStore): PodSecurityState {
   return {
     namespaceLabels: (name) => namespaceLabels(store, name),
@@ -45,7 +45,9 @@ export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookSta
   }
 }
 
-/** Returns a function that returns all objects of a type. The array is cached until one of the objects changes. */
+/**
+ * Returns a function that returns all objects of a type. The array is cached until an object of the type is created, updated or deleted.
+ */
 function currentObjects(store: ObjectStore, storageKey: string): () => readonly JsonObject[] {
   let known: readonly JsonObject[] | undefined
   watchType(store, storageKey, () => (known = undefined))

@@ -1,4 +1,4 @@
-/** The interface of admission control, which can change or reject an object before it is written. */
+/** The interface of admission control. Admission control can change or reject an object before the object is stored. */
 import type { JsonObject } from '../../api/json.ts'
 import type { RequestContext } from '../apimachinery/request-context.ts'
 import type { ResourceInfo } from '../rest/resource-info.ts'

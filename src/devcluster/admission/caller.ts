@@ -78,7 +78,7 @@ export function createWebhookCaller(options: WebhookCallerOptions): WebhookCalle
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // The agent closes when its running calls have ended. The current call does not wait for this.
+      // The agent closes when its running calls have ended. The current call does not wait until the agent has closed.
       void dropped.close()
     }
     return agent

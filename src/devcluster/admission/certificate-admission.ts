@@ -17,7 +17,7 @@ import type { Admission, AdmissionAttributes } from './admission.ts'
 const group = 'certificates.k8s.io'
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
-/** Returns admission control whose `validate` runs the plugins first, and then `next`. */
+/** Returns `next` with the plugins added. The plugins run in `validate`, before `next.validate` is called. */
 export function withCertificateChecks(next: Admission, authorizer: Authorizer): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),
@@ -45,7 +45,7 @@ function check(attributes: AdmissionAttributes, authorizer: Authorizer): void {
     throw refusal(attributes, `user not permitted to sign requests with signerName ${quote(signer)}`)
 }
 
-/** Returns true if the user may use the signer, or all signers of its domain (IsAuthorizedForSignerName). */
+/** Returns true if the user may use the signer, or all signers of the signer's domain (IsAuthorizedForSignerName). */
 function mayUse({ context }: AdmissionAttributes, verb: string, signer: string, authorizer: Authorizer): boolean {
   const names = [signer, `${signer.split('/')[0]!}/*`]
   return names.some(

@@ -8,7 +8,7 @@ import type { Admission, AdmissionAttributes } from './admission.ts'
 /** Returns the storage class with this name; undefined when there is none. */
 export type FindStorageClass = (name: string) => JsonObject | undefined
 
-/** Returns admission control whose `validate` runs the plugin first, and then `next`. */
+/** Returns `next` with the plugin added. The plugin runs in `validate`, before `next.validate` is called. */
 export function withClaimResizeCheck(next: Admission, findClass: FindStorageClass): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),

@@ -47,8 +47,8 @@ export function describeNetworkError(error: unknown, serverName: string): string
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
   // The next two errors mean that the webhook's server does not use TLS. Go has two messages for this case. One message is for a response
-  // that begins with `HTTP/`, and the other is for any other bytes. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER in both cases. This
-  // code gets the message about HTTP, because an HTTP response is more common.
+  // that begins with `HTTP/`, and the other is for any other bytes. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER in both cases.
+  // ERR_SSL_WRONG_VERSION_NUMBER gets the message about HTTP, because an HTTP response is more common.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)
@@ -96,7 +96,7 @@ export function describeReadError(error: unknown): string {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' ? 'unexpected EOF' : describeNetworkError(error, '')
 }
 
-/** Maximum number of characters of a response that a message repeats (k8s.io/client-go/rest: request.go). */
+/** A message contains at most this number of characters of a response (k8s.io/client-go/rest: request.go). */
 const maxShownResponse = 2048
 
 /** Returns the message for a response whose status code is not in the range from 200 to 206. */

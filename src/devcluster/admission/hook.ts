@@ -38,7 +38,7 @@ export interface Hook {
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** A webhook as stored in its configuration, without defaults. */
+/** A webhook of a stored configuration. Optional fields can be missing. `hookOf` applies the defaults. */
 interface WebhookEntry {
   readonly name: string
   readonly clientConfig: HookClientConfig

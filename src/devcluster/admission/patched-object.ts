@@ -34,8 +34,8 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 /**
- * Decodes a custom resource. Its kind must not change. Unknown fields of its metadata are dropped, and its apiVersion is set to that of
- * `info`.
+ * Decodes a custom resource. The kind must be the kind of `info`. Unknown fields of the metadata are dropped. The apiVersion is set to the
+ * apiVersion of `info`.
  */
 function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   const { kind, metadata } = object
@@ -50,7 +50,7 @@ function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
 /**
  * Sets a missing `metadata.namespace` to the namespace of the request.
  *
- * @throws {StatusError} 400 for a different namespace.
+ * @throws {StatusError} 400 when the namespace of the object differs from the namespace of the request.
  */
 export function inNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}

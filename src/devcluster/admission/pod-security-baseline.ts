@@ -153,7 +153,10 @@ export function isSeccompType(type: string | undefined): boolean {
   return type === 'Localhost' || type === 'RuntimeDefault'
 }
 
-/** Checks the seccomp profiles of a Pod. The level `restricted` runs this check before it requires a profile. */
+/**
+ * Checks the seccomp profiles that a Pod sets. The check of the level `restricted` first runs this check, and then requires that a profile
+ * is set.
+ */
 export const seccompProfile: Check = (pod: SecuredPod) => {
   const setters = settersOf(pod, ({ seccompProfile: profile }) => profile !== undefined && !isSeccompType(profile.type))
   if (setters.length === 0) return undefined

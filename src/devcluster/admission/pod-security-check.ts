@@ -60,8 +60,8 @@ export interface Violation {
 }
 
 /**
- * A check and its implementations. `since` lists the implementations, oldest first, each with the minor version of Kubernetes that
- * introduced it.
+ * A check and its implementations. Each entry of `since` contains an implementation, and the minor version of Kubernetes that introduced
+ * this implementation. The oldest implementation comes first.
  */
 export interface VersionedCheck {
   /** The name of the check. `baselineChecks` and `restrictedChecks` are sorted by name, and run in this order. */
@@ -83,7 +83,7 @@ export function quoted(items: Iterable<string>): string {
   return [...items].map((item) => `"${item}"`).join(', ')
 }
 
-/** Formats `annotation="value"`. */
+/** Formats a name and a value as `name="value"`. */
 export function assignment(name: string, value: string): string {
   return `${name}=${quote(value)}`
 }
@@ -96,7 +96,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many
 }
 
-/** Formats `container "a"` or `containers "a", "b"`. */
+/** Formats the names of containers, such as `container "a"` or `containers "a", "b"`. */
 export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
@@ -121,12 +121,18 @@ function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Wraps a check so that it skips Windows Pods. A Windows Pod must not set the fields that the check requires. */
+/**
+ * Returns a check that accepts Windows Pods, and runs `check` for all other Pods. A Windows Pod must not set the fields that `check`
+ * requires.
+ */
 export function exceptWindows(check: Check): Check {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod))
 }
 
-/** Wraps a check so that it skips Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
+/**
+ * Returns a check that accepts Pods with a user namespace, and runs `check` for all other Pods (k8s.io/pod-security-admission/policy:
+ * relaxPolicyForUserNamespacePod).
+ */
 export function exceptOwnUsers(check: Check): Check {
   return (pod) => (hasOwnUsers(pod) ? undefined : check(pod))
 }

@@ -13,7 +13,9 @@ export interface LevelVersion {
   readonly version: string
 }
 
-/** The levels of the modes `enforce` and `warn`. The mode `audit` has no effect, because there is no audit log. */
+/**
+ * The levels and versions of the modes `enforce` and `warn`. The level of the mode `audit` is not needed, because there is no audit log.
+ */
 export interface PodSecurityPolicy {
   readonly enforce: LevelVersion
   readonly warn: LevelVersion
@@ -32,8 +34,8 @@ export function isStricter(a: Level, b: Level): boolean {
 
 /**
  * Returns the policy that the labels of a namespace define, and the errors in the labels (k8s.io/pod-security-admission/api:
- * PolicyToEvaluate). If the label `enforce` is invalid, its level is `restricted`. If the label `warn` is invalid, its level is
- * `privileged`. If the label `warn` is missing and the label `enforce` is valid, `warn` has the level of `enforce`.
+ * PolicyToEvaluate). If the label `enforce` is invalid, the level of `enforce` is `restricted`. If the label `warn` is invalid, the level
+ * of `warn` is `privileged`. If the label `warn` is missing and the label `enforce` is valid, `warn` has the level of `enforce`.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
   const errors: FieldError[] = []

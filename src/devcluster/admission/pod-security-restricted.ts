@@ -1,6 +1,6 @@
 /**
- * The checks of the Pod Security Standard `restricted`. In addition to `baseline`, it requires hardening such as running as non-root
- * (k8s.io/pod-security-admission/policy).
+ * The checks of the Pod Security Standard `restricted`. In addition to the checks of `baseline`, `restricted` requires hardening, such as
+ * running as non-root (k8s.io/pod-security-admission/policy).
  */
 import { isSeccompType, procMount, seccompProfile } from './pod-security-baseline.ts'
 import type { Check, VersionedCheck } from './pod-security-check.ts'

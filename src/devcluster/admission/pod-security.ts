@@ -46,7 +46,7 @@ const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portf
  */
 const maxChecked = 3000
 
-/** Returns admission control whose `validate` runs the plugin first, and then `next`. */
+/** Returns `next` with the plugin added. The plugin runs in `validate`, before `next.validate` is called. */
 export function withPodSecurity(next: Admission, state: PodSecurityState): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),
@@ -183,8 +183,8 @@ function securedPod({ metadata, spec }: JsonObject): SecuredPod {
 }
 
 /**
- * Returns the checks of a level in a version of the Pod Security Standards. The checks of `baseline` come first, without the checks that
- * `restricted` overrides.
+ * Returns the checks of a level in a version of the Pod Security Standards. The level `restricted` has the checks of `baseline` first, and
+ * then its own checks. The checks of `baseline` that `restricted` overrides are omitted.
  */
 function checksOf({ level, version }: LevelVersion): readonly Check[] {
   if (level === 'privileged') return []

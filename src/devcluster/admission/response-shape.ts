@@ -32,7 +32,7 @@ const statusShape: ObjectShape = {
   },
 }
 
-/** The fields of `AdmissionReview` in `admission/v1` that a response contains. */
+/** The fields of an AdmissionReview of `admission/v1` that are decoded from a webhook's response. */
 const reviewShape: ObjectShape = {
   type: 'AdmissionReview',
   fields: {
@@ -54,12 +54,12 @@ const reviewShape: ObjectShape = {
   },
 }
 
-/** Returns Go's message for the first field of a wrong type; undefined if all types are correct. */
+/** Returns Go's message for the first field whose type is wrong; undefined if all types are correct. */
 export function reviewProblem(review: JsonObject): string | undefined {
   return checkShape(reviewShape, review).error
 }
 
-/** Returns a webhook's `Status` without unknown and empty fields. */
+/** Returns the `Status` of a webhook's response. Unknown fields and empty fields are removed. */
 export function knownStatus(status: JsonObject): JsonObject {
   return known(statusShape, status) as JsonObject
 }

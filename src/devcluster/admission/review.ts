@@ -13,8 +13,8 @@ import { describeKind, reviewTypeProblem } from './check-response-type.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
 /**
- * The error of a failed call to a webhook. `failurePolicy` decides whether the API request then fails, too. A denial by the webhook is a
- * `StatusError` instead.
+ * The error of a failed call to a webhook. For an admission webhook, `failurePolicy` determines whether the API request fails too. If the
+ * webhook denies the request, the error is a `StatusError` instead.
  */
 export class CallError extends Error {
   override readonly name = 'CallError'
@@ -91,8 +91,8 @@ export function requestOf({ attributes, info, object, oldObject }: VersionedWrit
 }
 
 /**
- * Returns the `options` of an admission request. For a PATCH request, these are UpdateOptions, or CreateOptions if the request creates the
- * object.
+ * Returns the `options` of an admission request. For a PATCH request, the options are CreateOptions if the request creates the object, and
+ * UpdateOptions if the request updates the object.
  */
 function optionsOf({ operation, context: { options } }: AdmissionAttributes): JsonObject | null {
   if (options === undefined) return null

@@ -59,8 +59,8 @@ async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: 
 }
 
 /**
- * Converts an object of the type `from` to the version of `info`. With the conversion strategy None, only the apiVersion changes. If the
- * object has a different type than `from`, such as Scale, it is returned unchanged.
+ * Converts an object of the type `from` to the version of `info`. With the conversion strategy None, only the apiVersion changes. An object
+ * of any other type, such as Scale, is returned unchanged.
  */
 async function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   if (object === undefined || info.version === from.version || object.apiVersion !== apiVersionOf(from)) return object

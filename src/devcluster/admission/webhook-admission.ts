@@ -1,6 +1,6 @@
 /**
- * Admission control by the stored webhook configurations. Mutating webhooks are called one after the other, validating webhooks in
- * parallel.
+ * Admission control that calls the webhooks of the stored webhook configurations. Mutating webhooks are called one after the other.
+ * Validating webhooks are called in parallel.
  */
 import { quote } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -222,7 +222,8 @@ function denial(hook: Hook, status: JsonObject = {}): Status {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: isObject(metadata) ? metadata : {},
-    // A client would regard a response with status Success, or with a code below 400, as a success.
+    // If the status were Success, or the code were below 400, clients would regard the response as a success. Such values are therefore
+    // replaced.
     status: (status.status === 'Success' ? undefined : (text(status.status) as Status['status'])) ?? 'Failure',
     message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
     ...(text(reason) === undefined ? {} : { reason: text(reason)! }),

@@ -1,5 +1,6 @@
 /**
- * Sends one request to a webhook as Go's HTTP client and client-go's REST client do, with redirects, retries and decoding of the response.
+ * Sends one request to a webhook. Redirects, retries and the decoding of the response are the same as in Go's HTTP client and client-go's
+ * REST client.
  */
 import { isIP } from 'node:net'
 import type { Dispatcher } from 'undici'

@@ -1,6 +1,6 @@
 /**
- * Scans JSON for duplicate keys, too many levels of nesting, and syntax errors. `JSON.parse` accepts duplicate keys and any nesting, and
- * its messages about syntax errors are not those of Go's decoder.
+ * Scans JSON for duplicate keys, too many levels of nesting, and syntax errors. `JSON.parse` accepts duplicate keys and any number of
+ * levels. The messages of `JSON.parse` about syntax errors differ from those of Go's decoder.
  */
 
 import { JsonCursor, JsonSyntaxError } from '../../api/json-cursor.ts'

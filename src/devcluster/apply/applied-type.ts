@@ -1,4 +1,4 @@
-/** Declares which properties of a resource type server-side apply needs. */
+/** Declares the properties of resource types that are needed for server-side apply. */
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
 /** A resource type, with the properties that server-side apply needs. */

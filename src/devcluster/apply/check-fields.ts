@@ -10,7 +10,10 @@ import { typedPatchError } from './server-side-apply.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
-/** Throws a 500 error for unknown fields and wrong types. `named` is the configuration as the client sent it, for the error message. */
+/**
+ * Throws a 500 error for unknown fields and wrong types. The error message contains `named`, which is the configuration as the client sent
+ * it.
+ */
 export function checkFields(info: AppliedType, config: JsonObject, named: JsonObject): void {
   const problems: string[] = []
   visit(config, typingOf(info), '', problems)

@@ -11,7 +11,7 @@ interface Part {
   readonly value: JsonValue
   readonly typing: Typing
 }
-/** Returns the fields, entries or items of a value, keyed by path element. Undefined for an atomic or scalar value. */
+/** Returns the fields, entries or items of a value, keyed by path element. Returns undefined for an atomic or scalar value. */
 function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<string, Part> | undefined {
   if (isObject(value)) {
     if (typing.atomicMap) return undefined

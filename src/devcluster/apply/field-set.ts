@@ -1,11 +1,11 @@
-/** Sets of fields, as `metadata.managedFields[].fieldsV1` contains them. */
+/** Sets of fields. The `fieldsV1` of an entry in `metadata.managedFields` is such a set. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject, setOwn } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 
 /**
- * A set of field paths, represented as a tree. The children are keyed by path elements in the notation of FieldsV1: `f:name` is a field,
- * `k:{"name":"a"}` an item of a list of type map, `v:"a"` an item of a set.
+ * A set of field paths, represented as a tree. The children are keyed by path elements in the notation of FieldsV1. `f:name` identifies a
+ * field, `k:{"name":"a"}` identifies an item of a list of type map, and `v:"a"` identifies an item of a set.
  */
 export interface FieldSet {
   /** True when the path from the root of the tree to this node is in the set. */

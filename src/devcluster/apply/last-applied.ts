@@ -19,7 +19,7 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Maximum size in bytes of the annotations of an object. */
 const maxAnnotations = 256 * 1024
 
-/** Returns the fields of the annotation's configuration whose values are the same in the live object. */
+/** Returns the fields of the annotation's configuration that have the same value in the live object. */
 export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet
@@ -38,8 +38,8 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
 
 /**
  * If the live object has the `last-applied-configuration` annotation, returns `object` with the annotation set to `config`. Otherwise,
- * returns `object` unchanged. If the size of the annotations would exceed `maxAnnotations`, the annotation is set to an empty string. With
- * the annotation, users can return to client-side apply.
+ * returns `object` unchanged. If the text of the annotation would be longer than `maxAnnotations` bytes, the annotation is set to an empty
+ * string. With the annotation, users can return to client-side apply.
  */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object

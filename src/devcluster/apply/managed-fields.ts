@@ -87,8 +87,8 @@ const maxUpdateManagers = 10
 const ancientChanges = 'ancient-changes'
 
 /**
- * Merges the oldest Update entries until at most `maxUpdateManagers` are left. Entries with the same apiVersion are merged into one, whose
- * manager is `ancient-changes`.
+ * Merges the oldest Update entries until at most `maxUpdateManagers` are left. Entries with the same apiVersion are merged into one entry.
+ * The manager of this entry is `ancient-changes`.
  */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')

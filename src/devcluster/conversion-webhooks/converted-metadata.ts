@@ -9,7 +9,7 @@ import { isObject } from '../../api/json.ts'
 import { labelValue, qualifiedName } from '../../api/name-syntax.ts'
 import { goTypeName } from '../types/go-text.ts'
 
-/** Maximum size in bytes of the annotations of an object. */
+/** Maximum total size in bytes of the annotations of an object. */
 const maxAnnotationBytes = 256 * 1024
 
 /** Returns the metadata of the converted object. If the webhook's response is invalid, returns the error in `problem`. */
@@ -58,7 +58,7 @@ function labelErrors(labels: readonly [string, string][]): FieldError[] {
 }
 
 function annotationErrors(annotations: readonly [string, string][]): FieldError[] {
-  // The field is `metadata.annotations`. The message of kube-apiserver contains this path instead.
+  // The correct path is `metadata.annotations`, but the messages of kube-apiserver contain `metadata.annotation`.
   const path = 'metadata.annotation'
   const bytes = annotations.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return [

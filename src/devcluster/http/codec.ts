@@ -187,7 +187,7 @@ function checkTokens(text: string): void {
 /** Adds a message for each duplicate key in a map, in the format of kube-apiserver's YAML decoder. */
 function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
-  // The node to which an alias refers is searched at its anchor.
+  // An alias is skipped. The node to which the alias refers is elsewhere in the document, and is checked there.
   if (isAlias(node)) return
   if (isSeq(node)) {
     for (const item of node.items) findDuplicates(item, lines, duplicates, depth + 1)

@@ -1,7 +1,7 @@
 /**
  * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container to which a
- * request could be forwarded. The log of a Pod is then one line that explains this, and every other request is rejected with the same
- * explanation. Discovery then does not list these subresources.
+ * request could be forwarded. In this case, the log of a Pod is one line that explains the reason. Every other request is rejected with the
+ * same explanation, and discovery does not list the subresources.
  */
 import { isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
@@ -73,7 +73,7 @@ function requireCreate({ info, target, user }: ResourceRequest, { authorizer }: 
   if (!allowed) throw forbidden(info, name, reason)
 }
 
-/** Serves a request that upgrades its connection. After the upgrade, only the streams can be sent, so errors are logged. */
+/** Serves a request that upgrades its connection. After the upgrade, no error response can be sent, so errors are logged instead. */
 async function untilUpgradedEnds(
   { response, signal, path, upgrade }: Exchange,
   { logger }: Services,

@@ -1,6 +1,6 @@
 /**
- * The controllers of ReplicaSets and ReplicationControllers. Both create and delete Pods until their number is `spec.replicas`
- * (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
+ * The controllers of ReplicaSets and ReplicationControllers. Each controller creates and deletes Pods until the number of Pods is
+ * `spec.replicas` (k8s.io/kubernetes/pkg/controller/replicaset, k8s.io/kubernetes/pkg/controller/replication).
  */
 import { pod as podType } from '../../../api/builtin.ts'
 import { apps } from '../../../api/kubernetes/apps.ts'
@@ -99,7 +99,8 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
   const { deletionTimestamp } = replicaSet.metadata
   const claimed = await claimDependents(podsByController, replicaSet, context, isActive)
   const before = controlledBy(podsByController, replicaSet, context)
-  // The cache already contains the Pods that an earlier reconcile has created, so no Pod is created twice.
+  // After each write, the written object is in the cache. The cache therefore contains the Pods that an earlier reconcile has created, and
+  // no Pod is created twice.
   const failure = deletionTimestamp === undefined ? await scale(kind, replicaSet, claimed, context) : undefined
   const now = context.clock.now()
   const write = async (current: ReplicaSet, counted: readonly ReadonlyPod[]): Promise<ReplicaSet> => {
@@ -108,8 +109,8 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
     const { status: after } = stored as ReplicaSet
     return after === undefined ? current : { ...current, status: after }
   }
-  // The status is written twice. The first write counts the Pods from before this reconcile, and the second write counts the Pods after it.
-  // In kube-controller-manager, the next reconcile makes the second write. Clients can therefore see that Pods are missing
+  // The status is written twice. The first write counts the Pods from before this reconcile, so that clients can see that Pods were
+  // missing. The second write counts the Pods after this reconcile. In kube-controller-manager, the next reconcile makes the second write
   // (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
   const counted = await write(replicaSet, before)
   const pods = controlledBy(podsByController, replicaSet, context)

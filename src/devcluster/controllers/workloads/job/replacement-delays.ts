@@ -47,7 +47,8 @@ export function remainingDelayMs(count: number, last: number, now: number): numb
 
 /**
  * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. If no container has an end time, returns the
- * first known of the following times: the Pod became unready, the deletion of the Pod was requested, the Pod was created.
+ * time at which the Pod became unready. If this time is unknown, returns the time at which the deletion of the Pod was requested. If the
+ * Pod is not being deleted, returns the time of its creation.
  */
 export function endOf({ metadata, status }: ReadonlyPod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

@@ -18,12 +18,13 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
  * Writes the status with two requests. The first request writes the UIDs of the ended Pods, and the condition `outcome.target`. Then the
- * finalizers of these Pods are removed. The second request writes the incremented counters. If an outcome is decided, all Pods are counted
- * and no Pod is terminating, the second request also writes the condition `Complete` or `Failed`.
+ * finalizers of these Pods are removed. If an outcome is decided or the Job is being deleted, the finalizers of all Pods in `tally` are
+ * removed. The second request writes the incremented counters. The second request also writes the condition `Complete` or `Failed` when an
+ * outcome is decided, no Pod is uncounted, and no Pod is terminating.
  *
  * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
- * deleted therefore still counts as running. There is one exception: if the Job has failed, its deleted Pods count as failed. A Pod that
- * has ended since the reconcile began is counted by the next reconcile.
+ * deleted therefore still counts as running. There is one exception: if the Job has failed, all Pods that have not ended count as failed. A
+ * Pod that has ended since the reconcile began is counted by the next reconcile.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)

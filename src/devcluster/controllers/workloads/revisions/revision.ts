@@ -14,7 +14,7 @@ export type Revision = DeepReadonly<apps.ControllerRevision>
 
 /**
  * The label that identifies the revision of a Pod. A StatefulSet sets the label to the name of the ControllerRevision. A DaemonSet sets the
- * label to the hash in this name.
+ * label to the hash at the end of the ControllerRevision's name.
  */
 export const podRevisionLabel = 'controller-revision-hash'
 

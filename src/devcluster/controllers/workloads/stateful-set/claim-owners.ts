@@ -35,8 +35,8 @@ export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): bool
 }
 
 /**
- * Returns the object that must own the claims of the Pod. This is the Pod or the StatefulSet; undefined when the policy is to keep the
- * claims.
+ * Returns the Pod or the StatefulSet, depending on which of them must own the claims of the Pod. Returns undefined when neither of them
+ * must own the claims.
  */
 function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undefined {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}

@@ -29,8 +29,7 @@ export interface Revisions {
  * template, this revision gets the highest number (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
  */
 export async function findRevisions(set: StatefulSet, context: ReconcileContext): Promise<Revisions> {
-  // Kubernetes ignores revisions that the selector does not match. `claimDependents` would release such revisions, so they are not passed
-  // to it.
+  // Kubernetes ignores revisions that the selector does not match. Without `isSelected`, `claimDependents` would release these revisions.
   const isSelected = (revision: Revision): boolean => selects(set.spec?.selector, revision)
   const claimed = await claimDependents(revisionsByController, set, context, isSelected)
   const history = claimed.toSorted(compareRevisions)

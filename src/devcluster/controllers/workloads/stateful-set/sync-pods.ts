@@ -1,6 +1,6 @@
 /**
- * Takes the next step of a StatefulSet: creates missing Pods, then deletes Pods whose ordinals are out of range, then deletes a Pod with an old
- * revision (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
+ * Takes the next step of a StatefulSet. Missing Pods are created first. Then Pods whose ordinals are out of range are deleted. Last, a Pod
+ * with an old revision is deleted (k8s.io/kubernetes/pkg/controller/statefulset: updateStatefulSet).
  */
 import type { Pod } from '../../../../api/builtin.ts'
 import type { ObjectInput } from '../../../../api/object.ts'
@@ -37,8 +37,8 @@ export function condemnedPods(set: StatefulSet, pods: readonly ReadonlyPod[]): r
 }
 
 /**
- * Takes the next step. With the policy `OrderedReady`, the step creates or deletes at most one Pod. A Pod is then created only when all
- * Pods with lower ordinals are available. Resolves with the number of Pods that have been deleted because of an old revision.
+ * Takes the next step. With the policy `OrderedReady`, a step creates or deletes at most one Pod, and creates a Pod only when all Pods with
+ * lower ordinals are available. Resolves with the number of Pods that have been deleted because of an old revision.
  */
 export async function syncPods(sync: PodSync): Promise<number> {
   const { set, pods, writes } = sync
@@ -101,8 +101,8 @@ function isRunningAndReady(pod: ReadonlyPod): boolean {
 }
 
 /**
- * Updates the owner references of the claims of a Pod that will be deleted. Depending on the retention policy, the garbage collector then
- * deletes the claims after the Pod.
+ * Updates the owner references of the claims of a Pod that will be deleted. If `whenScaled` of the retention policy is `Delete`, the
+ * garbage collector deletes the claims after the deletion of the Pod.
  */
 async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): Promise<boolean> {
   if (!matchRetention(set, pod, context)) await writes.applyRetention(pod)
@@ -110,9 +110,9 @@ async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): 
 }
 
 /**
- * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, an unavailable Pod is deleted only if no other Pod in
- * `condemned` with a lower ordinal is unavailable. Resolves with false, because the next Pod must wait for the deletion
- * (…/statefulset: processCondemned).
+ * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, an unavailable Pod is deleted only when it has the lowest
+ * ordinal of all unavailable Pods in `condemned`. Resolves with false, because the next Pod must wait for the deletion (…/statefulset:
+ * processCondemned).
  */
 async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
   const pod = condemned[index]!
