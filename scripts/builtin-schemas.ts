@@ -115,8 +115,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /**
- * Fields that the OpenAPI documents list as required, although the API server accepts objects without them. If such a field is absent, the
- * API server decodes the zero value of its Go type, and the zero value is valid.
+ * Fields that are required according to the OpenAPI documents, although the API server accepts objects without these fields. If such a
+ * field is absent, the API server decodes the zero value of its Go type, and the zero value is valid.
  */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',

@@ -229,9 +229,8 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * Returns the kinds of the API versions that the embedded API server does not serve, keyed by apiVersion. kube-apiserver knows these kinds:
- * it rejects a request body of such a kind with a different error than a body of an unknown kind. The embedded API server returns the same
- * errors.
+ * For each API version that the embedded API server does not serve, returns the kinds, keyed by apiVersion. kube-apiserver rejects a
+ * request body of such a kind with a different error than a body of an unknown kind. The embedded API server returns the same errors.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}

@@ -191,13 +191,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    */
   #take(object: KubernetesObject, origin: Origin | undefined, sent: SentWrite | undefined): boolean {
     const { apiVersion, kind, metadata } = object as Partial<KubernetesObject>
-    // The response to a write of a subresource may have another kind, e.g. Scale.
+    // The response to a write of a subresource may have another kind, e.g. Scale. Such a response is not stored.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return true
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
     // A response whose resourceVersion cannot be compared is ignored, because the response could replace a newer state. The watch sends the
     // written state.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
-    // The write has removed the last finalizer, so the API server has deleted the object, although it responds with an object.
+    // If the last finalizer was removed by the write, the API server has deleted the object, although the response contains the object.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
       this.deleted(metadata, uid, this.#olderThan(metadata))
       this.#removals.left(metadata)
@@ -398,9 +398,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // This process may already have created another object with the same name. The new object stays in the store.
+    // If this process has already created another object with the same name, the new object stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // This process may already have written a newer state that is in the view. The newer state stays in the store.
+    // If this process has already written a newer state that is in the view, the newer state stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

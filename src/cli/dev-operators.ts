@@ -91,8 +91,8 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
       async onServing(endpoints) {
         options.onServing?.(endpoints)
         const { webhook } = endpoints
-        // The operators have no webhooks, but an earlier version may have had webhooks. The webhook configurations of the earlier version
-        // are removed.
+        // If the operators have no webhooks, an earlier version of the operators may have had webhooks. The webhook configurations of the
+        // earlier version are then removed.
         if (webhook === undefined) return await removeWebhooks(client, operators, { name, signal })
         await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
         done('webhooks', webhook.url)

@@ -82,8 +82,8 @@ export function withFinalizer<R extends ResourceType>(
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
     })
-    // The finalizer was not added, because the object on the API server has changed or was deleted. The event of this change enqueues the
-    // key again.
+    // If the finalizer was not added, the object on the API server has changed or was deleted. The event of this change enqueues the key
+    // again.
     if (added === undefined) return undefined
     context.logger.debug({ finalizer: name }, 'added the finalizer')
     return settings.reconcile(deepFreeze(added) as DeepReadonly<ObjectOf<R>>, context)

@@ -2,8 +2,8 @@
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 
 /**
- * Maximum number of priorities that have a metric series of their own. All further priorities share one series. The limit is needed because
- * a reconciler may return any priority. The maximum and the label of the shared series are the same as in controller-runtime.
+ * Maximum number of priorities that have a separate metric series. All further priorities share one series. The limit is needed because a
+ * reconciler may return any priority. The maximum and the label of the shared series are the same as in controller-runtime.
  */
 const maxPriorities = 25
 const otherPriorities = 'exceeded_cardinality_limit'

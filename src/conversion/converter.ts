@@ -193,8 +193,8 @@ async function restoreInto(
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
   const { inverse, from, to, source: target, target: schema, reported } = step
   const apiVersion = source.apiVersion as string
-  // `backCall` has no `threw`, because an exception of this converter does not fail the conversion. The exception is reported to `unkept`
-  // instead.
+  // `backCall` has no `threw`. If the converter `inverse` throws, the conversion of the object does not fail, and the exception is reported
+  // to `unkept`.
   const { threw: _, ...backCall } = call
   try {
     return await run(

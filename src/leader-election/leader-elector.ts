@@ -367,7 +367,7 @@ export class LeaderElector {
   #renewed(sentAt: Instant, lease: coordination.Lease): void {
     const { clock, renewDeadlineMs, identity, logger, events, metrics } = this.#options
     const left = renewDeadlineMs - (clock.monotonicNow() - sentAt.monotonic)
-    // The response arrived after the renew deadline, so this renewal does not count.
+    // If the response has arrived after the renew deadline, the renewal does not count.
     if (left <= 0) return
     const timer = clock.after(left, () => this.#end('the lease was not renewed in time'))
     if (this.#term !== undefined) {

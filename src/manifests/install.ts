@@ -283,7 +283,7 @@ async function installConversion(
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
     // A `clientConfig` must not have both `url` and `service`. Server-side apply does not remove a field that another field manager owns.
-    // Therefore, a merge patch first removes the field `other`.
+    // Therefore, a merge patch first removes the other of the two fields.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },

@@ -27,7 +27,8 @@ export function explainRefusal(
     // ajv does not know the old value, so it also rejects invalid values that are unchanged. `explain` has found no error in comparison
     // with the old value. If it finds errors without the old value, all of them are in unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
-    // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints and has found no error, so the value is valid.
+    // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints, and has found no error. A value with a bigint is
+    // therefore valid here.
     if (holdsBigint(value)) return []
     // ajv rejects the value, but `explain` accepts it. One of them has a bug. To be safe, the value is rejected.
     const path = pathOf(refusal?.instancePath ?? '')

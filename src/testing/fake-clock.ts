@@ -63,7 +63,7 @@ export class FakeClock implements Clock {
 
   /**
    * Advances the time by `ms` milliseconds. The clock stops at the time of each pending timer, calls the callback of the timer, and waits
-   * for promises to settle. Timers that are created in the meantime also fire when they are due.
+   * for promises to settle. Timers that are created during the call also fire when they are due.
    */
   async advance(ms: number): Promise<void> {
     const target = this.monotonicNow() + ms

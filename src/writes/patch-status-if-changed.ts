@@ -16,8 +16,9 @@ const checkOptions = hasOptions(writeChecks)
  * nothing has changed thus writes nothing. As in `client.patchStatus`, absent fields are unchanged, null removes a field, and a list is
  * replaced as a whole. The order of keys is irrelevant. Resolves to the patched object, or to `object` if no field differs.
  *
- * The patch has no resourceVersion, so it does not fail when `object` has changed in the meantime. If several controllers write to the same
- * list of conditions, use `client.apply` with `subresource: 'status'`, and a different field manager for each controller.
+ * The patch has no resourceVersion, so it does not fail when another client has changed the object after `object` was read. If several
+ * controllers write to the same list of conditions, use `client.apply` with `subresource: 'status'`, and a different field manager for each
+ * controller.
  *
  * Rejects with the errors of `client.patchStatus`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, even if no field
  * differs.

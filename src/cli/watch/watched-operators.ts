@@ -1,4 +1,4 @@
-/** `proreus dev --watch`: runs the operators in a process of their own, which is replaced when a source file changes. */
+/** `proreus dev --watch`: runs the operators in a separate process, which is replaced when a source file changes. */
 import { resolve } from 'node:path'
 import type { Connection } from '../../client/connection.ts'
 import type { Clock } from '../../runtime/clock.ts'

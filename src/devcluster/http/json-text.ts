@@ -84,7 +84,7 @@ function startOf({ kind, apiVersion }: JsonObject): string {
 function bytesOf(parts: readonly string[]): Buffer {
   let length = 0
   for (const part of parts) length += Buffer.byteLength(part)
-  // The buffer has memory of its own, outside of the pool of Node.js, so that `respond` can free the memory.
+  // The buffer has separate memory, outside of the pool of Node.js, so that `respond` can free this memory.
   const bytes = Buffer.allocUnsafeSlow(length)
   let at = 0
   for (const part of parts) at += bytes.write(part, at)

@@ -90,8 +90,8 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * Kubernetes' order of versions: v2, v1, v2beta1, v1beta2, v1alpha1, then other names alphabetically (k8s.io/apimachinery/pkg/version:
- * CompareKubeAwareVersionStrings).
+ * Compares two versions in Kubernetes' order: v2, v1, v2beta1, v1beta2, v1alpha1, then other names alphabetically
+ * (k8s.io/apimachinery/pkg/version: CompareKubeAwareVersionStrings).
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)]

@@ -1,4 +1,4 @@
-/** The addresses of the network of the embedded cluster that have a fixed meaning. Services have addresses in 10.96.0.0/16. */
+/** Addresses with a fixed meaning in the network of the embedded cluster. Services have addresses in 10.96.0.0/16. */
 
 /** The cluster IP of the Service `kubernetes`: the first address of the range for Services. */
 export const apiServerAddress = '10.96.0.1'

@@ -56,7 +56,7 @@ export function integerColumn(name: string, cell: (object: JsonObject) => number
 }
 
 /**
- * Changes the type of a column of numbers to `string`. kube-apiserver declares some of these columns as strings. kubectl prints both types
+ * Returns the column with the type `string`. kube-apiserver declares some columns of numbers as strings. kubectl prints numbers and strings
  * in the same way.
  */
 export function numberAsText(column: Column): Column {

@@ -43,7 +43,10 @@ export interface ContainerSession {
   close(): void
 }
 
-/** The methods reject with a StatusError. Its message names the problem, for example that the container does not run. */
+/**
+ * The functions with which the API server reaches containers. If a function fails, it rejects with a StatusError that names the problem,
+ * for example that the container does not run.
+ */
 export interface ContainerAccess {
   /** Resolves with the lines of the log as text. With `follow`, the stream ends when the container ends. */
   log(target: ContainerTarget, options: LogOptions, signal: AbortSignal): Promise<Readable>

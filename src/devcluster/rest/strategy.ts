@@ -1,5 +1,5 @@
 /**
- * `Strategy`: the functions and options of a type that the code for writes calls. They correspond to the strategies of kube-apiserver
+ * `Strategy`: the functions and options of a type for requests that write objects. They correspond to the strategies of kube-apiserver
  * (k8s.io/apiserver/pkg/registry/rest).
  */
 import type { Clock } from '../../runtime/clock.ts'
@@ -23,7 +23,7 @@ export interface ClusterView {
   readonly clock: Clock
 }
 
-/** The functions and options of a type that the code for writes calls. All members are optional. */
+/** The functions and options of a type for requests that write objects. All members are optional. */
 export interface Strategy {
   /** Returns an error message for each problem of a name. Default: the name must be a DNS-1123 subdomain. */
   readonly name?: (value: string) => string[]
@@ -41,7 +41,7 @@ export interface Strategy {
   /** Sets and removes fields of an updated object. `now` is the time in milliseconds since 1970. */
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: number, cluster: ClusterView) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
-  /** Returns the grace period of the object in seconds. Default: the type has no graceful deletion. */
+  /** True when a DELETE without a propagation policy orphans the dependents. By default, the dependents are garbage-collected. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number
   /** True when a DELETE without a propagation policy orphans the dependents. By default, they are garbage-collected. */
   readonly orphansDependents?: boolean

@@ -42,15 +42,15 @@ export interface SubresourceInfo {
    */
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /**
-   * Returns `stored` with the changes of `written` that the subresource allows. For subresources whose body is an object of the type
-   * itself. Default for `status`: changes of the status, and for built-in types also changes of the metadata.
+   * Returns `stored` with the changes of `written` that the subresource allows. This function is only for subresources whose body is an
+   * object of the type itself. Default for `status`: changes of the status, and for built-in types also changes of the metadata.
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
-  /** Returns the path of the replicas field. For scale subresources only. */
+  /** Returns the path of the replicas field. Only scale subresources have this function. */
   readonly replicasPath?: ReplicasPath
   /** Returns the response to a POST. Default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
-  /** Returns the `DeleteOptions` in the body. For a POST that evicts the object. Throws a `StatusError` to reject the request. */
+  /** Returns the `DeleteOptions` in the body of a POST that evicts the object. Throws a `StatusError` to reject the request. */
   readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
   /** True when writes do not change `metadata.generation`. */
   readonly keepsGeneration?: boolean

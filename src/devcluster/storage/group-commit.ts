@@ -1,6 +1,6 @@
 /**
- * Commits the writes of one turn of the event loop in one transaction. A transaction for each write would cost more time than the write
- * itself.
+ * Commits the writes of one iteration of the event loop in one transaction. A transaction for each write would cost more time than the
+ * write itself.
  */
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'

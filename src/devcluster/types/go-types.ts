@@ -12,7 +12,7 @@ export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
 
 export type GoType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  /** A Go type with a JSON encoding of its own, such as `resource.Quantity`; `any` is any JSON value. */
+  /** A Go type with a custom JSON encoding, such as `resource.Quantity`; `any` is any JSON value. */
   | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }

@@ -75,7 +75,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The cache was stale, because a Pod with this name exists. The Pod is read from the API server.
+    // If a Pod with this name exists, it was not in the cache yet. The Pod is therefore read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)

@@ -58,7 +58,7 @@ export interface FaultProxy {
   cut(scope?: FaultScope): Fault
   /**
    * Stops forwarding data on connections that stay open, as when a cable is unplugged or a firewall drops packets. When the fault ends, the
-   * held data is delivered. If the client or the server has closed a connection in the meantime, the held data of this connection is lost.
+   * held data is delivered. If the client or the server has closed a connection during the fault, the held data of this connection is lost.
    */
   halfOpen(options?: HalfOpenOptions): Fault
   /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */

@@ -86,7 +86,7 @@ export class ReviewThreads {
 
   /** Returns a thread to the pool. A thread with an unfinished call is terminated, because the call cannot be interrupted. */
   release(thread: ReviewThread): void {
-    // The thread may have exited in the meantime.
+    // The thread may have exited during the review.
     if (!this.#threads.has(thread)) return
     if (thread.isBusy) {
       void this.#end(thread, new Error('the review was aborted'))

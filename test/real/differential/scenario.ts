@@ -105,7 +105,7 @@ export function parseScenario(name: string, text: string): Scenario {
   return scenario
 }
 
-/** Returns the steps, and the steps that are played during watches. */
+/** Returns all steps in one list. The steps that are played during a watch follow the step of the watch. */
 export function allSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...allSteps(step.while)])
 }

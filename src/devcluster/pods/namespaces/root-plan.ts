@@ -108,8 +108,8 @@ async function planFolder(path: string, source: string, options: RootPlanOptions
     () => true,
     () => false,
   )
-  // Proreus has no permission to read this folder, for example /root. The container gets an empty folder instead, and root of the container
-  // can use this folder.
+  // If Proreus has no permission to read the folder, for example /root, the container gets an empty folder instead. Root of the container
+  // can use the empty folder.
   if (!isReadable) return [{ kind: 'folder', path, mode: 0o700 }]
   const mode = (await stat(source)).mode & 0o7777
   if (options.mountPoints.some((mountPoint) => mountPoint !== path && isWithin(mountPoint, path))) {

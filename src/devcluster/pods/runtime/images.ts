@@ -80,11 +80,11 @@ export class Images {
     if (command.length === 0 && !hasEntrypoint)
       return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
     const program = command[0]
-    // The program is searched only when the container starts in three cases: the image has a folder, the image specifies the program, or
-    // the name of the program refers to a variable.
+    // In three cases, the program is not searched here, but when the container starts: the image has a folder, the image specifies the
+    // program, or the name of the program refers to a variable.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
     const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
-    // The path of a program that is not searched in PATH.
+    // Undefined for a program that is searched in PATH.
     const path = program.includes('/') ? resolve(workingDir, program) : undefined
     // An init container may write the program into the volume later. Therefore, the program is searched when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined

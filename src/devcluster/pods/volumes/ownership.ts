@@ -37,7 +37,7 @@ const batchSize = 1000
 
 /**
  * The errors that are ignored. EPERM: this process may not change the file. EINVAL: the id does not exist in the user namespace of this
- * process. ENOENT: the file was removed in the meantime. The kubelet ignores all errors (volume_linux.go: changeFilePermission).
+ * process. ENOENT: the file was removed after it was found. The kubelet ignores all errors (volume_linux.go: changeFilePermission).
  */
 const ignored: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'ENOENT'])
 

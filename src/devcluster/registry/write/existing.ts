@@ -47,7 +47,7 @@ export async function change(environment: Environment, info: ResourceInfo, write
     if (mayBeRemoved(info, next)) {
       if ((await store.delete(info.storageKey, key, stored)) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
-      // The write changes nothing, so the object keeps its resourceVersion, and watches send no event.
+      // If the write changes nothing, the object keeps its resourceVersion, and watches send no event.
       if (store.latest(info.storageKey, key) === stored) {
         await store.committed()
         return shown(old)

@@ -72,7 +72,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string, podNa
 
 const noClaims: ReadonlySet<string> = new Set()
 
-/** Validates the rules that apply to Pods and not to Pod templates (validatePodMetadataAndSpec). */
+/** Validates a Pod, including the rules that do not apply to Pod templates (validatePodMetadataAndSpec). */
 export function validatePod(pod: JsonObject): FieldError[] {
   const spec = isObject(pod.spec) ? pod.spec : {}
   return [

@@ -9,7 +9,7 @@ const percent = /^[0-9]+%$/
 const notPercent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** Validates the field of a Deployment (ValidateRollingUpdateDeployment). The defaults of both amounts have already been applied. */
+/** Validates `rollingUpdate` of a Deployment (ValidateRollingUpdateDeployment). The defaults have already been applied. */
 export function validateDeploymentUpdate(update: JsonValue | undefined, path: string): FieldError[] {
   const [unavailable, surge] = [at(update, 'maxUnavailable'), at(update, 'maxSurge')]
   const isStuck = amountOf(unavailable) === 0 && amountOf(surge) === 0
@@ -21,7 +21,7 @@ export function validateDeploymentUpdate(update: JsonValue | undefined, path: st
   ]
 }
 
-/** Validates the field of a DaemonSet. Exactly one of the two amounts must be 0 (ValidateRollingUpdateDaemonSet). */
+/** Validates `rollingUpdate` of a DaemonSet. Exactly one of `maxUnavailable` and `maxSurge` must be 0 (ValidateRollingUpdateDaemonSet). */
 export function validateDaemonSetUpdate(update: JsonValue | undefined, path: string): FieldError[] {
   const [unavailable, surge] = [at(update, 'maxUnavailable'), at(update, 'maxSurge')]
   const [hasUnavailable, hasSurge] = [amountOf(unavailable) !== 0, amountOf(surge) !== 0]

@@ -1,5 +1,5 @@
 /**
- * Validation of the addresses and IP families of Services. The result is that of a cluster that has only IPv4 addresses
+ * Validation of the addresses and IP families of Services. The rules are those of a cluster with only IPv4 addresses
  * (k8s.io/kubernetes/pkg/registry/core/service).
  */
 import { isIP } from 'node:net'
@@ -87,7 +87,10 @@ function validateAddresses(spec: JsonObject, old: JsonObject | undefined): Field
   return errors
 }
 
-/** Validates that the policy allows the number of addresses and families of the Service. */
+/**
+ * Validates that `ipFamilyPolicy` allows the number of addresses and families. Also rejects an IPv6 address that has no entry in
+ * `ipFamilies`.
+ */
 function validatePolicy(spec: JsonObject): FieldError[] {
   const { ipFamilyPolicy: policy } = spec
   const [addresses, given] = [listAt(spec, 'clusterIPs'), listAt(spec, 'ipFamilies')]
@@ -119,7 +122,10 @@ function validateFamilies(spec: JsonObject): FieldError[] {
   ]
 }
 
-/** Validates that a new Service requests an address in the range of cluster IPs. */
+/**
+ * Validates that a Service requests an address in the range of cluster IPs. An update is validated only if the old Service has the type
+ * ExternalName.
+ */
 function validateRange(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const address = textAt(spec, 'clusterIP')
   if (address === 'None' || (old !== undefined && old.type !== 'ExternalName')) return []

@@ -100,7 +100,10 @@ function validatePorts(spec: JsonObject): FieldError[] {
   })
 }
 
-/** Validates that no port number occurs twice. If the type of the Service has no node ports, also validates that no node port is set. */
+/**
+ * Validates that no port number and no node port occurs twice with the same protocol. If the type of the Service is ClusterIP, no node port
+ * may be set.
+ */
 function validateNumbers(spec: JsonObject): FieldError[] {
   const ports = objects(listAt(spec, 'ports'))
   const repeated = (field: string, refuse: (port: JsonObject, path: string) => FieldError): FieldError[] => {

@@ -106,7 +106,10 @@ function validateStrategies(spec: JsonObject, old: JsonObject | undefined): Fiel
   return errors
 }
 
-/** Validates the fields from which the names of the Pods are built. `serviceName` is immutable, and is validated only at creation. */
+/**
+ * Validates the fields that determine the names and the DNS names of the Pods. `serviceName` is immutable, and is validated only at
+ * creation.
+ */
 function validateIdentity(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const name = old === undefined ? textAt(spec, 'serviceName') : ''
   return [

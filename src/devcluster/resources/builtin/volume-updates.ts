@@ -83,7 +83,10 @@ export function requestedSize(claim: JsonObject): number {
   return parseQuantity(at(claim, 'spec', 'resources', 'requests', 'storage')) ?? 0
 }
 
-/** Validates the volume attributes class of a claim. `current` is the class that the volume already has. */
+/**
+ * Validates a change of the volume attributes class of a claim. If the volume already has a class, `current`, the claim must continue to
+ * name a class.
+ */
 function validateAttributesUpdate(spec: JsonObject, before: JsonObject, current: JsonValue | undefined): FieldError[] {
   const name = spec.volumeAttributesClassName
   if (typeof current !== 'string' || name === before.volumeAttributesClassName || (typeof name === 'string' && name !== '')) return []
@@ -114,8 +117,8 @@ export function validateVolumeUpdate(volume: JsonObject, old: JsonObject, otherF
 }
 
 /**
- * If the CSI source of the old volume has no secret for expansion, removes this secret from the CSI source of the new volume. An update may
- * set a missing secret, so this change must not count.
+ * Removes the field `controllerExpandSecretRef` from the CSI source of the new volume if the old CSI source does not have this field. An
+ * update may add the field, so the comparison of the two sources must ignore it.
  */
 function withoutNewSecret(spec: JsonObject, before: JsonObject): JsonObject {
   if (!isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec
@@ -131,7 +134,10 @@ const stableLabels: JsonObject = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 }
 
-/** Returns true if two node affinities are equal, or differ only in beta labels that have become stable (validatePvNodeAffinity). */
+/**
+ * Returns true if two node affinities are equal. A beta label in `before` may be replaced by its stable label in `now`
+ * (validatePvNodeAffinity).
+ */
 function isSameAffinity(now: JsonValue | undefined, before: JsonValue | undefined): boolean {
   if (Array.isArray(now) && Array.isArray(before))
     return now.length === before.length && now.every((item, index) => isSameAffinity(item, before[index]))

@@ -185,8 +185,8 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // Each pattern without a subresource overwrites `namesResource`. As in kube-apiserver, only the last of these patterns therefore
-    // decides about the error below.
+    // As in kube-apiserver, each pattern without a subresource overwrites `namesResource`. Only the last of these patterns therefore
+    // determines whether the error about `*` below is reported.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]

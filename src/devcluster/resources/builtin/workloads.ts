@@ -104,7 +104,7 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   const isDaemonSet = name === 'daemonset'
   const labels = at(template, 'metadata', 'labels')
   const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
-  // A missing selector matches no labels, so `mismatch` is reported, too. An empty selector matches all labels.
+  // A missing selector matches no labels, so `mismatch` is reported. An empty selector matches all labels, so `mismatch` is not reported.
   if (!isObject(selector)) return isDaemonSet ? [mismatch] : [required('spec.selector'), mismatch]
   const errors = validateSelector(selector, 'spec.selector')
   if (sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)

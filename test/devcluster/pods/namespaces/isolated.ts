@@ -48,7 +48,7 @@ export async function runCases(t: Test, ids: 'machine' | 'subordinate' | 'single
   t.teardown(() => rmSync(folder, { recursive: true }))
   const isUnprivileged = process.getuid?.() !== 0
   const isolation = [
-    // An unprivileged user can be root of a user namespace, and has one id there.
+    // An unprivileged user can become root in a new user namespace, but this namespace has only one id.
     ...(isUnprivileged ? ['--user', '--map-root-user'] : []),
     ...['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--', 'sh', '-c', prepare, 'sh', folder, ids],
     isUnprivileged ? 'yes' : 'no',

@@ -81,7 +81,7 @@ export class PodHand {
       try {
         await act(pod)
       } catch (error) {
-        // A controller may delete a Pod in the meantime.
+        // A controller may have deleted the Pod.
         if (!isNotFound(error)) throw error
       }
     }

@@ -87,7 +87,7 @@ export class Disturbances {
     if (items.length === 0) return
     const { name } = this.#dice.pick(items).metadata
     await act({ namespace, name }).catch((error: unknown) => {
-      // The Pod has been deleted in the meantime.
+      // If the Pod is already deleted, the error is ignored.
       if (!isNotFound(error)) throw error
     })
   }

@@ -16,7 +16,7 @@ export interface VolumeSource {
   readonly field: string
   /** The name of the field in the paths of kube-apiserver's errors. Default: `field`. */
   readonly pathName?: string
-  /** The name of the field in the error about a second source. Default: `field`. */
+  /** The name of the field in the error that reports more than one source. Default: `field`. */
   readonly extraName?: string
   readonly validate: (source: JsonObject, path: string, isPod: boolean) => FieldError[]
 }
@@ -29,7 +29,10 @@ function having(...fields: readonly string[]): VolumeSource['validate'] {
 
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
 
-/** The kinds of volumes, in the order of kube-apiserver. For storage systems that are rarely used, there are no rules. */
+/**
+ * The kinds of volumes, in the order of kube-apiserver. For some storage systems that are rarely used, only required fields are validated,
+ * or nothing is validated.
+ */
 export const volumeSources: readonly VolumeSource[] = [
   { field: 'emptyDir', validate: validateEmptyDir },
   {
@@ -117,7 +120,7 @@ function validateEmptyDir(source: JsonObject, path: string): FieldError[] {
     : []
 }
 
-/** Returns the rule for a disk. `field` identifies the disk. The disk may have a `partition`. */
+/** Returns the rule for a disk. `field` is the name of the field that identifies the disk. The field `partition` is optional. */
 function partitioned(field: string): VolumeSource['validate'] {
   return (source, path) => {
     const { partition } = source

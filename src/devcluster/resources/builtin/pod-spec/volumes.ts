@@ -10,7 +10,7 @@ import { containersOf } from './pod-facts.ts'
 import { volumeSources } from './volume-sources.ts'
 
 /**
- * Returns the volumes that containers may mount, keyed by their names, and the errors of all volumes.
+ * Returns the volumes that containers may mount, keyed by the names of the volumes. Also returns the errors of all volumes.
  *
  * @param podName the name of the Pod; undefined for a Pod template.
  */
@@ -79,7 +79,7 @@ export function validateFileVolumes(spec: JsonObject, path: string): FieldError[
   )
 }
 
-/** Validates that a Pod with projected token volumes has a ServiceAccount. For Pod templates, kube-apiserver does not validate this. */
+/** Validates that a Pod with projected token volumes has a ServiceAccount. kube-apiserver does not apply this rule to Pod templates. */
 export function validateTokenVolumes(spec: JsonObject, path: string): FieldError[] {
   if (textAt(spec, 'serviceAccountName') !== '') return []
   return objects(listAt(spec, 'volumes')).flatMap(([volume, index]) =>
