@@ -272,9 +272,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Removes an object that this process has deleted. States of this object that the watch still sends are ignored.
    *
-   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, the states of earlier objects
+   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, all states of earlier objects
    * are ignored, because their resourceVersions are lower than that of the stored state. If the store does not have the deleted object,
-   * only the states of the objects in `before` are ignored, because the response to a deletion has no resourceVersion.
+   * there is no resourceVersion to compare with, because the response to a deletion has none. In this case, only the earlier objects in
+   * `before` are known, and only the states of these earlier objects are ignored.
    *
    * @param before the uids of earlier objects with the same key. These objects no longer exist, because only one object at a time can have
    * the key.

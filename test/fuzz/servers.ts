@@ -117,7 +117,7 @@ export class ServedSchemas {
     return status === 201 ? body : undefined
   }
 
-  /** Reads a stored object in the version of the schema. */
+  /** Reads a stored object in the API version that has the schema. */
   async read(schema: number, stored: JsonObject): Promise<JsonObject> {
     const { body } = await this.#api('GET', `${this.#path(schema)}/${String((stored.metadata as JsonObject).name)}`)
     return body

@@ -73,7 +73,8 @@ export async function deleteJob(job: DeepReadonly<batch.Job>, { client }: Reconc
   try {
     await client.delete(batch.job, keyOf(job), { propagationPolicy: 'Foreground', preconditions: { uid } })
   } catch (error) {
-    // NotFound: the Job is already deleted. Conflict: another Job has the same name. In both cases, there is nothing to delete.
+    // NotFound means that the Job is already deleted. Conflict means that another Job has the same name. In both cases, there is nothing to
+    // delete.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }

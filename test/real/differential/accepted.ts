@@ -23,7 +23,10 @@ export interface Accepted {
   /** Features that the embedded API server lacks or simplifies, for the documentation. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
-  /** The accepted differences in the lives of workloads. `scenario` is the name of the life, and `requests` are its steps. */
+  /**
+   * The accepted differences in the lives of workloads. A life is a list of steps that create, change and delete a workload. In each entry,
+   * `scenario` is the name of a life, and `requests` are steps of this life.
+   */
   readonly lives: readonly AcceptedDifference[]
 }
 

@@ -26,7 +26,7 @@ const isMacOS = process.platform === 'darwin'
 export async function terminalProblem(environment: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   const version = await promisify(execFile)('script', ['--version'], { env: environment }).then(
     ({ stdout }) => stdout,
-    // script(1) of macOS does not know the option `--version`, but it can be used.
+    // script(1) of macOS can be used, although it rejects the option `--version`.
     (error: NodeJS.ErrnoException) => (isMacOS && error.code !== 'ENOENT' ? '' : undefined),
   )
   if (isMacOS ? version !== undefined : version?.includes('util-linux')) return undefined

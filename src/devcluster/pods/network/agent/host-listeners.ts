@@ -1,4 +1,7 @@
-/** `HostListeners`: listens at the address at which Pods reach the developer's machine, on each port of a server of the machine. */
+/**
+ * `HostListeners`: listens at the address at which Pods reach the developer's machine. There is a listener for each port on which a server
+ * of this machine listens.
+ */
 import type { Server, Socket } from 'node:net'
 import { listenForParent } from './handed-listener.ts'
 
