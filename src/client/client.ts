@@ -167,7 +167,7 @@ const patchTypes = {
 /**
  * Creates a client that opens its own connections. The caller must `close` it.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all of them.
  */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   checkClientOptions(options)

@@ -25,9 +25,9 @@ const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) }
  * client-go's pager. Objects that were already yielded are skipped. The other objects are yielded in their current state, which is newer
  * than the state of the earlier pages.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options; `PRO_API` when the list has no end, i.e. two pages have
- * the same continue token or begin with the same object, or more than 100 consecutive pages are empty. Errors of `client.list` are also
- * thrown.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them); `PRO_API` when the
+ * list has no end, i.e. two pages have the same continue token or begin with the same object, or more than 100 consecutive pages are empty.
+ * Errors of `client.list` are also thrown.
  *
  * @example
  *

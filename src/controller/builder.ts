@@ -88,8 +88,8 @@ function refuseController(name: string, problems: readonly string[]): void {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, when an index is for a type that the controller does
- * not watch, or when the controller has a finalizer and `type` is a view that objects can leave.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them), when an index is for
+ * a type that the controller does not watch, or when the controller has a finalizer and `type` is a view that objects can leave.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,

@@ -214,8 +214,8 @@ export class Workers {
         return
       case 'requeue_after':
         queue.forget(key)
-        // If the result has no priority, the priority is 0, not the priority of this reconcile. Otherwise, all periodic reconciles of the
-        // object would have the low priority of its initial reconcile.
+        // If the result has no priority, the priority is 0, and not the priority of this reconcile. If it were the priority of this
+        // reconcile, all periodic reconciles of the object would have the low priority of its initial reconcile.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')

@@ -121,7 +121,7 @@ const checkOptions = hasOptions(runOptionChecks, ['connection'])
 /**
  * Validates the options of `run`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all of them.
  */
 export function checkRunOptions(options: RunOptions): void {
   refuseOptions('run', checkOptions(options, ''))

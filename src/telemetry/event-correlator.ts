@@ -99,7 +99,10 @@ export class EventCorrelator<Own extends Series> {
   }
 }
 
-/** Sets the most recent entry. If the map then has too many entries, removes the oldest entry. A `Map` keeps the order of insertion. */
+/**
+ * Sets the entry of `key`, and makes it the most recent entry. If the map then has too many entries, removes the oldest entry. The order of
+ * a `Map` is that of the insertions.
+ */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)

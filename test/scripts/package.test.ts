@@ -1,4 +1,4 @@
-/** Tests of the files in the npm package, and of the package outside of this repository. */
+/** Tests of the files in the npm package, and of the package when it is used outside of this repository. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -117,7 +117,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON. For invalid JSON, throws the error that `refuse` returns for the message of Go's decoder. */
+/** Decodes JSON. For invalid JSON, calls `refuse` with the message of Go's decoder, and throws the returned error. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = replaceLoneSurrogates(body.toString('utf8'))
   const { error, ...found } = scanJson(text)

@@ -73,8 +73,8 @@ function release(bytes: string | Buffer): void {
 
 /**
  * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. If there are
- * warnings, returns every body as bytes. Otherwise, Node.js would encode the headers as UTF-8 like the body, and would change the non-ASCII
- * bytes of the warnings.
+ * warnings, also returns a short body as bytes. With a body that is a string, Node.js would encode the headers as UTF-8 like the body, and
+ * would change the non-ASCII bytes of the warnings.
  */
 function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {
   return typeof body === 'string' && (body.length > longAnswer || warnings.size > 0) ? Buffer.from(body) : body

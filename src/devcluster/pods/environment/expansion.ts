@@ -12,7 +12,7 @@ export const maxTotalBytes = 6 * 1024 * 1024
 /**
  * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text stays unchanged.
  *
- * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` characters.
+ * @throws {ContainerConfigError} when the result has more characters than the maximum number of bytes.
  */
 export function expand(text: string, mapping: (name: string) => string): string {
   const parts: string[] = []

@@ -54,7 +54,7 @@ export class ProcessRecord {
     rmSync(this.#file, { force: true })
   }
 
-  /** Throws when the file belongs to another user. Otherwise, another user could choose the processes that this user kills. */
+  /** Throws when the file belongs to another user. Without this error, another user could choose the processes that this user kills. */
   #readOwnFile(): string {
     const fd = openSync(this.#file, 'r')
     try {

@@ -194,7 +194,7 @@ function thousandths(amount: number): string {
   return quantityText(`${Math.round(amount * 1000)}m`)
 }
 
-/** Returns the amount that all containers need at the same time (k8s.io/component-helpers/resource: AggregateContainerRequests). */
+/** Returns the largest amount that the containers need at the same time (k8s.io/component-helpers/resource: AggregateContainerRequests). */
 function totalOf(spec: JsonObject, kind: 'requests' | 'limits', name: string): number {
   const amountIn = (container: JsonObject): number => amountOf(at(container, 'resources', kind, name))
   let total = objects(listAt(spec, 'containers')).reduce((sum, [container]) => sum + amountIn(container), 0)
