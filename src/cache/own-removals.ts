@@ -32,7 +32,7 @@ interface Departure extends Deletion {
 
 type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resourceVersion'>>
 
-/** Remembers deletions and departures until the watch or a list confirms them. */
+/** Remembers own deletions, and removals of objects from a view by own writes (departures), until the watch or a list confirms them. */
 export class OwnRemovals {
   /**
    * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that the object

@@ -62,7 +62,7 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, or
- * `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options, and that there are no operators.
+ * `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options, and an empty list of operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)

@@ -37,8 +37,8 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
 }
 
 /**
- * Returns the paths of the called webhooks without repetitions. If the object in the cache of kube-apiserver is stale, kube-apiserver
- * repeats an update, and calls the webhooks again (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ * Returns the paths of the called webhooks. Repeated paths are removed, because kube-apiserver calls the webhooks again when the object in
+ * its cache is stale and it repeats the update (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function called(): string {
   return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')

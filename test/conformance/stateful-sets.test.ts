@@ -107,8 +107,8 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Returns a function that returns the names of the Pods for which an event of the type has arrived since then. A repeated name is skipped.
- * The reason is that kube-controller-manager deletes by name, and its cache may be stale, so it sometimes replaces a Pod twice.
+ * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. A repeated
+ * name is skipped, because kube-controller-manager sometimes replaces a Pod twice: it deletes Pods by name, and its cache may be stale.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()

@@ -115,7 +115,7 @@ class Model {
 
 /**
  * Checks the limit for waiting. A key must not overtake another key that became ready more than two minutes earlier, whatever their
- * priorities are. The reason is that a priority counts as at most one minute of waiting.
+ * priorities are. The reason is that a priority adds at most one minute to the waiting time, or subtracts at most one minute from it.
  */
 function assertFair(next: Entry, other: Entry): void {
   if (next.readyAt > other.readyAt + 120_000) throw new Error(`${next.key} overtook ${other.key}, which has waited too long`)

@@ -35,8 +35,8 @@ export interface MemoryShares {
 }
 
 /**
- * Maximum memory limit that is assumed for a process whose container has no limit (see `processMemory`). With 1 GiB, all documented limits
- * of the webhook server are possible.
+ * If the container has no memory limit, `processMemory` assumes half of the memory of the machine, but at most this number of bytes. A
+ * process with 1 GiB can reach all documented limits of the webhook server.
  */
 const unlimitedBytes = 1024 * mebibyte
 /** The memory and the JavaScript heap of an idle process with all operators of this package. Both values were measured. */

@@ -134,7 +134,7 @@ export const invalidResponses: Readonly<Record<string, { answer: Answer; message
   'an empty type': { answer: patch('[]', ''), message: 'webhook returned invalid response.patchType of ""' },
 }
 
-/** Failures with other messages. `message` is complete. */
+/** Failures with other messages. `message` is the whole message. */
 export const otherFailures: Readonly<Record<string, { answer: Answer; message: string }>> = {
   'a patch of an unknown type': {
     answer: patch('[{"op":"add","path":"/data","value":{}}]', 'MergePatch'),

@@ -29,7 +29,7 @@ export interface Outcome {
   readonly isGone?: boolean
   /**
    * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
-   * restarts is in parentheses. The watch may not show the states before the last one, because they can be very short.
+   * restarts is in parentheses. The watch can miss the states before the last one, because these states can be very short.
    */
   readonly containers: Readonly<Record<string, string>>
   /**

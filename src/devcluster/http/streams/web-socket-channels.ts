@@ -16,8 +16,8 @@ const protocolErrorClosure = 1002
 
 export interface ChannelEncoding {
   /**
-   * If true, the messages are text. The first character is the number of the channel: its code is that of `0` plus the number, modulo 256.
-   * For channel 10, this is `:`. After it follow the bytes in base64.
+   * If true, the messages are text. The first character denotes the channel: the code of the character is 48 (the code of `0`) plus the
+   * number of the channel, modulo 256. For example, `:` denotes channel 10. The rest of the text is the data in base64.
    */
   readonly isBase64: boolean
   /** True when the client can close single channels. */

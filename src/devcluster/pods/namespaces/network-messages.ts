@@ -1,4 +1,7 @@
-/** The messages between Proreus and the process that connects within a network of the cluster, and the script of that process. */
+/**
+ * The messages between Proreus and a process in a network namespace of the cluster, and the script of that process. The process opens
+ * connections to Pods for Proreus.
+ */
 import { extname } from 'node:path'
 
 export interface ConnectRequest {

@@ -56,7 +56,7 @@ export interface PodNamespacesOptions {
   readonly hostname: string
   /** The name of the Pod's link on the bridge: at most 15 characters. */
   readonly link: string
-  /** Undefined for a Pod that runs in the network of the cluster (`hostNetwork`). */
+  /** Undefined for a Pod with `hostNetwork`. Such a Pod runs in the network namespace that contains the bridge. */
   readonly network: PodNetwork | undefined
 }
 

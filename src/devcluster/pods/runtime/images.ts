@@ -151,7 +151,7 @@ function isFolder(name: string, path: string): boolean {
 
 /** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */
 function problemOfProgram(files: readonly string[]): string | undefined {
-  // A PATH with more folders is searched only when the container starts. The search at the start does not block the event loop.
+  // A PATH with more than `maxPathFolders` folders is searched only when the container starts. That search does not block the event loop.
   if (files.length > maxPathFolders) return undefined
   let denied: string | undefined
   for (const file of files) {

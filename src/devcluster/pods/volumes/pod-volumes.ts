@@ -34,11 +34,11 @@ export interface PodVolumesOptions {
   readonly stateFolder: string
   readonly sources: ConfigSources & ClaimSource
   readonly createToken: CreateToken
-  /** Changes owners and permissions. Default: a function with the permissions of this process. */
+  /** Changes the owner and the mode of files. Default: a function that does so as the user of this process. */
   readonly changeOwnership?: ChangeOwnership
   /** Sets the group of all files of a volume. Default: this process lists the files, and `changeOwnership` changes them. */
   readonly setGroup?: SetGroup
-  /** Removes a folder whose files may belong to other users. Default: a function with the permissions of this process. */
+  /** Removes a folder whose files may belong to other users. Default: a function that does so as the user of this process. */
   readonly removeFolder?: (path: string) => Promise<void>
   /** The allocatable resources of the node, for `resourceFieldRef`. Default: none. */
   readonly allocatable?: ResourceList

@@ -1,6 +1,6 @@
 /**
- * Replaces values that differ between two lives of the same workload by placeholders. All other values are unchanged. These values are
- * replaced:
+ * Replaces values that differ between two lives of the same workload by placeholders. All other values are unchanged. The replaced values
+ * are:
  *
  * - uids, by the kind and name of their object; times; resourceVersions, which are removed
  * - the random suffix of a generated name, and the hash of a Pod template or revision: the first hash becomes `<hash 1>`

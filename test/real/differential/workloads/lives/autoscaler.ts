@@ -1,4 +1,7 @@
-/** The life of a HorizontalPodAutoscaler. kube-controller-manager processes an autoscaler every 15 seconds. */
+/**
+ * The life of a HorizontalPodAutoscaler: the steps that create, change and delete it. kube-controller-manager processes an autoscaler every
+ * 15 seconds.
+ */
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import { autoscaling } from '../../../../../src/api/kubernetes/autoscaling.ts'
 import type { Life } from '../life.ts'

@@ -1,4 +1,4 @@
-/** The life of a CronJob. */
+/** The life of a CronJob: the steps that create, change and delete it. */
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import type { Life } from '../life.ts'

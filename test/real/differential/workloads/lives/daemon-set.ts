@@ -1,4 +1,4 @@
-/** The lives of DaemonSets. */
+/** The lives of DaemonSets: the steps that create, change and delete them. */
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'

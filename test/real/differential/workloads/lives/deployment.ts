@@ -1,4 +1,4 @@
-/** The lives of Deployments. */
+/** The lives of Deployments: the steps that create, change and delete them. */
 import type { JsonObject, JsonValue } from '../../../../../src/api/json.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'

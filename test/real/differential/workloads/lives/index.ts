@@ -1,4 +1,4 @@
-/** All lives that are played. */
+/** All lives that are executed on both control planes. */
 import type { Life } from '../life.ts'
 import { autoscalerLives } from './autoscaler.ts'
 import { cronJobLives } from './cron-job.ts'

@@ -1,4 +1,4 @@
-/** The lives of Jobs. */
+/** The lives of Jobs: the steps that create, change and delete them. */
 import type { Pod } from '../../../../../src/api/builtin.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'

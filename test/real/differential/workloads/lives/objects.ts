@@ -1,4 +1,4 @@
-/** Parts of the objects in the lives. */
+/** Parts of the objects that the lives create. */
 import type { Pod } from '../../../../../src/api/builtin.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'
 

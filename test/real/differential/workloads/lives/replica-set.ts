@@ -1,4 +1,4 @@
-/** The lives of ReplicaSets and ReplicationControllers. */
+/** The lives of ReplicaSets and ReplicationControllers: the steps that create, change and delete them. */
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** The life of a Service, with its Endpoints and EndpointSlices. */
+/** The life of a Service with its Endpoints and EndpointSlices: the steps that create, change and delete it. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'

@@ -1,4 +1,4 @@
-/** The lives of StatefulSets. */
+/** The lives of StatefulSets: the steps that create, change and delete them. */
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'

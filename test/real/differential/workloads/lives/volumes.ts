@@ -1,4 +1,4 @@
-/** The life of a claim and its volume. */
+/** The life of a PersistentVolumeClaim and its PersistentVolume: the steps that create, change and delete them. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'
 import type { Life } from '../life.ts'
