@@ -3,6 +3,8 @@ import { findCondition } from '../../../../api/conditions.ts'
 import { secondsToMs } from '../../../apimachinery/duration.ts'
 import type { ReadonlyPod } from '../../api-types.ts'
 
+type ContainerStatus = NonNullable<NonNullable<ReadonlyPod['status']>['containerStatuses']>[number]
+
 /** After the first failure, the delay is 10 s. Each further failure doubles the delay, up to 10 minutes. */
 const firstDelayMs = 10_000
 const maxDelayMs = 600_000
@@ -46,16 +48,29 @@ export function remainingDelayMs(count: number, last: number, now: number): numb
 }
 
 /**
- * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. If no container has an end time, returns the
- * time at which the Pod became unready. If this time is unknown, returns the time at which the deletion of the Pod was requested. If the
- * Pod is not being deleted, returns the time of its creation.
+ * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. Sidecars count, and other init containers do
+ * not. If a container has no end time, returns the time at which the Pod became unready. If this time is unknown, returns the time at which
+ * the deletion of the Pod was requested. If the Pod is not being deleted, returns the time of its creation
+ * (k8s.io/kubernetes/pkg/controller/job: getFinishedTime).
  */
-export function endOf({ metadata, status }: ReadonlyPod): number {
-  const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
-  const known = ends.filter((end) => !Number.isNaN(end))
-  if (known.length > 0) return Math.max(...known)
+export function endOf({ metadata, spec, status }: ReadonlyPod): number {
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name)
+  const sidecarStatuses = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.includes(name))
+  const end = lastEnd(sidecarStatuses, lastEnd(status?.containerStatuses ?? []))
+  if (end !== undefined) return end
   const ready = findCondition(status?.conditions, 'Ready')
   const unready = ready?.status === 'False' ? Date.parse(ready.lastTransitionTime ?? '') : Number.NaN
   const deleted = Date.parse(metadata.deletionTimestamp ?? '') - secondsToMs(metadata.deletionGracePeriodSeconds ?? 0)
   return unready || deleted || Date.parse(metadata.creationTimestamp)
+}
+
+/** Returns the latest of `earlier` and the end times of the containers; undefined if a container has no end time. */
+function lastEnd(statuses: readonly ContainerStatus[], earlier?: number): number | undefined {
+  let last = earlier
+  for (const { state } of statuses) {
+    const end = Date.parse(state?.terminated?.finishedAt ?? '')
+    if (Number.isNaN(end)) return undefined
+    last = Math.max(last ?? end, end)
+  }
+  return last
 }

@@ -34,15 +34,42 @@ t.test('a success ends the delay, unless a Pod failed after it', async (t) => {
   t.equal(remaining(delays, 121), 0)
 })
 
+/** Returns the time in seconds until a failed Pod may be replaced, 100 s after 1970. */
+function remainingAfter(pod: object): number {
+  const delays = new ReplacementDelays()
+  delays.record('a/b', [], [pod as unknown as Pod])
+  return remaining(delays, 100)
+}
+
+const at = (second: number): string => new Date(second * 1000).toISOString()
+const ended = (second: number): object => ({ state: { terminated: { exitCode: 1, finishedAt: at(second) } } })
+const running = { state: { running: {} } }
+
 t.test('without times of its containers, a Pod ended when it became unready, was deleted or was created', async (t) => {
-  const at = (second: number): string => new Date(second * 1000).toISOString()
-  const record = (pod: object): number => {
-    const delays = new ReplacementDelays()
-    delays.record('a/b', [], [pod as unknown as Pod])
-    return remaining(delays, 100)
-  }
   const metadata = { creationTimestamp: at(95) }
-  t.equal(record({ metadata, status: { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at(99) }] } }), 9)
-  t.equal(record({ metadata: { ...metadata, deletionTimestamp: at(127), deletionGracePeriodSeconds: 30 } }), 7)
-  t.equal(record({ metadata }), 5)
+  t.equal(remainingAfter({ metadata, status: { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at(99) }] } }), 9)
+  t.equal(remainingAfter({ metadata: { ...metadata, deletionTimestamp: at(127), deletionGracePeriodSeconds: 30 } }), 7)
+  t.equal(remainingAfter({ metadata }), 5)
+})
+
+t.test('the times of containers count only if all containers have ended', async (t) => {
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: at(99) }]
+  const podOf = (...containerStatuses: readonly object[]): object => ({ metadata: {}, status: { conditions, containerStatuses } })
+  t.equal(remainingAfter(podOf(ended(92), ended(96), ended(94))), 6)
+  t.equal(remainingAfter(podOf(ended(92), running)), 9)
+  t.equal(remainingAfter(podOf(running, ended(92))), 9)
+  t.equal(remainingAfter(podOf(ended(92), { state: { terminated: { exitCode: 1 } } })), 9)
+})
+
+t.test('a Pod with sidecars ended with its last sidecar', async (t) => {
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: at(99) }]
+  const initContainers = [{ name: 'first' }, { name: 'side', restartPolicy: 'Always' }]
+  const podOf = (containerStatuses: readonly object[], first: object, side: object): object => ({
+    metadata: {},
+    spec: { initContainers },
+    status: { conditions, containerStatuses, initContainerStatuses: [{ name: 'first', ...first }, { name: 'side', ...side }] }, // prettier-ignore
+  })
+  t.equal(remainingAfter(podOf([ended(92)], ended(98), ended(95))), 5, 'an ordinary init container does not count')
+  t.equal(remainingAfter(podOf([ended(92)], ended(91), running)), 9)
+  t.equal(remainingAfter(podOf([ended(97)], running, ended(93))), 7)
 })
