@@ -10,8 +10,8 @@ export function base64Problem(text: string, alphabet: keyof typeof alphabets = '
 }
 
 /**
- * Returns a table that is true at the character codes of `digits`. Values may have a megabyte, and looking up a character in a table is
- * faster than searching for it in `digits`.
+ * Returns a table that is true at the character codes of `digits`. A value may be one megabyte long, and a lookup in a table is faster than
+ * a search in `digits`.
  */
 function isDigitTable(digits: string): readonly boolean[] {
   return Array.from({ length: 128 }, (_, code) => digits.includes(String.fromCharCode(code)))
@@ -25,8 +25,8 @@ function illegalByteAt(text: string, isDigit: readonly boolean[]): number | unde
     else if (text[at] === '=') return illegalPaddingAt(text, at, digits)
     else if (!isLineBreak(text[at]!)) return at
   }
-  // If the last group is incomplete, Go reports the length of the text minus the number of digits in this group. Go ignores line breaks
-  // between these digits in the calculation.
+  // If the last group is incomplete, the offset that Go reports is the length of the text minus the number of digits in this group. Go does
+  // not subtract the line breaks between these digits.
   return digits === 0 ? undefined : text.length - digits
 }
 

@@ -32,8 +32,8 @@ export function heldBy({ identity, leaseDurationMs, now }: Candidate, previous: 
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
     acquireTime: (renews ? previous.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
-    // The API server rejects a Lease if `leaseTransitions` exceeds an int32. Without this limit, every update of the Lease would then fail,
-    // and no replica could acquire the lease.
+    // The API server rejects a Lease if `leaseTransitions` exceeds the maximum of an int32. Without this limit, no replica could acquire a
+    // lease whose `leaseTransitions` has reached this maximum.
     leaseTransitions: Math.min(maxInt32, transitions + (renews || previous.holderIdentity === undefined ? 0 : 1)),
   }
 }

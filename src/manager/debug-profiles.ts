@@ -36,7 +36,7 @@ export interface ProfileOptions {
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
   // At the start, the large objects are the source texts of the modules. These texts are strings, which need no additional memory for array
-  // indexes. Their size is therefore subtracted later.
+  // indexes. When a snapshot is requested, their size is therefore subtracted from the size of the large objects.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 

@@ -67,8 +67,8 @@ export interface HttpEndpoint {
  */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
 /**
- * Maximum size in bytes of the headers when `access` is set. It is the default of Node.js. It is larger than without `access`, because the
- * headers may contain a token.
+ * Maximum size in bytes of the headers when `access` is set. The value is the default of Node.js. It is larger than the limit without
+ * `access`, because the headers may contain a token.
  */
 const maxHeaderSizeWithToken = 16_384
 /**
@@ -82,14 +82,14 @@ const handshakeMs = 10_000
 /**
  * Starts the server.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use; `PRO_CONFIG_INVALID` when the process cannot listen on the address.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use; `PRO_PERMISSION` when the user may not listen on the port;
+ * `PRO_CONFIG_INVALID` when the process cannot listen on the address for any other reason.
  */
 export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { address, flag, clock, logger, tls, access, requestMs = connectionLimits.requestMs } = options
   const limits = access === undefined ? headerLimits : { ...headerLimits, maxHeaderSize: maxHeaderSizeWithToken }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    // `Connections` may have closed the connection after an earlier pipelined request. Further requests that the connection has already
-    // received are then ignored.
+    // If `Connections` has closed the connection, further pipelined requests on this connection are ignored.
     if (!request.socket.destroyed) void answer(request, response, options)
   }
   const server =
@@ -125,7 +125,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   if (response.destroyed) return void (typeof body === 'string' || body.destroy())
   response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...headers })
   if (typeof body === 'string') response.end(request.method === 'HEAD' ? undefined : body)
-  // `pipeline` rejects when the client disconnects or the time limit passes. It has then already destroyed both streams.
+  // `pipeline` rejects when the client disconnects or the time limit passes. The error is ignored, because `pipeline` has destroyed both
+  // streams.
   else await pipeline(body, response).catch(() => undefined)
 }
 

@@ -21,14 +21,16 @@ export interface InstallationNames {
   readonly leaderLease: string
   readonly mutatingConfiguration: string
   readonly validatingConfiguration: string
-  /** The ClusterRole of the process, and the ClusterRoleBinding that grants it. */
+  /** The ClusterRole of the process, and the ClusterRoleBinding that grants this ClusterRole. */
   readonly managerRole: string
-  /** The field manager of installed objects. The field `caBundle` belongs to another field manager, that of the running process. */
+  /**
+   * The field manager of installed objects. It does not own the field `caBundle`. The field manager of the running process owns that field.
+   */
   readonly installer: string
   /**
-   * The field manager that applies `spec.conversion` of CRDs separately, when the webhooks are served. It differs from `installer`, so
-   * applying the CRDs again does not remove `spec.conversion`. Without `spec.conversion`, objects of other versions would lose fields when
-   * they are written.
+   * The field manager that applies only `spec.conversion` of CRDs, when the webhooks are served. It differs from `installer`, so applying
+   * the CRDs again does not remove `spec.conversion`. Without `spec.conversion`, an object that is written in a version other than the
+   * storage version would lose fields.
    */
   readonly conversionInstaller: string
 }
@@ -50,8 +52,8 @@ export function namesOf(installation: string): InstallationNames {
 }
 
 /**
- * Returns the labels of objects that belong to one installation. CustomResourceDefinitions have no labels, because several installations
- * may share them.
+ * Returns the labels of objects that belong to one installation. CustomResourceDefinitions do not have these labels, because several
+ * installations may share a CustomResourceDefinition.
  */
 export function labelsOf(installation: string): Record<string, string> {
   return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
@@ -76,8 +78,8 @@ export function installationOf(fieldManager: string): string {
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * Returns the name of the installation of these operators. This is `given`, or the name of the only operator, or `proreus` without
- * operators.
+ * Returns `given`, the name of the installation of these operators. If `given` is undefined, returns the name of the only operator. If
+ * there are no operators, returns `proreus`.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */

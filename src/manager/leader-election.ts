@@ -34,7 +34,8 @@ const jitterFactor = 1.2
 /**
  * Applies the defaults. Returns undefined when leader election is disabled.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the durations contradict each other.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when `leaseDurationMs` is not a whole number of seconds, or when a duration is too short in
+ * comparison with another duration.
  */
 export function completeLeaderElection(
   option: boolean | LeaderElectionOptions,
@@ -72,7 +73,8 @@ export function createElection(
 ): ProcessElection | undefined {
   if (leaderElection === undefined) return undefined
   const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
-  // The time limit is that of controller-runtime. If one request gets no response, there is time for a second request before the term ends.
+  // As in controller-runtime, the time limit is half of the renew deadline, but at least one second. If one request gets no response, there
+  // is time for a second request before the renew deadline.
   const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
   const events = createEventRecorder(client, { component: names.installation, instance, logger, clock, random })
   const identity = `${instance}_${newUuid(random)}`

@@ -10,7 +10,7 @@ export interface ListenAddress {
 }
 
 /**
- * Parses the value of a flag. Returns undefined when the value is `0` or empty, which disables the server.
+ * Parses the value of a flag. Returns undefined when the value is `0` or empty. Such a value disables the server.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the value is malformed. The message contains `flag`.
  */
@@ -32,7 +32,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** True when only processes on the same machine, or in the same Pod, can reach the address. */
+/** Returns true for a loopback address. Only processes on the same machine, or in the same Pod, can reach such an address. */
 export function isLoopback({ host = '' }: ListenAddress): boolean {
   return host.toLowerCase() === 'localhost' || loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }

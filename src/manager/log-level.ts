@@ -5,8 +5,8 @@ import type { Logger } from '../telemetry/logger.ts'
 export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Sets the level of a logger. A child logger for which no separate level is set has the new level, too, because in pino, the parent is the
- * prototype of a child logger.
+ * Sets the level of a logger. Child loggers without a separate level inherit the new level, because in pino, a logger is the prototype of
+ * its child loggers.
  *
  * @throws {ProreusError} `PRO_INPUT` for an unknown level.
  */
@@ -28,8 +28,9 @@ export function setLogLevel(logger: Logger, level: string): void {
 }
 
 /**
- * Installs a handler for SIGUSR2. The first signal sets the level `debug`. The next signal sets the previous level again. SIGUSR1 is not
- * used, because it starts the inspector of Node.js. Windows has no SIGUSR2.
+ * Installs a handler for SIGUSR2. The signal changes the log level to `debug`. If the level is already `debug`, the signal restores the
+ * previous level, or `info` if there is no previous level. SIGUSR1 is not used, because it starts the inspector of Node.js. Windows has no
+ * SIGUSR2.
  *
  * @returns the function that removes the handler.
  */

@@ -62,7 +62,8 @@ export interface MonitoringEndpoints {
  * Starts the servers.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when an address is malformed, or the process cannot listen on it; `PRO_PORT_IN_USE` when a
- * port is in use; `PRO_CERTIFICATE` when the certificate in `certDir` cannot be used.
+ * port is in use; `PRO_PERMISSION` when the user may not listen on a port; `PRO_CERTIFICATE` when the certificate in `certDir` cannot be
+ * used.
  */
 export async function startMonitoring(options: MonitoringOptions): Promise<MonitoringEndpoints> {
   const { metricsBindAddress, debugBindAddress, metrics, debug, client, clock, logger } = options

@@ -24,8 +24,8 @@ export const areChecks: OptionCheck = hasOptions({ healthz: isListOf(isCheck), r
 >)
 
 /**
- * Names of the checks of the process itself, which operators must not use. Names such as `controller/NAME` are not in this list, because
- * operators cannot use names with a slash.
+ * Names of the checks of the process itself. Checks of operators must have other names. Names such as `controller/NAME` are not in this
+ * list, because the name of an operator's check cannot contain a slash.
  */
 const ownNames: readonly string[] = [
   'ping',

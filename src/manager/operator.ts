@@ -32,17 +32,15 @@ export interface OperatorDefinition {
   /** The conversions between the versions of kinds. A kind whose versions have different fields needs a conversion. */
   readonly conversions?: readonly ConversionDefinition[]
   readonly controllers?: readonly ControllerDefinition[]
-  /** RBAC rules in addition to the rules of the operator's webhooks and controllers. */
+  /** RBAC rules in addition to the rules of the operator's kinds, webhooks, controllers and runnables. */
   readonly rbac?: readonly PolicyRule[]
-  /** Background tasks that run as long as the process. */
+  /** Background tasks, for example an importer or a periodic job. */
   readonly runnables?: readonly Runnable[]
   /** Health checks in addition to those of the process. */
   readonly checks?: HealthChecks
 }
 
-/**
- * Returns a check that accepts a value that the function named `maker` has returned. Such a value is recognized by its properties `fields`.
- */
+/** Returns a check that accepts a value with all properties in `fields`. The function named `maker` returns such values. */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }
@@ -90,8 +88,7 @@ export interface Operator {
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases: an option is invalid; a kind is listed twice; webhooks conflict; two
  * controllers, runnables or health checks have the same name; two controllers of a type have the same finalizer; the versions of a kind
- * have
- * different fields, and the kind has no conversion.
+ * have different fields, and the kind has no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))
@@ -179,7 +176,7 @@ function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] 
   })
 }
 
-/** Returns the problems of runnables with the same name, and of health checks of one probe with the same name. */
+/** Returns the problems of runnables that have the same name, and of health checks that belong to the same probe and have the same name. */
 function sameNames(operators: readonly Pick<Operator, 'runnables' | 'checks'>[]): string[] {
   const named = (what: string, parts: readonly { readonly name: string }[]): string[] =>
     duplicates(parts.map(({ name }) => name)).map((name) => `two ${what} are called "${name}"`)

@@ -12,7 +12,7 @@ import { isApiError, isUnauthorized } from '../client/api-error.ts'
 export interface PermissionOptions {
   readonly operators: readonly Operator[]
   readonly client: Pick<Client, 'create'>
-  /** The namespaces that the operators watch. Absent or empty: all namespaces. */
+  /** The namespaces that the operators watch. If absent or empty, the operators watch all namespaces. */
   readonly namespaces?: readonly string[] | undefined
   /** The connection to the API server. `describe` names the user and the API server in the error message. */
   readonly connection: { readonly describe: string }

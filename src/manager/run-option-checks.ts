@@ -63,7 +63,7 @@ const webhookChecks = {
   url: isText,
   service: isText,
   reviewLogSampling: isShare,
-  // The webhook server validates the TLS version itself.
+  // Only the type is checked here. The webhook server validates the TLS version.
   tlsMinVersion: isText,
   tlsCipherSuites: isListOf(isText),
 } satisfies Record<keyof WebhookOptions, OptionCheck>

@@ -44,7 +44,7 @@ export interface WebhookOptions extends TlsOptions {
   readonly reviewLogSampling?: number
 }
 
-/** The webhook configurations whose `caBundle` this process maintains. */
+/** The webhook configurations and CustomResourceDefinitions in which this process sets `caBundle`. */
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
@@ -52,7 +52,7 @@ export interface InjectionTargets {
   readonly definitions?: readonly string[]
 }
 
-/** The addresses that the process serves. */
+/** The addresses on which the process serves webhooks, probes, metrics and `/debug`. */
 export interface Endpoints {
   /** The port, URL and trust bundle of the webhook server; undefined when the process serves neither webhooks nor conversions. */
   readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
@@ -68,7 +68,7 @@ export interface RunOptions {
   readonly connection: Connection
   /**
    * The name of the installation. By default, the names of the webhook configurations, the namespace, the Service and the Secret of the
-   * installation begin with this name. Several installations with different names can run in one cluster, even of the same operator. The
+   * installation begin with this name. Several installations, even of the same operator, can run in one cluster if their names differ. The
    * name must be a DNS label of at most 52 characters that begins with a letter. Default: the operator's name. The option is required when
    * there are several operators.
    */
@@ -111,8 +111,8 @@ export interface RunOptions {
   readonly metricsBindAddress?: string
   /**
    * If true, metrics are served over HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get
-   * `/metrics` (SubjectAccessReview). If false, metrics are served over plain HTTP without authentication. Default: true, except outside a
-   * cluster on a loopback address.
+   * `/metrics` (SubjectAccessReview). If false, metrics are served over plain HTTP without authentication. Default in a cluster: true.
+   * Default outside: false if the address of the metrics is a loopback address, and true for any other address.
    */
   readonly metricsSecure?: boolean
   /**
@@ -136,18 +136,18 @@ export interface RunOptions {
    * idle after its start. These settings apply to the whole process, not only to the operators. Default true.
    */
   readonly saveMemory?: boolean
-  /** Namespaces that the controllers watch. Absent or empty: all namespaces. */
+  /** Namespaces that the controllers watch. If absent or empty, the controllers watch all namespaces. */
   readonly namespaces?: readonly string[]
   /**
    * Time in milliseconds for which the webhook server still accepts connections after the shutdown has begun. In a cluster, clients connect
    * to this process until its endpoint is removed. Default in a cluster: 10,000. Default outside: 0.
    */
   readonly drainDelayMs?: number
-  /** Time limit in milliseconds for running requests, after `drainDelayMs`. Default 30,000. */
+  /** Time limit in milliseconds for running requests and reconciles. The time begins when `drainDelayMs` has passed. Default 30,000. */
   readonly drainDeadlineMs?: number
   /**
-   * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, the option `workers`
-   * limits each controller. Default: no limit.
+   * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, the option `workers` of
+   * a controller limits this controller. Default: no limit.
    */
   readonly maxConcurrentReconciles?: number
   /**
@@ -208,7 +208,8 @@ export type CompleteOptions = Omit<RunOptions, 'leaderElection'> &
 /**
  * Applies the defaults of the options.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name of the installation is missing or invalid.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name of the installation is missing or invalid, when the durations of leader
+ * election are invalid, or when `metricsBindAddress` is malformed.
  */
 export function withDefaults(operators: readonly Operator[], options: RunOptions): CompleteOptions {
   const { connection, webhook = {} } = options
@@ -253,8 +254,8 @@ function metricsDefaults(
 }
 
 /**
- * Converts `:6060` to `127.0.0.1:6060`, because a heap snapshot contains secrets. If a user wants to debug on all addresses, the address is
- * `0.0.0.0:6060` or `[::]:6060`.
+ * Converts `:6060` to `127.0.0.1:6060`. By default, only processes on the same machine can reach the address, because a heap snapshot
+ * contains secrets. To listen on all addresses, a user sets `0.0.0.0:6060` or `[::]:6060`.
  */
 function debugAddressOf(text: string): string {
   return text.startsWith(':') ? `127.0.0.1${text}` : text

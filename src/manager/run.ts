@@ -95,7 +95,7 @@ export const realParts: Parts = {
   createElector: (options) => new LeaderElector(options),
 }
 
-/** The options with `signal`. This is the signal of the caller, or a signal that aborts on SIGTERM and SIGINT. */
+/** The options, in which `signal` is always set. By default, `signal` aborts on SIGTERM and SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
 /** Time limit in milliseconds for running requests after a failed start. A longer wait would only delay the error. */

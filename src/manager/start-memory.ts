@@ -7,8 +7,8 @@ import { sleep } from '../runtime/waiting.ts'
 const idleMs = 500
 const idleShare = 0.1
 /**
- * Maximum number of attempts. There is one attempt every 500 ms. If a process is still busy after a minute, it uses the memory for its
- * work.
+ * Maximum number of attempts to find the process idle. Each attempt takes 500 ms. If a process is still busy after a minute, it uses the
+ * memory for its work.
  */
 const maxAttempts = 120
 /**
@@ -29,8 +29,8 @@ export interface StartMemoryOptions {
  * Collects garbage once, when the process is idle for the first time. The collection frees a tenth of the memory of an idle operator.
  *
  * V8's memory reducer would also collect this garbage, but it never starts in Node.js. The memory reducer waits until the allocation rate
- * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate (`node
- * --trace-memory-reducer` shows "high alloc").
+ * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate.
+ * The output of `node --trace-memory-reducer` shows this as "high alloc".
  *
  * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */

@@ -73,7 +73,7 @@ function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Prom
     }
     socket.once('secureConnect', () => {
       resolve(undefined)
-      // `end` closes the connection gracefully. After a reset, the server would log a failed handshake.
+      // `end` closes the connection gracefully. If the connection were reset, the server would log a failed handshake.
       socket.resume().end()
     })
     socket.on('timeout', () => fail(`port ${port} did not answer within ${timeoutMs} ms`))

@@ -25,13 +25,13 @@ export interface InstallOptions {
   /** The name of the installation. Default: the name of the only operator. If there are several operators, the name is required. */
   readonly name?: string | undefined
   /**
-   * If true, and another installation has defined a CRD differently, this installation becomes the owner of the conflicting fields, and
-   * replaces the conversion webhook of the other installation. If false, `PRO_CONFIG_INVALID` reports the conflicting fields, and the
-   * conversion webhook does not change. Default false.
+   * If true, this installation becomes the owner of fields of a CRD that another installation has defined differently. It also replaces or
+   * removes a conversion webhook that another installation has set. If false, `PRO_CONFIG_INVALID` reports the conflicting fields, and the
+   * conversion webhook of the other installation remains. Default false.
    */
   readonly forceConflicts?: boolean | undefined
   /**
-   * The advice in the error message about a CRD that another installation has defined differently. Default: to use the flag
+   * The advice in the error message about a CRD that another installation has defined differently. Default: the advice to use the flag
    * `--force-conflicts`.
    */
   readonly takeOverAdvice?: string | undefined
@@ -67,9 +67,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and becomes the owner of conflicting fields of other field managers. If the installer of another installation owns a
- * conflicting field, this happens only with `forceConflicts`. The reason is that both installations share the CRD. A changed schema would
- * also validate the objects of the other installation.
+ * Applies a CRD, and becomes the owner of conflicting fields of other field managers. If one of these field managers is the installer of
+ * another installation, `forceConflicts` is required. Both installations share the CRD, so a changed schema would also validate the objects
+ * of the other installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  * false.
@@ -196,8 +196,9 @@ async function removeConfigurations(client: Client, names: InstallationNames, { 
 
 /**
  * Returns a function for the option `onServing` of `run`. When the webhooks are served, the function installs the CRDs and webhook
- * configurations. It removes the webhook configurations of the installation that the operators no longer need. With the option
- * `enableWebhooks: false` of `run`, it installs only the CRDs, because another process of the installation may serve the webhooks.
+ * configurations. If the operators have no webhooks, the function removes the existing webhook configurations of the installation. With the
+ * option `enableWebhooks: false` of `run`, the function installs only the CRDs, because another process of the installation may serve the
+ * webhooks.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the webhooks is unknown. The error is thrown immediately, and not by the
  * returned function. Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this

@@ -20,7 +20,7 @@ export interface Clock {
 /** The longest delay of the function `setTimeout` in Node.js. With a longer delay, the timer fires immediately. */
 const longestTimeout = 2 ** 31 - 1
 
-/** The clock of the system. It splits a delay of more than 24.8 days, because `setTimeout` would fire immediately. */
+/** The clock of the system. It splits a delay of more than 24.8 days, because `setTimeout` with such a delay fires immediately. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

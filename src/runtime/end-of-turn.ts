@@ -1,6 +1,6 @@
 /**
- * `endOfTurn`: returns a promise that resolves at the end of the current iteration of the event loop. Callers use it to do the work of one
- * iteration together.
+ * `endOfTurn`: returns a promise that resolves at the end of the current iteration of the event loop. Callers use this function to do the
+ * work of one iteration together.
  */
 
 let turn: Promise<void> | undefined

@@ -1,6 +1,6 @@
 /**
  * The source of random numbers. Code that makes random choices takes a function such as `systemRandom` as a parameter, so tests can repeat
- * the choices. Only secrets come from the operating system.
+ * the choices. Only the random bits of secrets come from the operating system.
  */
 import { hash, randomBytes } from 'node:crypto'
 

@@ -24,8 +24,8 @@ const multipliers: Readonly<Record<string, number>> = {
 export const invalidQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 /**
- * Returns the value of a quantity; undefined for an invalid quantity. The precision of a floating-point number is sufficient, because this
- * server only compares quantities.
+ * Returns the value of a quantity; undefined for an invalid quantity. The precision of a floating-point number is sufficient for the
+ * comparisons and the arithmetic of this server.
  */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value

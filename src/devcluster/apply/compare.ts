@@ -79,7 +79,7 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
 
 /**
  * Returns true for a scalar or an atomic value. Such a value can only be compared as a whole. Returns false for a missing or null value,
- * because this value counts as an empty map or list if the other state has a map or list.
+ * because `compareValues` treats such a value as an empty map or list if the field is a map or list in the other state of the object.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

@@ -158,8 +158,8 @@ export function itemsByElement(list: readonly JsonValue[], typing: Typing): Read
 }
 
 /**
- * Returns the path element of a list item. Returns undefined if an item of a list with the type `map` has no key field. Also returns
- * undefined if an item of a list with the type `set` is an object or a list.
+ * Returns the path element of a list item. Returns undefined if an item of a list with the type `map` has no key field, and no key field
+ * has a default. Also returns undefined if an item of a list with the type `set` is an object or a list.
  */
 export function elementOf(item: JsonValue, typing: Typing): string | undefined {
   if (typing.list === 'set') return isObject(item) || Array.isArray(item) ? undefined : `v:${canonicalJson(item)}`

@@ -130,8 +130,8 @@ function parse(text: string, exact: boolean): JsonValue {
 }
 
 /**
- * Decodes YAML, which includes JSON. A body that starts with `{` is parsed as JSON if it is valid JSON, has no duplicate keys, and has no
- * numbers beyond the range of a float.
+ * Decodes YAML, which includes JSON. A body that starts with `{` is parsed as JSON if it is valid JSON, has no duplicate keys, has no
+ * escapes of surrogates such as `\ud800`, and has no numbers beyond the range of a float.
  */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')

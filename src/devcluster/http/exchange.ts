@@ -26,8 +26,8 @@ export interface Exchange {
   readonly signal: AbortSignal
   /**
    * Resolves at the end of the iteration of the event loop in which the request arrived. The response to a write waits for this promise, so
-   * that the server sends all responses of one turn together. With 16 clients, this delay reduces the server's CPU time for a write by a
-   * quarter.
+   * that the server sends all responses of one iteration together. With 16 clients, this delay reduces the server's CPU time for a write by
+   * a quarter.
    */
   readonly endOfTurn: Promise<void>
   /** Present only for a request that upgrades its connection to another protocol. */

@@ -42,8 +42,8 @@ export interface Offers {
   readonly stream?: boolean
   /**
    * The route by which kube-apiserver serves the response. For `object` and `collection`, kube-apiserver's router (go-restful) checks the
-   * Accept header before the handler does. For `document` and for custom resources (undefined), only the handler checks the header.
-   * Responses for custom resources have no protobuf form.
+   * Accept header before the handler does. For `document`, and for a custom resource (`route` is undefined), only the handler checks the
+   * header. Responses for custom resources have no protobuf form.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -75,8 +75,9 @@ export function negotiate(header: string | undefined, { transformations = false,
 }
 
 /**
- * Returns the encoding for a media type; undefined for an unsupported media type. With `hasProtobuf`, a client that accepts protobuf
- * receives JSON. Clients can decode this JSON, because they decode a response according to its Content-Type.
+ * Returns the encoding for a media type; undefined for an unsupported media type. If `hasProtobuf` is true, kube-apiserver can send the
+ * response in protobuf. This server then sends JSON to a client that accepts protobuf. Clients can decode this JSON, because they decode a
+ * response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'

@@ -45,7 +45,7 @@ export function commonPart(): DocumentPart {
 }
 
 /**
- * Returns the part of the document for `rows`. The rows are either all built-in types or all custom types.
+ * Returns the part of the document for `rows`. Either every row is a built-in type, or every row is a custom type.
  *
  * @param before the part that an earlier call returned for these types. Entries that have not changed are reused.
  */

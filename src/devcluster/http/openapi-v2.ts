@@ -36,7 +36,7 @@ export class OpenApiV2 {
   readonly #turns = new LoopTurns()
   /**
    * The parts of the document. The key is the group version for a part of built-in types, and `GROUP/VERSION/PLURAL` for a part of a custom
-   * type. The common part has an empty key.
+   * type. The part to which all other parts refer (`commonPart`) has an empty key.
    */
   #parts: ReadonlyMap<string, DocumentPart> = new Map()
   /** The latest document, and the generation of the catalog that the document describes. */

@@ -139,8 +139,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     if (response !== undefined) onRequest(request, response, { socket, head })
   }
   const limits = {
-    // Node.js before 24.9 does not call this function, and emits `upgrade` for all URLs. The server responds to a request for another URL,
-    // but does not read the body of the request.
+    // Node.js before 24.9 does not call this function, and emits `upgrade` for all URLs. The server then responds to a request whose URL
+    // does not match `upgradeUrl`, but does not read the body of the request.
     shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => containers !== undefined && upgradeUrl.test(url),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,

@@ -21,9 +21,9 @@ export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonOb
 }
 
 /**
- * The decoded value of a field. If the field contains a single message, and not a list or map, it is not decoded yet. `pieces` then
- * contains the encoded bytes of each occurrence of the field. Protobuf merges these occurrences, so the pieces are concatenated, and then
- * decoded as one message.
+ * The decoded value of a field. If the field contains a single message, and not a list or map, the message is not decoded yet. `pieces`
+ * then contains the encoded bytes of each occurrence of the field. Protobuf merges these occurrences, so the pieces are concatenated, and
+ * then decoded as one message.
  */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 

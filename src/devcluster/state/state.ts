@@ -29,8 +29,8 @@ function newServiceAccountKey(): string {
 }
 
 /**
- * Loads the state from `directory`, or creates a new state there. Without a directory, the state is always new. An invalid or expiring
- * state is replaced. A warning is then logged, because clients need the new kubeconfig.
+ * Loads the state from `directory`, or creates a new state there. Without a directory, the state is always new. If the state is invalid, or
+ * its CA expires soon, the state is replaced. A warning is then logged, because clients need the new kubeconfig.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
  */

@@ -43,7 +43,7 @@ export function disruptionController(source: TypeSource): ControllerDefinition {
 
 /**
  * The changed Pods that several budgets select. The outer key is the key of the first of these budgets. The inner key is the name of the
- * Pod. The next reconcile of the first budget records an Event for each of its Pods.
+ * Pod. The next reconcile of the first budget records an Event for each Pod in the inner map.
  */
 type AmbiguousPods = Map<string, Map<string, ReadonlyPod>>
 

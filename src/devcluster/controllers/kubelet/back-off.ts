@@ -26,7 +26,8 @@ export class BackOff {
 
   /**
    * Called at `now` when a container that ended at `failedAt` is restarted, or when a pull has failed. The first call sets the delay to 10
-   * s. So does a call for a failure after the delay has expired. Each other call doubles the delay, up to 300 s.
+   * s. If the delay had already expired at `failedAt`, the call also sets the delay to 10 s. Each other call doubles the delay, up to 300
+   * s.
    */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)

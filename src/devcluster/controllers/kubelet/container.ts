@@ -330,8 +330,8 @@ export class Container {
 
   /**
    * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the previous run. The restart is
-   * therefore delayed only if there was a previous run, and the stopped run was short (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
-   * doBackOff).
+   * therefore delayed only if there was a previous run, and if the stopped run ended before the end of this back-off
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return

@@ -44,7 +44,7 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
   if (claim === undefined) return release(volume, context)
   const name = claim.spec?.volumeName
   // If the claim has no `volumeName`, the controller of claims binds the claim to the volume. That controller never binds a claim to a
-  // volume with a different volume mode, so Events report different modes here.
+  // volume with a different volume mode. If the volume modes differ, Events of the volume and the claim therefore report the mismatch.
   if (!name) return modeOf(claim) === modeOf(volume) ? undefined : reportMode(volume, claim, context)
   if (name === volume.metadata.name) {
     await setVolumePhase(volume, 'Bound', context)

@@ -11,7 +11,7 @@ import type { ReadonlyObject } from '../api-types.ts'
  * the field is removed, as with Go's `omitempty`. Fields whose names are in `always` are not removed. Does nothing when the object does not
  * exist.
  *
- * @param annotations annotations of the object that the same request sets.
+ * @param annotations annotations that the same request sets on the object.
  */
 export async function writeStatus<R extends ResourceType>(
   type: R,

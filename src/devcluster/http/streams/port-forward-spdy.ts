@@ -77,8 +77,9 @@ export class ForwardedPairs {
 }
 
 /**
- * Returns the id of a pair. Old clients send no id. They open the error stream right before the data stream, so the stream id of the error
- * stream is the id of the pair (httpStreamHandler.requestID).
+ * Returns the id of a pair. Old clients send no id. The id of the pair is then the stream id of the error stream
+ * (httpStreamHandler.requestID). These clients open the error stream right before the data stream, so the stream id of the data stream is
+ * higher by 2.
  */
 function requestId({ id, headers }: SpdyStream, type: StreamType): string {
   const sent = headers.get('requestid') ?? ''

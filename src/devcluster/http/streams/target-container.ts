@@ -22,7 +22,7 @@ export function storedPod({ metadata, spec }: JsonObject): StoredPod {
 /**
  * Returns the container with the requested name. If the name is empty, returns the only container of the Pod
  * (k8s.io/kubernetes/pkg/registry/core/pod: validateContainer). The annotation `kubectl.kubernetes.io/default-container` is ignored here,
- * because kubectl reads it.
+ * because kubectl evaluates the annotation and sends the name of the container.
  *
  * @throws {StatusError} 400 when the Pod has no such container, or has several containers and the name is empty.
  */

@@ -14,8 +14,9 @@ export interface ResourceSelector {
 }
 
 /**
- * The resources with a default. If a container has no limit for such a resource, the value of a variable is the limit of the Pod, or the
- * allocatable amount of the node. The content of a file is the allocatable amount of the node.
+ * The resources with a default limit, which is used when a container has no limit. For a variable, the default is the limit of the Pod. If
+ * the Pod has no limit either, the default is the allocatable amount of the node. For a file, the default is always the allocatable amount
+ * of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */

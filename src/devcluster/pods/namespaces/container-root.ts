@@ -1,6 +1,7 @@
 /**
  * `ContainerRoot`: the folder of one container. It contains the folder `root`, at which the file system of the container is mounted. It
- * also contains the upper folders of the overlays, which store the changes of the container, the files for /dev, and the tables of mounts.
+ * also contains the files for /dev, the tables of mounts, and the upper folders of the overlays. The upper folders store the changes of the
+ * container.
  */
 import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

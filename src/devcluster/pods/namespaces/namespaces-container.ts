@@ -106,7 +106,7 @@ export class NamespacesContainer implements ContainerProcess {
     await findCommand(this.#view, program)
     const process = await startProcess({
       // With `--wd`, the command starts in the current folder of the outer process. This folder is the root of the container. The root of
-      // the first process cannot be used, because the first process may not have changed its root yet.
+      // the first process cannot be used, because the first process can still have the root of this machine.
       enter: this.#enter(['--net', '--ipc', '--uts', `--pid=${this.#pidNamespace}`, '--wd']),
       script: execScript({ tty }),
       lists: [words],

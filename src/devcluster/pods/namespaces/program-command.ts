@@ -57,8 +57,8 @@ function groupOptions(user: ProcessUser | undefined, { gids, uids }: IdMapping):
 }
 
 /**
- * Returns the options of unshare(1) that set the user. These options belong to unshare(1), the last program of the command, because a
- * process with a uid other than 0 has no capabilities.
+ * Returns the options of unshare(1) that set the user. Only unshare(1), the last program of the command, can set the user. unshare(1) needs
+ * capabilities to change the root, and a process with a uid other than 0 has no capabilities.
  */
 function userOptions(user: ProcessUser | undefined): readonly string[] {
   return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]

@@ -91,9 +91,9 @@ function depthOf(path: string): number {
 /** Creates a missing path. If the start script must create the path, returns it instead. */
 function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRootReadOnly }: PlaceOptions): readonly MissingPath[] {
   if (layer.kind === 'read-only' || layer.kind === 'kernel') throw new ReadOnlyFolderError(target.path)
-  // In a writable overlay, the start script creates the path, so that the folders above the path keep their owners and modes. There are two
-  // exceptions: the overlay is read-only, or the owner of a folder above the path has no id in the container, and Linux refuses to create
-  // the path. In these cases, Proreus creates the path in the upper folder of the overlay.
+  // In an overlay, the start script creates the path, so that the folders above the path keep their owners and modes. There are two
+  // exceptions. First, the overlay is read-only. Second, the owner of a folder above the path has no id in the container, so Linux refuses
+  // to create the path. In these cases, Proreus creates the path in the upper folder of the overlay.
   if (layer.kind === 'overlay' && !isRootReadOnly && hasOwners(layer, target.existing, ids)) return [{ path: target.path, isFolder }]
   try {
     createFile(layer, target.path, isFolder, ids)

@@ -21,7 +21,7 @@ const isMacOS = process.platform === 'darwin'
 /**
  * Resolves with undefined when processes of this machine can have a terminal. Resolves with the reason when they cannot.
  *
- * @param environment the variable PATH of this environment contains the folders in which script(1) is searched
+ * @param environment the variable PATH of this environment contains the folders in which script(1) is looked up
  */
 export async function terminalProblem(environment: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   const version = await promisify(execFile)('script', ['--version'], { env: environment }).then(

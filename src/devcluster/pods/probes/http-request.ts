@@ -82,8 +82,8 @@ function canonicalName(name: string): string {
 /** The characters that Go's package `net/url` escapes in a path. */
 const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 /**
- * Matches a declared path that Go's `url.Parse` refuses. Such a path has a control character before the fragment, or a `%` without two
- * hexadecimal digits after it outside the query. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http:
+ * Matches a declared path that Go's `url.Parse` refuses. Such a path has a control character before the fragment, or, outside of the query,
+ * a `%` that is not followed by two hexadecimal digits. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http:
  * formatURL).
  */
 const invalidUrl = /^[^#]*[\0-\x1f\x7f]|^(?:[^?#]*|[^#]*#[^]*)%(?![\da-f]{2})/i

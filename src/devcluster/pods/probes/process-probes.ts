@@ -89,8 +89,9 @@ export class ProcessProbes implements Probes {
   }
 
   /**
-   * Begins the liveness and readiness probes, which have waited for the startup probe. The kubelet also runs the readiness probe at once
-   * (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). It runs the liveness probe only when the next period of this probe begins.
+   * Begins the liveness and readiness probes, which have waited for the startup probe. Both probes run at once, or after their initial
+   * delays. The kubelet, too, runs the readiness probe at once (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). However, the
+   * kubelet runs the liveness probe only when the next period of the liveness probe begins.
    */
   #start(): void {
     this.isStarted = true

@@ -22,8 +22,8 @@ export interface Image {
 }
 
 /**
- * The maximum number of folders of PATH in which `problemOf` searches a program. The search in each folder blocks the event loop for some
- * microseconds, and the PATH of a Pod may have a length of 1 MiB.
+ * The maximum number of folders of PATH in which `problemOf` searches for a program. The search in each folder blocks the event loop for
+ * some microseconds, and the PATH of a Pod may have a length of 1 MiB.
  */
 const maxPathFolders = 1000
 /** The longest name of a file, in bytes (Linux: NAME_MAX). */
@@ -80,13 +80,13 @@ export class Images {
     if (command.length === 0 && !hasEntrypoint)
       return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
     const program = command[0]
-    // In three cases, the program is not searched here, but when the container starts: the image has a folder, the image specifies the
-    // program, or the name of the program refers to a variable.
+    // In three cases, Proreus searches for the program not here, but when the container starts: the image has a folder, the image specifies
+    // the program, or the name of the program refers to a variable.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
     const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
-    // Undefined for a program that is searched in PATH.
+    // Undefined for a program that is looked up in PATH.
     const path = program.includes('/') ? resolve(workingDir, program) : undefined
-    // An init container may write the program into the volume later. Therefore, the program is searched when the container starts.
+    // An init container may write the program into the volume later. Therefore, Proreus searches for the program when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined
     const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
     if (hidden !== undefined)

@@ -85,8 +85,8 @@ export class ProcessPod implements PodRuntime {
   }
 
   /**
-   * Returns true for the volume with the token in the mode `plain`. In this mode, all processes share one file system, so each Pod cannot
-   * have its own token at the same path.
+   * Returns true for the volume with the token in the mode `plain`. In this mode, all processes share one file system, so two Pods cannot
+   * have different tokens at the same path.
    */
   #omits(volume: string): boolean {
     return this.context.driver.mode === 'plain' && volume.startsWith(tokenVolumePrefix)

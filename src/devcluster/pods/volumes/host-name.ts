@@ -18,7 +18,7 @@ const [maxHostname, maxNodename] = [63, 64]
 /**
  * Returns the host names of a Pod with a separate network. `hostNetwork` is ignored.
  *
- * @throws {Error} with the message of the kubelet for an invalid name, and for a name in the kernel that is too long.
+ * @throws {Error} with the message of the kubelet for an invalid name, and for a fully qualified name that is too long for the kernel.
  */
 export function podHostName({ metadata, spec }: ReadonlyPod, clusterDomain: string): PodHostName {
   const { hostnameOverride, hostname = '', subdomain = '', setHostnameAsFQDN } = spec ?? {}

@@ -7,8 +7,8 @@ const maxPathLength = 4096
 
 /**
  * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. If a path is within
- * several volumes, the outer volume is the innermost one. Each path is relative to the outer volume. The folders at these paths must be
- * created early, because a container runtime cannot create them in a read-only volume.
+ * several volumes, the outer volume is the innermost of these volumes. Each path is relative to the outer volume. The folders at these
+ * paths must be created before the outer volume is mounted, because a container runtime cannot create them in a read-only volume.
  */
 export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, ReadonlySet<string>> {
   const nested = new Map<string, Set<string>>()

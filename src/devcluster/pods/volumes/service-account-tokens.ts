@@ -34,8 +34,8 @@ export interface TokenOptions {
 /** The default of the API (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_ServiceAccountTokenProjection). */
 const defaultExpirationSeconds = 3600
 /**
- * A token is renewed at the age of `maxAgeMs`, or when `leftPercent` of its lifetime is left, whichever is earlier. A random time of at
- * most `maxJitterMs` is subtracted (token_manager.go: maxTTL, maxJitter).
+ * A token is renewed at the age of `maxAgeMs`, or when `leftPercent` of its lifetime is left, whichever is earlier. Each renewal is earlier
+ * by a random time of at most `maxJitterMs` (token_manager.go: maxTTL, maxJitter).
  */
 const [maxAgeMs, leftPercent, maxJitterMs] = [24 * 3600 * 1000, 20, 10_000]
 /**

@@ -7,8 +7,8 @@ import { codeOf, statsOf, targetOf } from './file-system.ts'
 const maxLinks = 40
 
 /**
- * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The part of the path
- * below the volume contains no symbolic link.
+ * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The resulting path
+ * contains no symbolic link.
  *
  * A container can write symbolic links into its volume. A relative link is followed if its target is within the volume. Nothing outside the
  * volume is opened. If a container replaces a folder by a link between this call and the mount, this function does not notice it.

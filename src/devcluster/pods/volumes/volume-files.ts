@@ -45,8 +45,9 @@ export async function volumeFiles(pod: ReadonlyPod, volume: Volume, sources: Fil
 }
 
 /**
- * Returns true if the files of the volume come from ConfigMaps or Secrets. Returns false if the volume also contains a token. The API
- * server adds such a volume to almost every Pod, and each check of it would need requests.
+ * Returns true if the files of the volume come from ConfigMaps or Secrets. Returns false if the volume also contains a ServiceAccount
+ * token. The API server adds a volume with a token and a ConfigMap to almost every Pod, and a check of this volume would need additional
+ * requests for each Pod.
  */
 export function refersToObjects({ configMap, secret, projected }: Volume): boolean {
   if (configMap !== undefined || secret !== undefined) return true

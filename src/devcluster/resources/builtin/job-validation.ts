@@ -12,8 +12,8 @@ import { validatePodTemplate } from './pod-validation.ts'
 const restartPolicies = ['OnFailure', 'Never']
 const maxManagedByLength = 63
 /**
- * Maximum of `parallelism` and `maxFailedIndexes` of an Indexed Job. A Job with `backoffLimitPerIndex` and more than `maxIndexes`
- * completions has the lower maximum `maxIndexesOfLargeJob`.
+ * Maximum value of each of the fields `parallelism` and `maxFailedIndexes` of an Indexed Job. A Job with `backoffLimitPerIndex` and more
+ * than `maxIndexes` completions has the lower maximum `maxIndexesOfLargeJob`.
  */
 const maxIndexes = 100_000
 const maxIndexesOfLargeJob = 10_000

@@ -70,8 +70,9 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Replaces the plan. If the failing period of a probe has changed, the probe runs at `at`, but not before its initial delay. If the new
-   * failing period should have begun before `at`, it begins at `at` instead, with the same length.
+   * Replaces the plan. If the failing period of a probe has changed, the next run of the probe is at `at`. If the first run is due later
+   * than `at`, the next run is at that later time. If the new failing period should have begun before `at`, it begins at `at` instead, with
+   * the same length.
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan

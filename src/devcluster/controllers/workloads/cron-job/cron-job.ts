@@ -100,8 +100,8 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
 
 /**
  * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob). The Event
- * `MissSchedule` is not implemented. Kubernetes would record this Event for a time that exceeds `startingDeadlineSeconds`, but an earlier
- * step of Kubernetes removes all such times.
+ * `MissSchedule` is not implemented. Kubernetes would record this Event for a scheduled time that is more than `startingDeadlineSeconds`
+ * ago, but an earlier step of Kubernetes ignores all such times.
  */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
@@ -145,8 +145,8 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 
 /**
  * Creates the Job of a scheduled time, and resolves with the Job. A Job with this name may already exist, because an earlier reconcile
- * created the Job but could not write the status. In this case, the CronJob controls the existing Job, `progress.active` does not contain
- * the Job, and the function resolves with the existing Job. For any other existing Job, the function resolves with undefined.
+ * created the Job but could not write the status. If the CronJob controls the existing Job and `progress.active` does not contain this Job,
+ * the function resolves with the existing Job. For any other existing Job, the function resolves with undefined.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

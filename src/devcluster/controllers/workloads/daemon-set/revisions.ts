@@ -24,7 +24,7 @@ export interface DaemonRevisions {
 
 /**
  * Resolves with the revisions of a DaemonSet. If no revision has the current template, creates a revision. If an earlier revision has the
- * current template, sets the number of this revision to the highest number.
+ * current template, makes the number of this revision higher than the numbers of all other revisions.
  */
 export async function findRevisions(set: DaemonSet, pods: readonly ReadonlyPod[], context: ReconcileContext): Promise<DaemonRevisions> {
   const data = revisionData(set.spec?.template)

@@ -7,8 +7,8 @@ import { ReceivedBytes } from './flow-control.ts'
 import type { Headers } from './header-block.ts'
 
 /**
- * Number of bytes of one stream that are buffered for the reader. When the buffer is full, the connection reads no further frames. The
- * operating system then stops the client. The Go clients of Kubernetes have no other flow control.
+ * Number of bytes of one stream that are buffered for the reader. When the buffer is full, the connection reads no further frames. The flow
+ * control of TCP then prevents the client from sending more data. The Go clients of Kubernetes have no other flow control.
  */
 export const streamBufferBytes = 64 * 1024
 

@@ -39,8 +39,8 @@ export class UdpForwarder {
   }
 
   /**
-   * Ends the flows to endpoints that the port no longer has. kube-proxy also ends the flows to endpoints that no longer serve
-   * (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
+   * Ends the flows to endpoints that the port no longer has. In contrast to kube-proxy, does not end the flows to endpoints that the port
+   * still has, but that no longer serve (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
    */
   endpointsChanged(): void {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)

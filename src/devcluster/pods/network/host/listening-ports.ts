@@ -7,8 +7,8 @@ const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 const listening = '0A'
 
 /**
- * The addresses of a server that a connection to 127.0.0.1 or ::1 can reach. They have the format of the tables: 32-bit words in the byte
- * order of the machine, which is little-endian here.
+ * If a server listens at one of these addresses, a connection to 127.0.0.1 or ::1 can reach the server. The addresses have the format of
+ * the tables: 32-bit words in the byte order of the machine, which is little-endian here.
  */
 const reachable = new Set([
   '00000000', // 0.0.0.0
