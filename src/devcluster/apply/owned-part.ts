@@ -24,10 +24,14 @@ const untrackedMetadata = new Set([
  */
 export function ownedPart(info: AppliedType, config: JsonObject, subresource: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
-  const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
+  const unchanged = info.subresources[subresource]?.keptMetadata ?? []
+  const tracked = Object.entries(isObject(metadata) ? metadata : {}).filter(
+    ([key]) => !untrackedMetadata.has(key) && !unchanged.includes(key),
+  )
+  const ownMetadata = Object.fromEntries(tracked)
   const ownStatus = status === undefined ? {} : { status }
-  if (subresource === 'status') return { metadata: info.custom ? {} : kept, ...ownStatus }
-  return { ...rest, metadata: kept, ...(Object.hasOwn(info.subresources, 'status') ? {} : ownStatus) }
+  if (subresource === 'status') return { metadata: info.custom ? {} : ownMetadata, ...ownStatus }
+  return { ...rest, metadata: ownMetadata, ...(Object.hasOwn(info.subresources, 'status') ? {} : ownStatus) }
 }
 
 /**

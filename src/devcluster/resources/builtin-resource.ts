@@ -21,6 +21,8 @@ export interface BuiltinDefinition {
   readonly verbs?: readonly Verb[]
   /** True for a type with the `status` subresource. Default false. */
   readonly status?: boolean
+  /** The fields of the metadata that a write to `status` does not change. Default: none. */
+  readonly metadataKeptByStatus?: readonly string[]
   readonly subresources?: Readonly<Record<string, SubresourceInfo>>
   readonly strategy?: Strategy
   readonly columns?: readonly Column[]
@@ -36,7 +38,8 @@ const statusVerbs: readonly Verb[] = ['get', 'patch', 'update']
 export function builtinResource(definition: BuiltinDefinition): ResourceInfo {
   const { group = '', version = 'v1', kind, plural } = definition
   const goType = kindType({ group, version, kind })
-  const status = definition.status === true ? { status: { kind, verbs: statusVerbs } } : {}
+  const keptMetadata = definition.metadataKeptByStatus ?? []
+  const status = definition.status === true ? { status: { kind, verbs: statusVerbs, keptMetadata } } : {}
   return Object.freeze({
     group,
     version,

@@ -43,9 +43,12 @@ export interface SubresourceInfo {
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /**
    * Returns `stored` with the changes of `written` that the subresource allows. This function is only for subresources whose body is an
-   * object of the type itself. Default for `status`: changes of the status, and for built-in types also changes of the metadata.
+   * object of the type itself. Default for `status`: changes of the status, and for built-in types also changes of the metadata (see
+   * `keptMetadata`).
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
+  /** Only for `status` of a built-in type: the fields of the metadata that a write does not change. Default: none. */
+  readonly keptMetadata?: readonly string[]
   /** Returns the path of the replicas field. Only scale subresources have this function. */
   readonly replicasPath?: ReplicasPath
   /** Returns the response to a POST. Default: the written object. */

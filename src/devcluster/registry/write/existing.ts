@@ -159,12 +159,11 @@ function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subre
   if (part !== undefined) return part(object, old)
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // For a custom resource, a write to /status changes no metadata except for `managedFields`. For a built-in type, a write to /status can
-  // change the metadata, but not the labels of Deployments.
+  // For a custom resource, a write to /status changes no metadata except for `managedFields`.
+  const [before, after] = [metadataOf(old), metadataOf(object)]
+  const kept = info.subresources['status']?.keptMetadata ?? []
   const metadata = info.custom
-    ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
-    : info.storageKey === 'apps/deployments'
-      ? withFields(metadataOf(object), { labels: metadataOf(old).labels })
-      : metadataOf(object)
+    ? withFields(before, { managedFields: after.managedFields })
+    : withFields(after, Object.fromEntries(kept.map((field) => [field, before[field]])))
   return withFields(old, { metadata, status: object.status })
 }

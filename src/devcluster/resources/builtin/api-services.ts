@@ -23,6 +23,7 @@ export const apiServices: ResourceInfo = builtinResource({
   categories: ['api-extensions'],
   namespaced: false,
   status: true,
+  metadataKeptByStatus: ['annotations', 'finalizers', 'labels', 'ownerReferences'],
   columns: [nameColumn, textColumn('Service', serviceText), textColumn('Available', availableText), ageColumn],
   strategy: {
     name: pathSegmentName,

@@ -31,6 +31,7 @@ export const pods: ResourceInfo = builtinResource({
   shortNames: ['po'],
   categories: ['all'],
   status: true,
+  metadataKeptByStatus: ['ownerReferences'],
   subresources: {
     binding: {
       kind: 'Binding',

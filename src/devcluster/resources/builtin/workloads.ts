@@ -200,6 +200,7 @@ const deployments = builtinResource({
   shortNames: ['deploy'],
   categories: ['all'],
   status: true,
+  metadataKeptByStatus: ['labels'],
   subresources: { scale },
   columns: [
     nameColumn,
