@@ -107,8 +107,9 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. A repeated
- * name is skipped, because kube-controller-manager sometimes replaces a Pod twice: it deletes Pods by name, and its cache may be stale.
+ * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. With
+ * kube-controller-manager, a repeated name is skipped, because it sometimes replaces a Pod twice: it deletes Pods by name, and its cache
+ * may be stale.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()
@@ -117,7 +118,8 @@ async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' |
   const { resourceVersion = '' } = (await client.list(podType, { namespace })).metadata
   const watched = (async () => {
     for await (const event of client.watch(podType, { namespace, resourceVersion, signal: stop.signal, onOpen }))
-      if (event.type === type && names.at(-1) !== event.object.metadata.name) names.push(event.object.metadata.name)
+      if (event.type === type && (backend === 'embedded' || names.at(-1) !== event.object.metadata.name))
+        names.push(event.object.metadata.name)
   })().catch(() => undefined)
   t.teardown(async () => {
     stop.abort()
