@@ -78,7 +78,8 @@ interface Member {
  * no write request is sent (see `applyIfChanged`).
  *
  * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
- * of such an entry is undefined, so the other results keep their positions. If the list is a variable, declare it as `Dependent[]`.
+ * of such an entry is undefined, so the other results keep their positions. If the list is a variable with a declared type, the type is
+ * `OptionalDependent[]`.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.

@@ -404,8 +404,8 @@ t.test('own writes are ignored when resourceVersions are not numbers, and events
 const writer: Origin = { controller: 'web', key: 'default/a' }
 
 /**
- * Adds a handler that records each change with its cause, e.g. `5 from 3 by web`. If the change came with the watch, the cause is `?`. If
- * another client made the change, there is no cause.
+ * Adds a handler that records each change with its cause, e.g. `5 from 3 by web`. The cause of an event of the watch is `?`. A listed
+ * object, and a write without an origin, have no cause.
  */
 function causes(informer: Informer): string[] {
   const seen: string[] = []
@@ -573,8 +573,8 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
           if (removed !== undefined) {
             const known = informer.store.get(key)
             informer.deleted(key, removed.metadata.uid)
-            // The response to a deletion has no resourceVersion. If the store has an object with another uid, it may be older or newer than
-            // the deleted object. Therefore this object is kept.
+            // The response to a deletion has no resourceVersion. If the store has an object with another uid, this object may be older or
+            // newer than the deleted object. The informer therefore keeps it, and `check` ignores the name.
             if (known === undefined || known.metadata.uid === removed.metadata.uid)
               own.set(name, { version: server.version, exists: false })
             else own.delete(name)

@@ -20,8 +20,8 @@ const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 
 /**
- * Sends a create request for a ConfigMap with `dryRun=All`. The ConfigMap has the label `policy`. The API server calls the webhooks whose
- * objectSelector requires this value.
+ * Sends a create request for a ConfigMap with `dryRun=All`. `policy` is the value of its label `policy`. The API server calls the webhooks
+ * whose objectSelector requires this value.
  */
 function create(policy = '', query = ''): Promise<RawAnswer> {
   const body = { metadata: { name: 'a', labels: { policy } }, data: { a: 'b' } }

@@ -40,8 +40,8 @@ function dailyAt(time: number): string {
 }
 
 /**
- * Creates a CronJob in a new namespace. It is scheduled each day at the time of day of `time`, and its last Job was started `days` before
- * `time`. Therefore, one Job is due for each day. Only the last one is started.
+ * Creates a CronJob in a new namespace. It is scheduled each day at the time of day of `time`, and its lastScheduleTime is `days` days
+ * before `time`. Therefore, one Job is due for each day. Only the last one is started.
  */
 async function dueSince(time: number, days: number, spec: Partial<batch.CronJobSpec> = {}): Promise<NamespacedKey> {
   const namespace = await newNamespace()
@@ -89,7 +89,7 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 
 /**
  * Changes the schedule to the time of day of `time`, which has passed. This change alone starts no Job for the time, but the next change
- * does. The CronJob is changed again until `isReached`, because the controller may process two changes together.
+ * does. The CronJob is changed again until `isReached` resolves to true, because the controller may process two changes together.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })

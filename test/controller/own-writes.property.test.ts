@@ -52,9 +52,9 @@ class Server {
   }
 
   /**
-   * Writes `value`, as a client or as a reconcile. Writing the value that the object already has changes nothing.
-   * Each reconcile has its own field. If two reconciles wrote the same value to the same field, the response to the second write would
-   * contain the desired state, and the second reconcile would need no wake-up.
+   * Writes `value`, as a client or as a reconcile. Writing the value that the object already has changes nothing. Each reconcile has its
+   * own field. If two reconciles wrote the same value to the same field, the response to the second write would contain the desired state.
+   * The watch event of the first write would then not have to trigger another reconcile.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

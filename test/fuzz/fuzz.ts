@@ -188,7 +188,7 @@ class ObjectFuzz {
 
 /**
  * Matches the lines of the only intended difference. The API server accepts a list as the value of a string with a format. Proreus reports
- * an error (`too many`), because the code of operators expects a string.
+ * an additional error (`too many`), because the code of operators expects a string.
  */
 const listForText = /too many .* must be of type string: "array"$/
 

@@ -1,6 +1,6 @@
 /**
- * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. No replica may send a
- * request of a reconcile after the next leader has sent its first one.
+ * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. After a new leader has sent
+ * its first request of a reconcile, the previous leader may send no request of a reconcile until it is elected again.
  */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'

@@ -1,6 +1,7 @@
 /**
- * Compares Proreus' validation of built-in types that a kind embeds with the validation of the real API server. Each compared spec has one
- * mistake. Together, the specs contain every kind of mistake that an OpenAPI schema can detect, in nearly every field.
+ * Compares how Proreus and the real API server validate specs of built-in types. For Proreus, a kind embeds the type of the spec. Each
+ * compared spec has one mistake. Together, the specs contain every kind of mistake that an OpenAPI schema can detect, in nearly every
+ * field.
  */
 import t from 'tap'
 import type { Test } from 'tap'

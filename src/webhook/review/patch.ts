@@ -211,8 +211,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when `after` has a field that `before` lacks. Most different items have such a field, and it is found without comparing
- * values. If the result is false, the items may still differ.
+ * Returns true when `after` has a field that `before` lacks. For most pairs of items that differ, the result is true, and the values of the
+ * fields are not compared. If the result is false, the items may still differ.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false

@@ -1,7 +1,7 @@
 /**
  * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
- * ports and addresses. Different uids have different placeholders, and so have different versions. `<uid of a>` is the uid of the first
- * object with the name `a`. `<version 3>` is the third version of an object.
+ * ports and addresses. Different uids have different placeholders. By default, different resourceVersions of one object also have different
+ * placeholders. `<uid of a>` is the uid of the first object with the name `a`. `<version 3>` is the third version of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'

@@ -112,8 +112,8 @@ export class Replicas {
   }
 
   /**
-   * Waits until the API server has executed the write `times` times since `since`. In the meantime, the replica receives no response. Then
-   * cuts the connections of the replica.
+   * Waits until the API server has executed the write `text` at least `times` times since the time `since`. In the meantime, the replica
+   * receives no response. Then cuts the connections of the replica.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

@@ -8,8 +8,8 @@ export async function reconcilesOf({ endpoints }: StartedOperator): Promise<Read
 }
 
 /**
- * Resolves when each of `controllers` has reconciled at least `count` times more than `before` contains, no work queue has a ready key, and
- * no worker is active. A key that waits for a delayed requeue is not ready.
+ * Resolves when each of `controllers` has completed at least `count` reconciles in addition to those in `before`, no work queue has a ready
+ * key, and no worker is active. A key that waits for a delayed requeue is not ready.
  *
  * @param pass called before each read of the metrics, for example to advance a fake clock
  */

@@ -95,8 +95,8 @@ export const shippedKinds: readonly ShippedKind[] = [
       schedule: rarely,
       jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } } } },
     }),
-    // If the latest time of a new schedule is later than lastScheduleTime, the operator has missed this time, and starts a Job immediately.
-    // The schedules select so few times that probably no scheduled time occurs during a test.
+    // If the latest past time that a new schedule selects is later than lastScheduleTime, the operator has missed this time, and starts a
+    // Job immediately. The schedules select so few times that probably no scheduled time occurs during a test.
     firstStatus: { lastScheduleTime: '2020-01-01T00:00:00Z' },
     changes: [{ schedule: '0 0 28 2 *' }, { schedule: '0 0 1 10 *', concurrencyPolicy: 'Replace' }],
     isNoticed: ({ spec, status }) => Date.parse(status?.lastScheduleTime ?? '') >= latestTime(spec['schedule'] as string),

@@ -14,7 +14,8 @@ const node = 'system:node:one'
  * Reconciles a request for the client certificate of a kubelet. Resolves with the requests that the controller has sent.
  *
  * @param spec the user who has created the request, and other fields of its spec
- * @param rights the subresources that the user may create, which permits the approval
+ * @param rights the subresources of `certificatesigningrequests` that the user may create. The controller checks these rights before it
+ * approves the request
  */
 async function requestsFor(t: Test, spec: { readonly username: string }, rights: readonly string[]): Promise<unknown[][]> {
   const answer = (method: string, _type: unknown, body: { spec: { resourceAttributes: { subresource: string } } }): object =>

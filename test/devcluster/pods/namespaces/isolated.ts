@@ -1,6 +1,6 @@
 /**
- * Runs the cases in separate PID, mount and network namespaces, so that the cases can count processes, mounts and links. For subordinate
- * ids, an overlay on /etc adds the user and the ids of this user. Nothing of this machine is changed.
+ * Runs the cases in separate PID, mount and network namespaces, so that the cases can count processes, mounts and links. For the cases with
+ * subordinate ids, an overlay on /etc adds an unprivileged user who has subordinate ids. Nothing of this machine is changed.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'

@@ -2,7 +2,7 @@
  * Replaces values that differ between two lives of the same workload by placeholders. All other values are unchanged. The replaced values
  * are:
  *
- * - uids, by the kind and name of their object; times; resourceVersions, which are removed
+ * - uids: the placeholder contains the kind and the name of the object; times; resourceVersions, which are removed
  * - the random suffix of a generated name, and the hash of a Pod template or revision: the first hash becomes `<hash 1>`
  * - the minutes in the name of a CronJob's Job; the name of the token volume of a Pod
  * - IP addresses of Pods and Services, and node ports

@@ -206,8 +206,8 @@ class KillRounds {
   }
 
   /**
-   * If the Pod for sessions runs, opens an exec session with a terminal in it. If a server exists, the command calls the Service of this
-   * server by name, and the command does not end by itself.
+   * If the Pod for sessions is expected to run, opens an exec session in this Pod. The session has a terminal, and its command does not end
+   * by itself. If a server is expected to run, the command first calls the Service of this server by name.
    */
   async #openSession(connection: Connection): Promise<ExecSession | undefined> {
     const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))

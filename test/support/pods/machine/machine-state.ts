@@ -1,7 +1,7 @@
 /**
  * `machineState`: lists the resources that Pods can leave on a machine: processes, mounts, network namespaces, links and temporary files.
- * All resources except temporary files are found through /proc. Therefore, this user must be allowed to read the files of all processes
- * there.
+ * All resources except temporary files are found through /proc. Therefore, the user of this process must be allowed to read the files of
+ * all processes in /proc.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'

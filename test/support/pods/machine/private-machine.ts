@@ -53,8 +53,8 @@ export interface MachineFolders {
 export type RunResult = Finished | { readonly skipped: string }
 
 /**
- * Runs a program with Node.js. Resolves with its exit code and its output. If this user cannot create a private machine, resolves with the
- * reason instead.
+ * Runs a program with Node.js. Resolves with its exit code and its output. If no private machine can be created for `user`, resolves with
+ * the reason instead.
  *
  * @param options.onProgress receives the text that the program writes to stderr.
  */
