@@ -38,8 +38,8 @@ const statusVerbs: readonly Verb[] = ['get', 'patch', 'update']
 export function builtinResource(definition: BuiltinDefinition): ResourceInfo {
   const { group = '', version = 'v1', kind, plural } = definition
   const goType = kindType({ group, version, kind })
-  const keptMetadata = definition.metadataKeptByStatus ?? []
-  const status = definition.status === true ? { status: { kind, verbs: statusVerbs, keptMetadata } } : {}
+  const { metadataKeptByStatus: keptMetadata } = definition
+  const status = definition.status === true ? { status: { kind, verbs: statusVerbs, ...(keptMetadata && { keptMetadata }) } } : {}
   return Object.freeze({
     group,
     version,
