@@ -63,7 +63,7 @@ export async function verifyCertificates(
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${source}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // `isTrusted` ignores validity times, so the second call gets only CAs that are valid now. The call returns false in three cases: a
+    // `isTrusted` ignores validity times, so the second call gets only CAs that are valid now. A result of false has one of three causes: a
     // CA in `ca.crt` is not valid now, an intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The
     // leaf is passed in any case, because `pairProblem` has already checked its validity.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)

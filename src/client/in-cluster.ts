@@ -13,7 +13,7 @@ export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceac
 
 /**
  * Time after which the files are read again: one minute, as in client-go. The kubelet replaces the token well before the token expires.
- * When the cluster's CA rotates, the kubelet replaces the file with the CA.
+ * When the cluster's CA rotates, the kubelet replaces the file that contains the CA.
  */
 const maxAgeMs = 60_000
 

@@ -6,11 +6,11 @@ type Environment = Readonly<Record<string, string | undefined>>
 /**
  * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The variables have the same meaning as
  * for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). The name of a variable may also be in lower case. HTTPS_PROXY applies to
- * a server with TLS, and HTTP_PROXY to a server without TLS. Requests to a loopback address never use a proxy. NO_PROXY is a list with
- * commas between its entries. An entry is one of these:
+ * a server with TLS, and HTTP_PROXY to a server without TLS. Requests to a loopback address never use a proxy. NO_PROXY is a
+ * comma-separated list of the hosts that need no proxy. An entry is one of these:
  *
- * - a host, which also excludes its subdomains
- * - `.domain` or `*.domain`, which excludes only the subdomains
+ * - a host, which stands for the host itself and all its subdomains
+ * - `.domain` or `*.domain`, which stands for the subdomains, but not for the domain itself
  * - an IP address or a CIDR
  * - `*` for all hosts
  *

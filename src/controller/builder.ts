@@ -89,7 +89,8 @@ function refuseController(name: string, problems: readonly string[]): void {
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them), when an index is for
- * a type that the controller does not watch, or when the controller has a finalizer and `type` is a view that objects can leave.
+ * a type that the controller does not watch, or when the controller has a finalizer and `type` is a view (see `cacheView`) whose label
+ * selector or field selector an object can stop matching.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,

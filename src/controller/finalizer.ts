@@ -43,8 +43,8 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. For an object outside the view, `finalize`
- * would never be called, and the object could never be deleted.
+ * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. When an object with the finalizer leaves
+ * the view, `finalize` is no longer called for this object, and the object can never be deleted.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []

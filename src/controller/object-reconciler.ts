@@ -18,8 +18,8 @@ import { isTerminal } from './reconciler.ts'
  * The cache may lack an existing object, because the event of a dependent may arrive before the event of its owner. If no deletion event
  * was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
  *
- * The type may be a view. When an object leaves the view, the informer receives a deletion event, and the reconciler calls `deleted`. If an
- * object exists outside the view and has never been in the view, neither `reconcile` nor `deleted` is called.
+ * The type may be a view (see `cacheView`). When an object leaves the view, the informer receives a deletion event, and the reconciler
+ * calls `deleted`. If an object exists outside the view and has never been in the view, neither `reconcile` nor `deleted` is called.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */

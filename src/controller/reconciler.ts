@@ -16,8 +16,8 @@ export type ReconcileRequest = ObjectKey
  * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
  * With `requeue`, it is requeued with back-off until a reconcile returns another result. The default back-off is 5 ms, 10 ms, 20 ms, ….
  *
- * When a later reconcile of the object fails or returns `requeue`, the timer of `requeueAfterMs` does not change. A later reconcile that
- * returns another result or throws a `TerminalError` cancels the timer.
+ * When a later reconcile of the object returns `requeue`, or throws any error except a `TerminalError`, the timer of `requeueAfterMs` does
+ * not change. A later reconcile that returns a result without `requeue`, or throws a `TerminalError`, cancels the timer.
  *
  * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. A priority of 1
  * counts as 100 ms of waiting. Priorities above 600 count as 600, and priorities below -600 count as -600. Default: 0 for `requeueAfterMs`,

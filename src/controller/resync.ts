@@ -18,8 +18,8 @@ export interface ResyncOptions {
 }
 
 /**
- * Enqueues all objects after each period. The promise resolves when the signal aborts. Each period is up to 10 % shorter or longer, so the
- * controllers of a cluster do not resync at the same time.
+ * Enqueues all objects after each period. The promise resolves when the signal aborts. Each period is up to 10 % shorter or longer than
+ * `periodMs`, so the controllers of a cluster do not resync at the same time.
  */
 export async function resync({ periodMs, clock, random, logger, enqueueAll }: ResyncOptions, signal: AbortSignal): Promise<void> {
   if (periodMs === 0) return

@@ -158,8 +158,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 
 /**
  * Adds the fields stored in `text` to `plain`, the converted object. To check the fields, the object with the added fields is converted
- * back to the version of `source`. The fields are added only if clients see no difference in that version: spec and status must be equal to
- * those of `source`, or to those of `plain` converted back.
+ * back to the version of `source`. The fields are added only if clients see no difference in that version: the spec and status after this
+ * conversion must be equal to those of `source`, or to those of `plain` converted back.
  *
  * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if this conversion
  * fails.

@@ -53,8 +53,8 @@ export type Converted<From, To, ToInput extends { spec?: unknown }> = {
  * This type affects only type inference. No converter returns it.
  *
  * A converter's result may contain a literal such as 'Running'. While TypeScript infers the kind `K`, the expected type of the result is
- * unknown, so TypeScript would infer `string` for the literal. If the expected type contains a string type that is narrower than `string`,
- * TypeScript infers the literal type instead. `Lowercase<string>` is such a narrower type. The literal need not match it.
+ * unknown, so TypeScript would infer `string` for the literal. `Literal` adds `Lowercase<string>` to the expected type. `Lowercase<string>`
+ * is narrower than `string`, so TypeScript infers the literal type instead. The literal need not match `Lowercase<string>`.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
@@ -127,7 +127,8 @@ export interface ConversionDefinition {
  * other version to VERSION again, a stored field is restored if all these conditions are met:
  * - No client has changed the field in the other version. Such a change takes precedence.
  * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
- * - In the other version, clients see no difference. To check this, the object with the restored fields is converted back to that version.
+ * - The restored fields change nothing that clients see in the other version. To check this, the object with the restored fields is
+ *   converted back to that version.
  *
  * The annotation of a version has at most 64 KiB. All annotations of an object together have at most 256 KiB, the limit of the API server.
  * If an annotation would exceed a limit, it is not stored, and the fields in it are lost. The loss is logged as a warning and counted in

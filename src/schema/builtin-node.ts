@@ -74,7 +74,7 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
 
 /**
  * The pattern of a quantity. `source` is the pattern in kube-apiserver's error message. `test` accepts the same strings as
- * `resource.ParseQuantity`, which is stricter.
+ * `resource.ParseQuantity`, which is stricter than `source`.
  */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',

@@ -72,8 +72,8 @@ export class EventWrites {
   }
 
   /**
-   * Schedules a write of the series. If a write of the series is already waiting, this write will contain the current state, and nothing is
-   * scheduled. If too many writes are waiting, the new write is dropped.
+   * Schedules a write of the series. If a write of the series is already waiting, the waiting write will contain the current state, and
+   * nothing is scheduled. If too many writes are waiting, the new write is dropped.
    */
   write(series: EventSeries): void {
     if (this.#waiting.has(series) || this.#retries.has(series)) return

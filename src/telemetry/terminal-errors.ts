@@ -20,8 +20,9 @@ const maxRemembered = 100
 type Line = Readonly<Record<string, unknown>>
 
 /**
- * Returns a function that shortens the error in a line. If an earlier line had the same controller, message and error, the message of the
- * error is appended to the message of the line, and the error is removed. Otherwise, frames are removed from its stack.
+ * Returns a function that shortens the error in a line. If a line with the same controller, message and error was printed with its stack
+ * less than `stackAgainAfterMs` before this line, the message of the error is appended to the message of the line, and the error is
+ * removed. Otherwise, frames are removed from its stack.
  */
 export function shortenErrors(): (line: Line) => Line {
   /** For each error, the time at which its stack was last printed. The oldest time is first. */

@@ -130,8 +130,8 @@ const stages = [
   stage('node-ready', 'Node', [notWithin(ready, 'True')], { statusTemplate: nodeStatus }),
   stage('node-heartbeat', 'Node', [within(ready, 'True')], { statusTemplate: heartbeat }, heartbeatMs),
   stage('pod-running', 'Pod', [absent(isDeleted), within(phase, 'Pending'), notWithin(ready, 'True')], { statusTemplate: podRunning }),
-  // When a Node is unreachable, kube-controller-manager only sets the condition Ready of its Pods to False. A kubelet sets this condition
-  // back to True when it can reach the API server again.
+  // When a Node is unreachable, kube-controller-manager sets the condition Ready of its Pods to False. The condition ContainersReady
+  // remains True. A kubelet sets the condition Ready back to True when it can reach the API server again.
   stage(
     'pod-ready-again',
     'Pod',

@@ -10,8 +10,8 @@ const pollMs = 25
  * Calls `probe` every 25 ms until `probe` returns a value other than `undefined` and `false`. Resolves to this value. If `probe` throws, it
  * is called again.
  *
- * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause`, and
- * its message is at the end of the message.
+ * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause` of
+ * the timeout error, and the message of the timeout error ends with the message of this error.
  *
  * @example
  * const object = await until('it says so', async () => {

@@ -37,7 +37,7 @@ export function ownKeys(list: ListValue): string[] {
  * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item cannot be read because its data does
  * not match its schema, the key is undefined.
  *
- * @param own the keys of the left operand. If `own` is empty, Go's message about an unhashable key is different.
+ * @param own the keys of the left operand. Go's message about an unhashable key depends on whether `own` is empty.
  */
 export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {

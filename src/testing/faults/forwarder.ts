@@ -138,8 +138,8 @@ class Upstream {
   }
 
   /**
-   * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests. Any request
-   * may be a watch, and a watch occupies its connection until it ends.
+   * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests, because any
+   * request may be a watch, and a watch occupies its connection until it ends.
    */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}

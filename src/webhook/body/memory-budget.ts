@@ -160,7 +160,7 @@ export class MemoryBudget {
 
   /**
    * If there is room outside the reserve, moves the request that holds the reserve to that memory. The reserve is then free for the request
-   * that has waited longest. Otherwise, even a small request of a slow client would hold the whole reserve until the request ends.
+   * that has waited longest. Without this move, even a small request of a slow client would hold the whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

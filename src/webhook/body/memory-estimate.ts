@@ -22,8 +22,8 @@ const isMark = new Uint8Array(256)
 for (const mark of '{[,:') isMark[mark.charCodeAt(0)] = 1
 
 /**
- * Estimates the memory in bytes that `JSON.parse` needs for a body. The estimate is usually too high. The samples are at random positions
- * of the body. Therefore, a client cannot put content with many values between the samples.
+ * Estimates the memory in bytes that `JSON.parse` needs for a body. The estimate is usually too high. Only samples of a long body are read.
+ * The samples are at random positions. Therefore, a client cannot put content with many values between the samples.
  */
 export function costOf(bytes: Uint8Array, random: () => number = Math.random): number {
   const { length } = bytes

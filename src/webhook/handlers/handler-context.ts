@@ -60,8 +60,8 @@ export class HandlerContext implements Context {
   }
 
   /**
-   * Returns the context for the `validateInCluster` and `validateDelete` handlers of one webhook. Both contexts collect their warnings and
-   * annotations in the same place.
+   * Returns the context for the `validateInCluster` and `validateDelete` handlers of one webhook. The returned context and this context
+   * collect their warnings and annotations in the same place.
    */
   of(webhook: OperatorWebhook): AdmissionContext<JsonObject> {
     return new ClusterContext(webhook, this.#request, this.oldObject, this.#call, this.#collected)

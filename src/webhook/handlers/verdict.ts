@@ -73,8 +73,8 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // An exception makes the webhook call fail. With `failurePolicy: Ignore`, the API server would then allow the request. Therefore, the
-      // exception is ignored if other handlers have found errors, and the request is denied.
+      // An exception makes the webhook call fail. With `failurePolicy: Ignore`, the API server would then allow the request. Therefore, if
+      // errors have already been found, the exception is ignored, and the request is denied.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
