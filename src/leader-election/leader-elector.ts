@@ -154,7 +154,7 @@ export class LeaderElector {
    */
   readonly guard = (): void => {
     if (this.#term !== undefined && this.#isValid(this.#term)) return
-    throw new ProreusError('PRO_ABORTED', 'This replica is not the leader, so that requests of its reconciles are not sent.')
+    throw new ProreusError('PRO_ABORTED', 'This replica is not the leader, so requests of its reconciles are not sent.')
   }
 
   /**

@@ -80,7 +80,7 @@ export interface RunOptions {
   readonly namespace?: string
   /**
    * The graceful shutdown starts when this signal aborts. Default: a signal that aborts on SIGTERM and SIGINT (`onTermination`). With this
-   * default, SIGUSR2 changes the log level to `debug`, and the next SIGUSR2 changes it back.
+   * default, SIGUSR2 changes the log level to `debug`. If the level is already `debug`, SIGUSR2 restores the previous level.
    */
   readonly signal?: AbortSignal
   /**

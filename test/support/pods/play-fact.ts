@@ -106,7 +106,7 @@ function found({ name, becomes }: LifeCycleFact, { records, events }: PodHistory
   }
 }
 
-/** Checks that the watch has shown only expected states, in the expected order. The watch may not show states that were very short. */
+/** Checks that the watch has shown only expected states, in the expected order. The watch can miss states that were very short. */
 function checkOrder(t: Test, { becomes }: LifeCycleFact, record: PodRecord | undefined): void {
   for (const [name, text] of Object.entries(becomes.containers)) {
     const seen = record?.states.get(name) ?? []
