@@ -43,9 +43,9 @@ export interface History {
    */
   readonly illegal: readonly string[]
   /**
-   * The legal writes that arrived late. Before such a write arrived, and after the guard was called for it, the API server received a write
-   * of another replica. Either the network has delayed the late write, or the process was paused between the call of the guard and the
-   * write to the connection. No client can prevent late writes.
+   * The legal writes that arrived late. A write is late if the API server received a write of another replica after the guard was called
+   * for the late write, and before the late write arrived. Either the network has delayed the late write, or the process was paused between
+   * the call of the guard and the write to the connection. No client can prevent late writes.
    */
   readonly late: readonly string[]
 }

@@ -237,7 +237,7 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  * })
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` in these cases: a name is malformed; a field of the definition or a keyword of a schema is
- * unknown or has the wrong type; two versions have the same name; no version or more than one is the storage version.
+ * unknown or has the wrong type; two versions have the same name; the definition has no storage version, or more than one.
  */
 export function defineKind<
   const Group extends string,

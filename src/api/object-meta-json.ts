@@ -180,8 +180,8 @@ interface At {
 }
 
 /**
- * Returns an integer in the range of int64; undefined for any other value. A float such as 1e16 is converted to an integer from its
- * shortest decimal digits, as the API server does.
+ * Returns an integer in the range of int64; undefined for any other value. A float such as 1e16 is converted to the integer that the
+ * shortest decimal form of the float represents, as the API server does.
  */
 function int64Of(value: JsonValue): number | bigint | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint

@@ -9,9 +9,9 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
  * Maximum number of remembered deletions, and maximum number of remembered departures. When a maximum is exceeded, the oldest entry is
- * forgotten. Without a maximum, the entries could become too many, because some entries are forgotten only at the next list. These are
- * objects whose DELETED event arrived before the response to the own write, objects that were never in the view, and all deletions in a
- * view with a selector.
+ * forgotten. Without a maximum, the entries could become too many, because some entries are forgotten only at the next list. Such entries
+ * belong to objects whose DELETED event arrived before the response to the own write, to objects that were never in the view, and to all
+ * deletions in a view with a selector.
  */
 const maxRemembered = 10_000
 

@@ -20,8 +20,9 @@ const maxLengthOfV8 = 10
 const maxAtOnce = 5_000
 
 /**
- * Remembers some of the latest strings. Most strings of an object also occur in many other objects. For example, the Pods of a ReplicaSet
- * have the same namespace, labels and images. `JSON.parse` creates a new string for each occurrence.
+ * Remembers some of the latest strings, so that equal strings are kept in memory only once. Most strings of an object also occur in many
+ * other objects. For example, the Pods of a ReplicaSet have the same namespace, labels and images. `JSON.parse` creates a new string for
+ * each occurrence, unless the string is very short.
  */
 export class SharedStrings {
   /** The hash of a string determines its index in the array. A new string replaces the string that was at this index. */

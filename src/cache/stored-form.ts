@@ -35,8 +35,8 @@ export function storedCopy(type: ResourceType, object: KubernetesObject): DeepRe
 }
 
 /**
- * Returns an object without the fields that the view omits: `managedFields`, and in a metadata-only view all fields except `apiVersion`,
- * `kind` and `metadata`. The values of the remaining fields are not copied.
+ * Returns an object without the fields that the view omits. A view omits `managedFields`, unless its option `managedFields` is true. A
+ * metadata-only view also omits all fields except `apiVersion`, `kind` and `metadata`. The values of the remaining fields are not copied.
  */
 function reduced(type: ResourceType, object: KubernetesObject): KubernetesObject {
   const { metadataOnly = false, managedFields = false } = viewOf(type) ?? {}

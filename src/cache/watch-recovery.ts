@@ -36,7 +36,7 @@ export interface Diagnosis {
 const missingTypePauseMs = 5_000
 /**
  * Advice for a missing CRD. `proreus run --install` installs only the CRDs of the operators' own kinds. A controller may also watch a type
- * of another project, whose CRD is not installed. The advice therefore names the CRDs of the operators.
+ * of another project. The command does not install the CRD of such a type, so the advice mentions only the CRDs of the operators.
  */
 const installAdvice = '`proreus run --install` installs those of the operators.'
 

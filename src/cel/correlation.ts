@@ -49,7 +49,7 @@ export class Correlation {
 
   /**
    * True if the update does not change the value. An object with a field that the schema does not describe counts as changed. A list that
-   * is not of type `map` is compared as JSON. A field that the schema does not describe has no effect in an item of such a list.
+   * is not of type `map` counts as unchanged if its JSON has not changed, even if an item has a field that the schema does not describe.
    */
   get isUnchanged(): boolean {
     if (this.#equal !== undefined) return this.#equal
@@ -115,8 +115,8 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 
 /**
  * Returns the ratchet of a field. The fields apiVersion and kind of the root get no old values, so their errors never become warnings. The
- * reason is that kube-apiserver converts the old object to the version of the new object before the comparison. Both fields are therefore
- * equal in every update, even if the client has changed them.
+ * reason is that kube-apiserver converts the old object to the version of the new object before the comparison. Therefore, the comparison
+ * cannot show whether the client has changed these fields.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

@@ -98,8 +98,9 @@ function clauseIssue(checked: Checked, kind: ClauseKind, arg: Expr): Issue | und
 }
 
 /**
- * Returns an issue for each key and value of a map literal whose type differs from the type of the first key or value. For a list literal,
- * returns at most one issue. The issue is for the first item whose type differs from the type of item 0.
+ * For a map literal, returns an issue for each key whose type differs from the type of the first key, and for each value whose type differs
+ * from the type of the first value. For a list literal, returns at most one issue. The issue is for the first item whose type differs from
+ * the type of item 0.
  */
 function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
   const typeOf = (element: Expr, optional: boolean): Type => {

@@ -126,8 +126,9 @@ function integerOf(value: Value): bigint | undefined {
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
 /**
- * Formats a float as Go's `message.Printer` for American English does. `f` separates groups of three digits, and `e` writes a power of ten.
- * The strings `NaN`, `Infinity` and `-Infinity` count as floats. Returns undefined for any other value.
+ * Formats a float as Go's `message.Printer` for American English does. The clause `f` separates groups of three digits by commas. The
+ * clause `e` writes the exponent as a power of ten, such as `×10⁰³`. The strings `NaN`, `Infinity` and `-Infinity` count as floats. Returns
+ * undefined for any other value.
  */
 function floatText(kind: 'f' | 'e', precision: number, value: Value): string | undefined {
   const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }

@@ -67,7 +67,7 @@ type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
 /**
  * Plans `all` and `exists`. In `all`, the first `false` ends the loop. In `exists`, the first `true` ends the loop. Errors of other
- * iterations are then ignored. Undefined for any other fold.
+ * iterations are then ignored. Returns undefined for any other fold.
  */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined
@@ -103,7 +103,7 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
 
 /**
  * Plans `map`, `filter`, `transformList`, `transformMap` and `transformMapEntry`, whose iterations add items or entries to the result.
- * Undefined for any other fold.
+ * Returns undefined for any other fold.
  */
 function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
   const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])
