@@ -128,6 +128,15 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "isQuantity('1e400') && isQuantity('1e-400')": 'true',
     "isQuantity('1e401') || isQuantity('1e-401')": 'false',
   },
+  'the exact value of a float is rounded, and a tie is rounded to the even digit': {
+    "['%.2f'.format([0.125]), '%.0f'.format([2.5]), '%.0f'.format([3.5])]": '["0.12", "2", "4"]',
+    "['%.2f'.format([1.005]), '%.20f'.format([1.005])]": '["1.00", "1.00499999999999989342"]',
+    "['%.0f'.format([-0.5]), '%.2f'.format([-0.001]), '%.2f'.format([-0.0])]": '["-0", "-0.00", "0.00"]',
+    "'%.1f'.format([9007199254740994.0])": '"9,007,199,254,740,994.0"',
+    "['%e'.format([10000005.0]), '%e'.format([30000045.0])]": '["1.000000×10⁰⁷", "3.000004×10⁰⁷"]',
+    "'%s'.format([[0.0078125, 0.0234375, 1e21]])": '"[0.007812, 0.023438, 1000000000000000000000.000000]"',
+    "'%s'.format([[-0.0, -1e-9]])": '"[-0.000000, -0.000000]"',
+  },
   'a number is formatted with up to 100 fractional digits': {
     "'%.100f'.format([1.5]).size()": '102',
     "'%.101f'.format([1.5]).size()": '102',

@@ -138,16 +138,56 @@ function floatText(kind: 'f' | 'e', precision: number, value: Value): string | u
     const text = Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞'
     return kind === 'e' ? text.padStart(precision) : text
   }
-  if (kind === 'f') {
-    return new Intl.NumberFormat('en-US', { minimumFractionDigits: precision, maximumFractionDigits: precision }).format(number)
-  }
-  const [digits = '', exponent = '0'] = number.toExponential(defaultPrecision).split('e')
+  // `message.Printer` writes negative zero without a sign. The sum of negative zero and zero is zero.
+  const printed = number + 0
+  if (kind === 'f') return roundedText(printed, precision, 'grouped')
+  const [digits = '', exponent = '0'] = roundedText(printed, defaultPrecision, 'scientific').split('E')
   const power = Number(exponent)
   const raised = String(Math.abs(power))
     .padStart(2, '0')
     .replace(/\d/g, (digit) => superscripts[Number(digit)]!)
   // cel-go uses the precision as the minimum width of the output.
   return `${digits}×10${power < 0 ? '⁻' : ''}${raised}`.padStart(precision)
+}
+
+type Notation = 'grouped' | 'plain' | 'scientific'
+
+const optionsOf: Readonly<Record<Notation, Intl.NumberFormatOptions>> = {
+  grouped: {},
+  plain: { useGrouping: false },
+  scientific: { notation: 'scientific' },
+}
+
+/** The formats that have been used, because the creation of a format takes some twenty microseconds. */
+const formats = new Map<string, Intl.NumberFormat>()
+
+/**
+ * Formats a finite float with a fixed number of decimals. As in Go, the exact value of the float is rounded, and a tie is rounded to the
+ * even digit (strconv: FormatFloat). A negative number that is rounded to zero keeps its sign.
+ */
+function roundedText(number: number, decimals: number, notation: Notation): string {
+  const key = `${notation} ${decimals}`
+  let format = formats.get(key)
+  if (format === undefined) {
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+    format = new Intl.NumberFormat('en-US', { ...digits, roundingMode: 'halfEven', ...optionsOf[notation] })
+    formats.set(key, format)
+  }
+  return format.format(exactText(number))
+}
+
+/** Returns the exact value of a finite float. `Intl.NumberFormat` would round the shortest decimal form of a number instead. */
+function exactText(number: number): `${number}` {
+  if (Object.is(number, -0)) return '-0'
+  let exponent = 0
+  let scaled = number
+  // A multiplication by two is exact here, because a float that is not an integer is far below the largest float.
+  while (!Number.isInteger(scaled)) {
+    scaled *= 2
+    exponent += 1
+  }
+  // number = scaled / 2^exponent = scaled · 5^exponent / 10^exponent
+  return `${BigInt(scaled) * 5n ** BigInt(exponent)}e-${exponent}` as `${number}`
 }
 
 /** Formats a value for the clause `%s`; undefined for a type that the clause does not accept. */
@@ -184,7 +224,7 @@ function nestedText(value: Value): string {
   if (value instanceof Duration) return `duration(${quote(formatDuration(value))})`
   if (value instanceof Uint8Array) return `b${quote(bytesText(value))}`
   if (value instanceof Double)
-    return Number.isFinite(value.value) ? value.value.toFixed(defaultPrecision) : quote(formatDouble(value.value))
+    return Number.isFinite(value.value) ? roundedText(value.value, defaultPrecision, 'plain') : quote(formatDouble(value.value))
   const text = stringText(value)
   if (text === undefined) throw new CelError(`error during formatting: no formatting function for ${typeNameOf(value)}`)
   return text
