@@ -9,8 +9,9 @@ export interface Impersonation {
   /** The name of the user, e.g. `jane` or `system:serviceaccount:default:deployer`. */
   readonly user: string
   /**
-   * The groups of the user. If `groups` is absent, the user has only the groups that the API server derives from the name:
-   * `system:authenticated` and, for a service account, `system:serviceaccounts` and `system:serviceaccounts:<namespace>`.
+   * The groups of the user. If `groups` is absent, the user has only the groups that the API server derives from the name. A service account
+   * has `system:serviceaccounts` and `system:serviceaccounts:<namespace>`. The API server also adds `system:authenticated` to every user
+   * except `system:anonymous` and members of `system:unauthenticated`. It adds `system:unauthenticated` to `system:anonymous`.
    */
   readonly groups?: readonly string[]
   readonly uid?: string

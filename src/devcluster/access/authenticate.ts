@@ -1,14 +1,18 @@
-/** Authenticates requests: bearer tokens, the anonymous user, and impersonation. */
+/** Authenticates requests with bearer tokens. Requests without a token have the anonymous user. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { quote } from '../../api/field-error.ts'
 import { failure } from '../../api/status.ts'
 import type { UserInfo } from '../apimachinery/request-context.ts'
-import { StatusError, badRequest } from '../apimachinery/status-error.ts'
-import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
-import { forbiddenError } from './authorizer.ts'
+import { StatusError } from '../apimachinery/status-error.ts'
 
-const authenticated = 'system:authenticated'
+/** The group of all users except `system:anonymous`. */
+export const authenticated = 'system:authenticated'
+
+/** The group of `system:anonymous`. */
+export const unauthenticated = 'system:unauthenticated'
+
+/** The extra field with the node of a ServiceAccount's token. */
+export const boundNodeKey = 'authentication.kubernetes.io/node-name'
 
 /** The audience of the embedded API server. */
 export const serverAudience = 'https://kubernetes.default.svc'
@@ -43,7 +47,7 @@ export function commonAudiences(requested: readonly string[], accepted: readonly
  * tokens. The duration of this comparison therefore reveals nothing about the known tokens.
  */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
-  const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
+  const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroup(user, authenticated) }))
   return (token, requested = [serverAudience]) => {
     const digest = digestOf(token)
     let user: UserInfo | undefined
@@ -53,7 +57,8 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
   }
 }
 
-const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
+/** The user of a request without a token. */
+export const anonymous: UserInfo = { username: 'system:anonymous', groups: [unauthenticated] }
 
 /**
  * Returns the user of a request, before impersonation. The user of a request without a token is `system:anonymous`. RBAC applies to
@@ -69,63 +74,6 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   return authentication.user
 }
 
-/** The attributes of a request without its user. The error for a forbidden impersonation contains these attributes. */
-type Target = Omit<AuthorizationAttributes, 'user'>
-
-/**
- * Returns the impersonated user. If there are no impersonation headers, returns the requester
- * (k8s.io/apiserver/pkg/endpoints/filters/impersonation: WithConstrainedImpersonation).
- *
- * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
- * user.
- */
-export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
-  if (!Object.keys(headers).some((header) => header.startsWith('impersonate-'))) return requester
-  const username = single(headers['impersonate-user'])
-  const groups = list(headers['impersonate-group'])
-  const uid = single(headers['impersonate-uid'])
-  const extra = extraOf(headers)
-  const account = serviceAccountIn(username)
-  const impersonated = [
-    ...(username === ''
-      ? []
-      : [account === undefined ? { resource: 'users', name: username } : { resource: 'serviceaccounts', ...account }]),
-    ...groups.map((name) => ({ resource: 'groups', name })),
-    ...(uid === '' ? [] : [{ resource: 'uids', name: uid, group: 'authentication.k8s.io' }]),
-    ...Object.entries(extra).flatMap(([key, values]) =>
-      values.map((name) => ({ resource: 'userextras', name, group: 'authentication.k8s.io', subresource: key })),
-    ),
-  ]
-  if (impersonated.length === 0) return requester
-  if (username === '') throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`)
-  const general = { user: requester, verb: 'impersonate', group: '', version: '', subresource: '', namespace: '' }
-  if (!impersonated.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
-    const mode = account !== undefined ? 'serviceaccount' : username.startsWith('system:node:') ? 'arbitrary-node' : 'user-info'
-    throw forbiddenError({ ...target, user: requester, verb: `impersonate-on:${mode}:${target.verb}` })
-  }
-  const user: UserInfo = {
-    username,
-    groups: groups.length > 0 ? groups : account === undefined ? [] : serviceAccountGroups(account.namespace),
-    ...(uid === '' ? {} : { uid }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  }
-  return username === anonymous.username || groups.includes('system:unauthenticated') ? user : withGroups(user, authenticated)
-}
-
-function serviceAccountIn(username: string): { namespace: string; name: string } | undefined {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? []
-  return namespace === undefined || name === undefined ? undefined : { namespace, name }
-}
-
-/** Formats a user for the error message about an impersonation without a user name. The format is that of Go's `%#v`. */
-function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
-  const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
-  const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
-  const printedGroups = groups.length === 0 ? '[]string(nil)' : texts(groups)
-  const printedExtra = fields.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${fields.join(', ')}}`
-  return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${printedGroups}, Extra:${printedExtra}}`
-}
-
 /** Returns the user name of a ServiceAccount. */
 export function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
@@ -136,35 +84,9 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
-function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
-  const prefix = 'impersonate-extra-'
-  const entries = Object.entries(headers).flatMap(([header, value]): [string, string[]][] =>
-    header.startsWith(prefix) ? [[unescaped(header.slice(prefix.length)), list(value)]] : [],
-  )
-  return Object.fromEntries(entries)
-}
-
-/** Decodes the percent-encoded key of an `Impersonate-Extra-` header. A key with invalid encoding is returned unchanged. */
-function unescaped(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
-}
-
-function withGroups(user: UserInfo, group: string): UserInfo {
+/** Returns the user with one more group. If the user already has the group, the user is returned. */
+export function withGroup(user: UserInfo, group: string): UserInfo {
   return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] }
-}
-
-function single(header: string | string[] | undefined): string {
-  return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
-}
-
-/** Returns the values of a header that can occur several times. Node.js joins the values of all occurrences with commas. */
-function list(header: string | string[] | undefined): string[] {
-  const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
-  return values.map((value) => value.trim()).filter((value) => value !== '')
 }
 
 function digestOf(token: string): Buffer {

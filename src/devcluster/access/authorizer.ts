@@ -113,11 +113,18 @@ export function forbiddenError(attributes: AuthorizationAttributes, reason = '')
   const { user, verb, group, resource, subresource, namespace, name, path } = attributes
   const why = reason === '' ? '' : `: ${reason}`
   const who = `User ${quote(user.username)} cannot ${verb}`
-  if (resource === '') return new StatusError(failure(403, 'Forbidden', `forbidden: ${who} path ${quote(path ?? '')}${why}`, {}))
+  if (resource === '')
+    return new StatusError(failure(403, 'Forbidden', `forbidden: ${notHtml(`${who} path ${quote(path ?? '')}`)}${why}`, {}))
   const what = subresource === '' ? resource : `${resource}/${subresource}`
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`
   const subject = `${groupResourceOf({ group, plural: resource })}${name === '' ? '' : ` ${quote(name)}`}`
   const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource }
-  const message = `${subject} is forbidden: ${who} resource ${quote(what)} in API group ${quote(group)} ${where}${why}`
+  const refused = notHtml(`${who} resource ${quote(what)} in API group ${quote(group)} ${where}`)
+  const message = `${subject} is forbidden: ${refused}${why}`
   return new StatusError(failure(403, 'Forbidden', message, details))
+}
+
+/** Escapes `&`, `<` and `>`, so that a browser does not show the text as HTML. */
+function notHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

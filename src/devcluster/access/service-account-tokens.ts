@@ -19,9 +19,13 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { SubresourceInfo } from '../rest/subresource.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
-import { commonAudiences, serverAudience, serviceAccountGroups, serviceAccountName } from './authenticate.ts'
+import { boundNodeKey, commonAudiences, serverAudience, serviceAccountGroups, serviceAccountName } from './authenticate.ts'
 
 const issuer = serverAudience
+
+/** The prefix of the extra fields of a ServiceAccount's user. */
+const extraPrefix = 'authentication.kubernetes.io'
+
 const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 const defaultSeconds = 3600
 const minSeconds = 600
@@ -37,7 +41,8 @@ interface Claims {
     readonly serviceaccount: Referent
     readonly pod?: Referent
     readonly secret?: Referent
-    readonly node?: Referent
+    /** The Node to which the token is bound, or the Node of the Pod to which the token is bound. `uid` is absent if there is no such Node. */
+    readonly node?: { readonly name: string; readonly uid?: string }
   }
 }
 
@@ -125,23 +130,24 @@ export function serviceAccountTokens({ store, clock, random, key }: ServiceAccou
       if (now >= claims.exp || now < claims.nbf) return undefined
       const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount
-      const isThere = (plural: string, referent: Referent | undefined, place: { namespace?: string } = { namespace }): boolean =>
+      const isThere = (plural: string, referent: Claims['kubernetes.io']['node'], place: { namespace?: string } = { namespace }): boolean =>
         referent === undefined || textAt(store.get(`/${plural}`, { ...place, name: referent.name }), 'metadata', 'uid') === referent.uid
       if (
         !isThere('serviceaccounts', serviceaccount) ||
         !isThere('pods', pod) ||
         !isThere('secrets', secret) ||
-        !isThere('nodes', node, {})
+        (pod === undefined && !isThere('nodes', node, {}))
       )
         return undefined
-      const key = 'authentication.kubernetes.io'
       const user: UserInfo = {
         username: serviceAccountName(namespace, name),
         uid,
         groups: [...serviceAccountGroups(namespace), 'system:authenticated'],
         extra: {
-          [`${key}/credential-id`]: [`JTI=${claims.jti}`],
-          ...(pod === undefined ? {} : { [`${key}/pod-name`]: [pod.name], [`${key}/pod-uid`]: [pod.uid] }),
+          [`${extraPrefix}/credential-id`]: [`JTI=${claims.jti}`],
+          ...(pod === undefined ? {} : { [`${extraPrefix}/pod-name`]: [pod.name], [`${extraPrefix}/pod-uid`]: [pod.uid] }),
+          ...(node === undefined ? {} : { [boundNodeKey]: [node.name] }),
+          ...(node?.uid === undefined ? {} : { [`${extraPrefix}/node-uid`]: [node.uid] }),
         },
       }
       return { user, audiences }
@@ -201,7 +207,14 @@ function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, a
     const text = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
     throw conflict({ group: '', kind, plural: kind }, name, text)
   }
-  return { [claim]: { name, uid } }
+  return { [claim]: { name, uid }, ...(kind === 'Pod' ? nodeOfPod(store, object) : {}) }
+}
+
+function nodeOfPod(store: ObjectStore, pod: JsonObject): Pick<Claims['kubernetes.io'], 'node'> {
+  const name = textAt(pod, 'spec', 'nodeName')
+  if (name === '') return {}
+  const node = store.get('/nodes', { name })
+  return { node: { name, ...(node === undefined ? {} : { uid: textAt(node, 'metadata', 'uid') }) } }
 }
 
 /** Formats a GroupVersionKind as Go prints it. */

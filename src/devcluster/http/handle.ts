@@ -6,9 +6,10 @@ import { StatusError, badRequest, internalError, methodNotAllowed, notFound, unk
 import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { Verb } from '../rest/subresource.ts'
 import type { TokenAuthenticator } from '../access/authenticate.ts'
-import { authenticate, impersonate } from '../access/authenticate.ts'
+import { authenticate } from '../access/authenticate.ts'
 import { authenticateCertificate } from '../access/client-certificates.ts'
 import { requireAllowed } from '../access/authorizer.ts'
+import { impersonate } from '../access/impersonate.ts'
 import { handleContainerRequest, needsContainer } from './container-requests.ts'
 import type { Exchange } from './exchange.ts'
 import { handlePath, notFoundText, unknownVersion } from './non-resource-paths.ts'
@@ -79,10 +80,9 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
     running = started(exchange, target, services)
     if (target.verb !== 'watch' && !needsContainer(target)) timeoutOf(exchange.query)
     const attributes = attributesOf(target)
-    const { headers } = exchange.request
-    const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(headers, tokens)
+    const sender = authenticateCertificate(exchange.request.socket) ?? authenticate(exchange.request.headers, tokens)
     user = sender.username
-    const requester = impersonate(sender, headers, services.authorizer, attributes)
+    const requester = impersonate(sender, exchange.request, services.authorizer, attributes)
     user = requester.username
     requireAllowed(services.authorizer, { ...attributes, user: requester })
     await dispatch(exchange, target, requester, services)

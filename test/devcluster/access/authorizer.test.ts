@@ -140,6 +140,7 @@ const texts: [change: Partial<AuthorizationAttributes>, message: string, details
     'pods "x" is forbidden: User "bob" cannot update resource "pods/status" in API group "" in the namespace "default"',
     { name: 'x', kind: 'pods' },
   ],
+  [{ verb: 'get', resource: '', path: '/<a>&' }, 'forbidden: User "bob" cannot get path "/&lt;a&gt;&amp;"', {}],
   [{ verb: 'get', resource: '', path: '/metrics' }, 'forbidden: User "bob" cannot get path "/metrics"', {}],
 ]
 

@@ -175,6 +175,23 @@ t.test('a token that is bound to a Secret or a Node becomes invalid when that is
   }
 })
 
+t.test('a token names the Node to which the token or its Pod is bound', async (t) => {
+  const { f, authenticator, issue } = await tokens()
+  const extraOf = (name: string, kind: string): unknown => {
+    const authentication = authenticator(issue({ boundObjectRef: { kind, apiVersion: 'v1', name } }))
+    return authentication !== undefined && 'user' in authentication ? authentication.user.extra : undefined
+  }
+  const node = await f.create('nodes', { metadata: { name: 'n' } })
+  const fields = { 'authentication.kubernetes.io/node-name': ['n'], 'authentication.kubernetes.io/node-uid': [uidOf(node)] }
+  t.match(extraOf('n', 'Node'), fields)
+  await f.create('pods', pod('on-n', { serviceAccountName: 'it', nodeName: 'n' }))
+  t.match(extraOf('on-n', 'Pod'), { 'authentication.kubernetes.io/pod-name': ['on-n'], ...fields })
+  await f.registry.delete(f.info('nodes'), { name: 'n' }, {}, f.context)
+  const { 'authentication.kubernetes.io/node-uid': uid, ...others } = extraOf('on-n', 'Pod') as Record<string, unknown>
+  t.match(others, { 'authentication.kubernetes.io/node-name': ['n'] }, 'the token of a Pod stays valid without its Node')
+  t.equal(uid, undefined)
+})
+
 t.test('a token that is bound to a Pod becomes invalid with it, even when a Pod with the same name is created', async (t) => {
   const { f, authenticator, issue, bound } = await tokens()
   const [token, free] = [bound(), issue()]

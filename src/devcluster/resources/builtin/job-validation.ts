@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required, tooLong } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { dns1123Subdomain } from '../../../api/name-syntax.ts'
+import { domainPrefixedPathErrors } from '../../apimachinery/domain-prefixed-path.ts'
 import { textAt } from '../../apimachinery/unstructured.ts'
 import { nonNegative, validateOptionalEnum } from './field-checks.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy-validation.ts'
@@ -84,18 +84,8 @@ function validateIndexes(spec: JsonObject, path: string): FieldError[] {
   return errors
 }
 
-/**
- * Validates `managedBy`: the name of a controller, e.g. `example.com/jobs` (k8s.io/apimachinery/pkg/util/validation: IsDomainPrefixedPath).
- */
+/** Validates `managedBy`: the name of a controller, e.g. `example.com/jobs`. */
 function validateManagedBy(name: unknown, path: string): FieldError[] {
   if (typeof name !== 'string') return []
-  const errors = name.length > maxManagedByLength ? [tooLong(path, maxManagedByLength)] : []
-  if (name === '') return [required(path)]
-  const [, host, rest] = /^([^/]+)\/(.+)$/s.exec(name) ?? []
-  if (host === undefined || rest === undefined)
-    return [invalid(path, name, 'must be a domain-prefixed path (such as "acme.io/foo")'), ...errors]
-  const problems = dns1123Subdomain(host).map((problem) => invalid(path, host, problem))
-  const isPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)
-  const syntax = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"
-  return [...problems, ...(isPath ? [] : [invalid(path, rest, syntax)]), ...errors]
+  return [...domainPrefixedPathErrors(name, path), ...(name.length > maxManagedByLength ? [tooLong(path, maxManagedByLength)] : [])]
 }
