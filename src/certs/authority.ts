@@ -56,9 +56,12 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
   return { action: 'keep', state: { current, ...(next && { next }), previous: unexpired(stored?.previous ?? [], now) } }
 }
 
-/** Returns the state after `fresh` has replaced the CA in one step. Unexpired certificates of replaced CAs stay in the trust bundle. */
-export function replaceAuthority(stored: StoredAuthority | undefined, fresh: KeyPair, now: number): AuthorityState {
-  const before = [stored?.current?.cert, stored?.next?.cert, ...(stored?.previous ?? [])]
+/**
+ * Returns the state after `fresh` has replaced the CA in one step. The unexpired certificates in `replaced` stay in the trust bundle, because
+ * clients may still use leaves that these CAs have signed.
+ */
+export function replaceAuthority(replaced: readonly (StoredAuthority | undefined)[], fresh: KeyPair, now: number): AuthorityState {
+  const before = replaced.flatMap((each) => [each?.current?.cert, each?.next?.cert, ...(each?.previous ?? [])])
   const previous = unexpired(
     before.filter((cert) => cert !== undefined),
     now,

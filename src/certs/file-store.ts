@@ -126,7 +126,7 @@ async function keepAuthority(
   const stored = readAuthority(files)
   const decision = decideAuthority(stored, now)
   if (decision.action === 'keep') return { state: decision.state, fresh: false }
-  const state = replaceAuthority(stored, await issueAuthority(now), now)
+  const state = replaceAuthority([stored], await issueAuthority(now), now)
   await writeFiles(directory, writeAuthority(state, now))
   if (decision.action === 'create') logger.info(`made a certificate authority in ${directory}`)
   else logger.warn(`replaced the certificate authority in ${directory}: ${decision.reason}`)

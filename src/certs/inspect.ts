@@ -59,17 +59,18 @@ export async function verifyCertificates(
   if (leaf === undefined) return problems
   const { trusted, source } = trustBundleOf(directory, files, chain)
   const authorityPath = join(directory, authorityFiles.cert)
-  const timely = (certificates: readonly Certificate[]): Certificate[] =>
-    certificates.filter((each) => timeProblem(each, now) === undefined)
+  const isLate = (each: Certificate): boolean => timeProblem(each, now) !== undefined
+  const timely = (certificates: readonly Certificate[]): Certificate[] => certificates.filter((each) => !isLate(each))
+  // `isTrusted` ignores validity times. Therefore it is called again without the CAs that are not valid now, and without the intermediates that
+  // are not valid now. `pairProblem` has already checked the validity of the leaf.
+  const lateAuthority = authorities.find(isLate)
+  const late = intermediates.findIndex(isLate)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${source}.`)
-  else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // `isTrusted` ignores validity times, so the second call gets only CAs that are valid now. A result of false has one of three causes: a
-    // CA in `ca.crt` is not valid now, an intermediate is not valid now, or `ca.crt` is missing. A missing `ca.crt` is not an error. The
-    // leaf is passed in any case, because `pairProblem` has already checked its validity.
-    const late = authorities.find((each) => timeProblem(each, now) !== undefined)
-    const lateAt = intermediates.findIndex((each) => timeProblem(each, now) !== undefined)
-    if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)
-    else if (lateAt >= 0) problems.push(`${path}, certificate ${lateAt + 2}: ${timeProblem(intermediates[lateAt]!, now)}.`)
+  else {
+    if (lateAuthority !== undefined && !isTrusted(chain, timely(trusted)))
+      problems.push(`${authorityPath}: ${timeProblem(lateAuthority, now)}.`)
+    if (late >= 0 && !isTrusted([leaf, ...timely(intermediates)], timely(trusted)))
+      problems.push(`${path}, certificate ${late + 2}: ${timeProblem(intermediates[late]!, now)}.`)
   }
   const uncovered = uncoveredNames(leaf, names)
   if (uncovered.length > 0) problems.push(`${path}: not for ${uncovered.join(', ')}.`)

@@ -133,7 +133,7 @@ async function successor(
     if (kept.action === 'keep')
       return { state: kept.state, log: () => logger.warn(`restored the certificate authority in ${where}: ${reason}`) }
   }
-  const state = replaceAuthority(stored ?? known, await issueAuthority(now), now)
+  const state = replaceAuthority([stored, known], await issueAuthority(now), now)
   const log =
     decision.action === 'create'
       ? () => logger.info(`made a certificate authority in ${where}`)

@@ -101,22 +101,22 @@ t.test('the bundle has the current, the next and previous authorities until they
   t.equal(bundleOf(state, start + 365 * day - 1), b.cert + c.cert + a.cert)
   t.equal(bundleOf(state, start + 365 * day), b.cert + c.cert)
   t.equal(bundleOf({ current: b, previous: [b.cert, a.cert] }, start + 300 * day), b.cert + a.cert, 'without duplicates')
-  t.strictSame(replaceAuthority({ current: { cert: 'damaged' }, previous: [a.cert] }, b, start + 200 * day), {
+  t.strictSame(replaceAuthority([{ current: { cert: 'damaged' }, previous: [a.cert] }], b, start + 200 * day), {
     current: b,
     previous: [a.cert],
   })
-  t.strictSame(replaceAuthority({ current: a, next: b, previous: [] }, c, start + 300 * day), {
+  t.strictSame(replaceAuthority([{ current: a, next: b, previous: [] }], c, start + 300 * day), {
     current: c,
     previous: [a.cert, b.cert],
   })
   const fresh = await issueAuthority(start + 300 * day)
   t.strictSame(
-    replaceAuthority({ current: b, next: c, previous: [a.cert] }, fresh, start + 300 * day),
+    replaceAuthority([{ current: b, next: c, previous: [a.cert] }], fresh, start + 300 * day),
     { current: fresh, previous: [b.cert, c.cert, a.cert] },
     'the newest first',
   )
-  t.strictSame(replaceAuthority({ current: b, previous: [a.cert] }, c, start + 365 * day), { current: c, previous: [b.cert] })
-  t.strictSame(replaceAuthority(undefined, c, start + 300 * day), { current: c, previous: [] })
+  t.strictSame(replaceAuthority([{ current: b, previous: [a.cert] }], c, start + 365 * day), { current: c, previous: [b.cert] })
+  t.strictSame(replaceAuthority([undefined], c, start + 300 * day), { current: c, previous: [] })
 })
 
 t.test('the reason to replace a leaf is reported', async (t) => {
@@ -166,7 +166,8 @@ t.test('over simulated years with damaged stores, the served certificate is alwa
       let leaf: KeyPair | undefined
       for (const { days, damage } of rounds) {
         const decision = decideAuthority(stored, now)
-        const state: AuthorityState = decision.action === 'keep' ? decision.state : replaceAuthority(stored, await issueAuthority(now), now)
+        const state: AuthorityState =
+          decision.action === 'keep' ? decision.state : replaceAuthority([stored], await issueAuthority(now), now)
         const served = leaf
         if (leaf === undefined || leafProblem(leaf, state, names, now) !== undefined || isRenewalDue(leaf, now))
           leaf = await issueLeaf(state.current, { ...names, now })

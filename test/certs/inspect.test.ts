@@ -73,6 +73,13 @@ t.test('an expired intermediate certificate is reported', async (t) => {
   t.strictSame(await verifyCertificates(folder, served, Date.now() + 2 * day), [
     `${join(folder, 'tls.crt')}, certificate 2: the certificate expired on ${expired}.`,
   ])
+  const old = issue({ name: 'old', authority: true, days: 1 })
+  const another = t.testdir({ 'ca.crt': old.cert + root.cert, 'tls.crt': leaf.cert + intermediate.cert, 'tls.key': leaf.key })
+  t.strictSame(
+    await verifyCertificates(another, served, Date.now() + 2 * day),
+    [`${join(another, 'tls.crt')}, certificate 2: the certificate expired on ${expired}.`],
+    'an expired CA that has signed nothing in the chain is no problem',
+  )
 })
 
 t.test('all problems of a folder are reported', async (t) => {

@@ -146,16 +146,27 @@ t.test('a Secret that is damaged or deleted while running is restored', async (t
 })
 
 t.test('an authority that is too old is not restored, but stays trusted', async (t) => {
-  const { server, clock, open, lines } = cluster()
-  const source = await open()
-  const { caBundle } = source.current()
-  await clock.advance(244 * day)
-  server.objects.delete(id)
-  await source.refresh()
-  const bundle = readBundle(source.current().caBundle).map(({ pem }) => pem)
-  t.equal(bundle.length, 2)
-  t.equal(bundle[1], caBundle)
-  t.strictSame(lines.slice(1), ['info: made a certificate authority in the Secret proreus-system/proreus-webhook-ca'])
+  const secret = 'the Secret proreus-system/proreus-webhook-ca'
+  const unreadable = 'the certificate cannot be read (there is no certificate in it)'
+  const accidents: [name: string, data: JsonObject | undefined, line: string][] = [
+    ['deleted', undefined, `info: made a certificate authority in ${secret}`],
+    ['emptied', {}, `info: made a certificate authority in ${secret}`],
+    ['damaged', { 'ca.crt': 'eA==', 'ca.key': 'eA==' }, `warn: replaced the certificate authority in ${secret}: ${unreadable}`],
+  ]
+  for (const [name, left, line] of accidents) {
+    const { server, clock, open, lines, data } = cluster()
+    const source = await open()
+    const { caBundle } = source.current()
+    await clock.advance(244 * day)
+    if (left === undefined) server.objects.delete(id)
+    else server.put('Secret', 'proreus-webhook-ca', { ...(server.objects.get(id) as JsonObject), data: left })
+    await source.refresh()
+    const bundle = readBundle(source.current().caBundle).map(({ pem }) => pem)
+    t.equal(bundle.length, 2, name)
+    t.equal(bundle[1], caBundle, name)
+    t.ok(Buffer.from(data()['ca.crt']!, 'base64').toString().endsWith(caBundle), `${name}, in the Secret, too`)
+    t.strictSame(lines.slice(1), [line], name)
+  }
 })
 
 t.test('a leaf is kept for two thirds of its life, while its authority signs', async (t) => {
