@@ -27,13 +27,13 @@ import { median, table } from './table.ts'
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '11' } } })
 const rounds = Number(values.rounds)
 
-/** The pause in milliseconds before the next request, after a request without the expected response. */
+/** The pause in milliseconds between a request without the expected response and the next request. */
 const pollMs = 5
 /** The longest time in milliseconds to wait for the first response. */
 const limitMs = 60_000
 const port = 8080
 
-/** A shell script that writes the file `answer` into the folder in the first argument, and then waits. */
+/** A shell script that writes the file `answer`, and then waits. The first argument is the folder of the file. */
 const writer = 'echo "the first answer" >"$0/answer" && exec sleep 1000'
 /**
  * A Node.js program that serves the file `answer` from the folder in the first argument. It listens on the port in the second argument, or
@@ -103,7 +103,7 @@ async function direct(): Promise<number> {
   }
 }
 
-/** Creates the Pod, and resolves with the time in milliseconds until the first response. Then deletes the Pod. */
+/** Creates the Pod, waits for the first response, and deletes the Pod. Resolves to the milliseconds from the creation to the response. */
 async function inPod(client: Client, connection: Connection, name: string): Promise<number> {
   const key = { namespace: 'default', name }
   const volumeMounts = [{ name: 'shared', mountPath: '/shared' }]
@@ -128,7 +128,8 @@ async function inPod(client: Client, connection: Connection, name: string): Prom
 }
 
 /**
- * Sends requests until a response has the content of the file. Rejects `limitMs` after `startedAt`, even while a request has no response.
+ * Sends requests until a response has the content of the file. Rejects when `limitMs` milliseconds have passed since `startedAt`, even if a
+ * request has no response yet.
  */
 async function firstAnswer(startedAt: number, request: () => Promise<string>): Promise<void> {
   for (;;) {

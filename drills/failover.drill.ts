@@ -42,7 +42,7 @@ const awayMs = lease.leaseDurationMs + 3_000
 const takeoverMs = 30_000
 /** Milliseconds between two changes of Gadgets. */
 const changeMs = 20
-/** Milliseconds from the end of a fault to the next fault. In this time, all replicas must be running again. */
+/** Milliseconds from the end of a fault to the next fault. At the next fault, all replicas must be running again. */
 const calmMs = 3_000
 
 const faults = {

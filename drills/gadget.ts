@@ -1,4 +1,4 @@
-/** The kind of the objects in the drills. The operator of a drill writes the `spec.value` that it has seen to `status.seen`. */
+/** The kind of the objects in the drills. The operator of a drill copies the `spec.value` of an object to its `status.seen`. */
 import { defineKind, Type } from '../src/index.ts'
 
 export const gadget = defineKind({

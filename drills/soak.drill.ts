@@ -36,10 +36,7 @@ const settleMs = 150_000
 const promptMs = 20_000
 /** Interval in milliseconds at which the heap is measured. */
 const sampleMs = 2_000
-/**
- * The fraction of the run after which the heap is measured. Earlier measurements are ignored, because caches and compiled code grow at the
- * beginning.
- */
+/** Measurements of the heap in this first fraction of the run are ignored, because caches and compiled code grow at the beginning. */
 const warmUp = 0.33
 /** The tolerated growth of the heap in MiB per minute. A faster growth counts as a leak if it also exceeds three standard errors. */
 const toleratedMbPerMinute = 0.2

@@ -92,8 +92,8 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // The version comes from the name of the module's folder, because `Version` of a module with a `replace` directive is the version before
-  // the replacement.
+  // If a module has a `replace` directive, `Version` is the version before the replacement. Therefore, the version comes from the name of
+  // the module's folder.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

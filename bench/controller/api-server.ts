@@ -1,4 +1,4 @@
-/** The real API server of a measurement, with one user for each compared program. */
+/** The kube-apiserver of a measurement, with one user for each compared program. */
 import { join } from 'node:path'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ export interface ApiServer {
   readonly controlPlane: ControlPlane
   /** Returns the environment variables for the program. With these variables, the program connects as its user. */
   envOf(program: Program): Readonly<Record<string, string>>
-  /** Resolves to the writes that the program has sent since the API server started, without the writes that `isCounted` rejects. */
+  /** Resolves to the writes that the program has sent since the API server started. Writes that `isCounted` rejects are left out. */
   writesOf(program: Program): Promise<readonly RequestRecord[]>
 }
 

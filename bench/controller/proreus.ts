@@ -85,7 +85,7 @@ async function cacheApps(namespace: string, count: number, seconds: number): Pro
   const began = performance.now()
   let synced = false
   const controller = defineController(app, {
-    // Only one App is reconciled. Its first reconcile starts when the cache has synced.
+    // The reconcile of one App is sufficient to measure the sync, because this reconcile starts when the cache has synced.
     predicates: [({ object }) => object.metadata.name === 'app-0'],
     async reconcile(_, { cache }) {
       if (synced) return

@@ -30,7 +30,10 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
     this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample])
   }
 
-  /** Prints the tables. `endings` are the endings of the names in `add`. A ratio compares Proreus and a program with the same ending. */
+  /**
+   * Prints the tables. `endings` lists the endings of the names that were passed to `add`. A ratio compares Proreus to a program whose name
+   * has the same ending.
+   */
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))
     const heads = this.#columns.map(([, { head }]) => head)

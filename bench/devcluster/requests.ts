@@ -9,7 +9,7 @@ import type { Client } from '../../src/client/client.ts'
 import { app } from '../app.ts'
 import { inParallel } from '../controller/apps.ts'
 
-/** The namespaces of the objects that are written, listed and watched. */
+/** The namespace with the objects to write, the namespace with the objects to list, and the namespace with the objects to watch. */
 const [written, listed, watched] = ['written', 'listed', 'watched'] as const
 export const namespaces = [written, listed, watched]
 
@@ -84,9 +84,7 @@ export function create({ path, object }: Kind, prefix: string): Request {
   }
 }
 
-/**
- * Returns a server-side apply request. Each connection applies a different object. The first request of the connection creates this object.
- */
+/** Returns a server-side apply request. Each connection applies its own object. The first request of a connection creates the object. */
 export function apply({ path, object }: Kind): Request {
   const body = JSON.stringify(object('applied-{connection}', 'c{count}'))
   const query = 'fieldManager=load&force=true'

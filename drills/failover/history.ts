@@ -30,7 +30,7 @@ interface LeaseWrite {
 export interface Reported {
   /** The writes, keyed by their id. */
   readonly sent: ReadonlyMap<string, SentWrite>
-  /** The times at which each replica has sent releases of the Lease, keyed by the name of the replica. */
+  /** The times at which each replica sent a request that releases the Lease, keyed by the name of the replica. */
   readonly releases: ReadonlyMap<string, readonly number[]>
 }
 

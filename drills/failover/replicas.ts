@@ -12,7 +12,7 @@ export class Replica {
   readonly proxy: FaultProxy
   /** The writes that the processes of this replica have sent, keyed by their id. */
   readonly sent = new Map<string, SentWrite>()
-  /** The times at which the processes of this replica have sent a release of the Lease. */
+  /** The times at which the processes of this replica sent a request that releases the Lease. */
   readonly releases: number[] = []
   #child: ChildProcess
 

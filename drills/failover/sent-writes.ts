@@ -1,4 +1,7 @@
-/** `reportSentWrites`: reports the writes and the releases of a replica to the drill, with the time at which each request was sent. */
+/**
+ * `reportSentWrites`: reports the writes of a replica to the drill, including the requests that release the Lease. Each report contains the
+ * time at which the request was sent.
+ */
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Clock, coordination } from '../../src/index.ts'
@@ -10,7 +13,10 @@ export interface SentWrite {
   readonly id: string
   /** The time at which the guard of leader election checked that the replica held the Lease. */
   readonly checkedAt: number
-  /** The time immediately before the request was written. If the process is paused after the check, `sentAt` is later than `checkedAt`. */
+  /**
+   * The time immediately before the request was written. If the process is paused between the check and the write, `sentAt` is much later
+   * than `checkedAt`.
+   */
   readonly sentAt: number
   /** The local port of the connection. */
   readonly port: number

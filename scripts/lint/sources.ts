@@ -17,7 +17,12 @@ const globals = [
   { name: 'setImmediate', message: useSlices },
 ]
 
-/** Returns a selector that matches the uses of `source`, but not imports or default values of an option named `option`. */
+/**
+ * Returns a selector that matches the uses of `source`, with two exceptions:
+ *
+ * - an import of `source`
+ * - `source` as the default value of an option named `option`
+ */
 function usesOf(source: string, option: string): string {
   const allowed = [
     'ImportSpecifier > Identifier',

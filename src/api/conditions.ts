@@ -43,7 +43,10 @@ export function mergeConditions(
   return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/** Returns the condition of the given type; undefined when it is absent. `conditions` may also be those of a built-in type, such as Job. */
+/**
+ * Returns the condition of the given type; undefined when the condition is absent. `conditions` can be the conditions of a built-in type,
+ * such as Job.
+ */
 export function findCondition<C extends { readonly type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined {
   return conditions?.find((condition) => condition.type === type)
 }

@@ -105,13 +105,13 @@ const readers: Readonly<Record<Element, Reader>> = {
     return { rest: text.slice(4) }
   },
   '01': number('month', /^\d\d/, 1, 12),
-  // The last day depends on the month and the year. The day is therefore validated after all elements are read.
+  // The number of days in a month depends on the month and the year. The day is therefore validated after all elements are read.
   '02': number('day', /^\d\d/, 0, 99),
   '15': number('hour', /^\d\d?/, 0, 23),
   '04': number('minute', /^\d\d/, 0, 59),
   '05': number('second', /^\d\d/, 0, 59),
   '.000000': (text, fields) => {
-    // Go parses these six characters as a number, so the first one may be a sign.
+    // Go parses these six characters as a number, so the first character can be a sign.
     const fraction = /^[.,]([+-]\d{5}|\d{6})/.exec(text)
     if (fraction === null) return undefined
     fields.nanos = Number(fraction[1]) * 1000
@@ -123,7 +123,7 @@ const readers: Readonly<Record<Element, Reader>> = {
     if (match === null) return undefined
     const [hours, minutes] = [Number(match[2]), Number(match[3])]
     fields.offsetMinutes = (hours * 60 + minutes) * (match[1] === '-' ? -1 : 1)
-    // If the hour and the minute are out of range, Go reports the minute.
+    // If both the hour and the minute are out of range, Go reports the minute.
     return { rest: text.slice(6), outOfRange: minutes > 60 ? 'time zone offset minute' : hours > 24 ? 'time zone offset hour' : undefined }
   },
 }

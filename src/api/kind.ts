@@ -36,7 +36,7 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly storage?: boolean
   readonly deprecationWarning?: string
   readonly spec: Spec
-  /** False when objects may have no spec: then `spec` is optional in the CRD and in the static type. Default true. */
+  /** False to allow objects without a spec. In this case, `spec` is optional in the CRD and in the static type. Default true. */
   readonly specRequired?: boolean
   /**
    * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
@@ -343,7 +343,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** Returns a copy of the schema that contains only JSON values and the marks of `Type.Builtin`, which have a symbol as their key. */
+/** Returns a copy of the schema. The copy contains only JSON values and the marks of `Type.Builtin`, whose key is a symbol. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }

@@ -58,7 +58,7 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
  * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
-  // A caller that is not type-checked may pass any value. For example, a selector with only a misspelled field would match all objects.
+  // A caller without type checks can pass any value. Without this check, a selector whose only field is misspelled would match all objects.
   const wrong = isLabelSelector(selector, 'labelSelector')
   const problems = wrong.length > 0 ? wrong : selectorProblems(selector)
   if (problems.length === 0) return requirementsOf(selector)

@@ -98,8 +98,8 @@ export function hasOptions(
     const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
     const problems: string[] = []
     for (const name of required) if (options[name] === undefined) problems.push(`${at(name)}: is missing`)
-    // The methods of the client check their options in each call. To save time, this loop does not create an array for each
-    // option, as `flatMap` would.
+    // The methods of the client check their options in each call, so this check must be fast. A loop is faster than `flatMap`, which would
+    // create an array for each option.
     for (const name of Object.keys(options)) {
       const check = Object.hasOwn(fields, name) ? fields[name] : undefined
       if (check === undefined) {

@@ -1,6 +1,6 @@
 /** Time zones with the names of the IANA database. The offsets of the zones come from `Intl`. */
 
-/** Maps the zones that Go knows and `Intl` does not know to zones with the same offsets. */
+/** The keys are time zones that Go supports and `Intl` does not support. Each value is a time zone of `Intl` with the same offsets. */
 const zonesOfGo: ReadonlyMap<string, string> = new Map([
   ['Factory', 'UTC'],
   ['posixrules', 'America/New_York'],
@@ -27,7 +27,10 @@ export function locationProblem(name: string): string | undefined {
   }
 }
 
-/** Returns a function that maps a time to the offset of the time zone from UTC, in milliseconds. The zone must be known. `Local` is UTC. */
+/**
+ * Returns a function that maps a time to the UTC offset of the time zone. Both are in milliseconds. `locationProblem` must accept the time
+ * zone. `Local` is UTC.
+ */
 export function offsetsOf(timeZone: string): (time: number) => number {
   const known = zonesOfGo.get(timeZone) ?? timeZone
   if (known === 'UTC' || known === 'Local') return () => 0

@@ -27,7 +27,7 @@ export interface SchemaOptions<Value> extends SchemaAnnotations {
 export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression in RE2 syntax. The expression may match only a part of the string. */
+  /** A regular expression in RE2 syntax. A string is valid if the expression matches a part of the string. */
   readonly pattern?: string
   /** The format of the string. Formats that the API server does not validate are ignored. */
   readonly format?: string

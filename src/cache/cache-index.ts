@@ -9,8 +9,8 @@ import type { Index } from './store.ts'
 import { describeType, isSameView } from './view.ts'
 
 /**
- * An index on the objects of one type or view. `cache.list` takes the index itself, not its name, so two indexes with the same name never
- * conflict.
+ * An index on the objects of one type or view. Callers pass the index itself to `cache.list`, not the name of the index. Therefore, two
+ * indexes with the same name never conflict.
  */
 export interface CacheIndex<R extends ResourceType = ResourceType> extends Index<ObjectOf<R>> {
   readonly type: R

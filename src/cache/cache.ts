@@ -79,7 +79,7 @@ export class Cache implements CacheReader, OwnWrites {
     this.informer(index.type).addIndex(index)
   }
 
-  /** The namespaces to which the cache is limited; empty for all namespaces. */
+  /** The namespaces to which the cache is limited; empty when the cache is not limited. */
   get namespaces(): readonly string[] {
     return this.#options.namespaces ?? []
   }
@@ -150,7 +150,7 @@ export class Cache implements CacheReader, OwnWrites {
     return this.#informers.whenSynced(signal)
   }
 
-  /** Returns the status of each informer, also before the cache is started. */
+  /** Returns the status of each informer, even if the cache has not been started. */
   status(): InformerStatus[] {
     return [...this.#informers].map(({ type, store, synced, lastError }) => ({
       type: groupResourceOf(type),

@@ -48,7 +48,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
   /** The type or the view whose objects the informer stores. */
   readonly type: ResourceType<T>
-  /** The namespaces to watch, unless `type` is a view with its own namespaces; all namespaces when absent or empty. */
+  /** The namespaces to watch; all namespaces when absent or empty. Ignored if `type` is a view with its own namespaces. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -69,7 +69,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /** The lists whose objects `#replace` is storing, keyed by their namespace. The key is undefined for a list of all namespaces. */
   readonly #replacing = new Map<string | undefined, { readonly listed: Store<T>; readonly resourceVersion: string }>()
   readonly #firstSync = new Gate()
-  /** A change of the handlers replaces the array, because a loop over the old array may be running. */
+  /** If a handler is added or removed, a new array replaces the old array. A loop that is running over the old array is not affected. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
   #hasWarned = false
@@ -119,7 +119,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
 
-  /** The number of objects that reconciles have written, and whose written state the watch has not sent yet. */
+  /** The number of objects with an unconfirmed write. A write of a reconcile is unconfirmed until the watch has sent the written state. */
   get unconfirmedWrites(): number {
     return this.#unconfirmed.size
   }
@@ -194,8 +194,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // The response to a write of a subresource may have another kind, e.g. Scale. Such a response is not stored.
     if (kind !== this.type.kind || apiVersion !== apiVersionOf(this.type) || !metadata?.uid || !metadata.resourceVersion) return true
     const { namespace, uid, finalizers = [], deletionTimestamp, deletionGracePeriodSeconds } = metadata
-    // A response whose resourceVersion cannot be compared is ignored, because the response could replace a newer state. The watch sends the
-    // written state.
+    // A response whose resourceVersion cannot be compared is ignored, because the store could have a newer state. The watch sends the
+    // written state later.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
     // If the last finalizer was removed by the write, the API server has deleted the object, although the response contains the object.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
@@ -212,7 +212,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   #written(response: KubernetesObject, writer: Origin | undefined, sent: SentWrite | undefined): boolean {
     const { metadata } = response
     const isNews = this.#isNews(metadata)
-    // The caller may change the object, so the store needs its own copy.
+    // The caller can change the response later, so the store needs its own copy.
     const object = isNews || writer !== undefined ? this.#prepare(response, storedCopy) : undefined
     const isOwn = writer === undefined || object === undefined || sent === undefined || this.#isOwn(object, metadata, sent)
     const origin = isOwn ? writer : undefined
@@ -227,7 +227,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // Only a write with an origin is remembered. Handlers never ignore a change without an origin.
+    // A write without an origin is not remembered, because handlers never ignore a change without an origin.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn
@@ -314,7 +314,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const listed = new Store<T>()
     await forEachInSlices(objects, this.#clock, (object) => listed.set(object))
     this.#removals.listed(namespace)
-    // The stored state may be newer than the list. This process may have written the object after the API server had made the list.
+    // The stored state is newer than the list if this process has written the object after the API server created the list.
     const isNewer = (stored: DeepReadonly<T>): boolean =>
       !restored && (compareResourceVersions(metadataOf(stored).resourceVersion, resourceVersion) ?? 0) > 0
     this.#replacing.set(namespace, { listed, resourceVersion })
@@ -327,7 +327,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       await forEachInSlices(objects, this.#clock, (object) => {
         const stored = this.store.get(metadataOf(object))
         if (stored !== undefined && isNewer(stored)) return
-        // After a restore of etcd, the listed state is always stored. Two different states may then have the same resourceVersion.
+        // After a restore of etcd, two different states can have the same resourceVersion. The listed state is therefore always stored.
         const isSame = stored !== undefined && metadataOf(stored).resourceVersion === metadataOf(object).resourceVersion
         if (!isSame || restored) this.#store(object, initial)
       })
@@ -358,7 +358,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (stored !== undefined && metadataOf(stored).uid === metadata.uid && this.#isNews(metadata)) this.#drop(stored)
   }
 
-  /** Stores a state of an object, unless the object was deleted, or an own write has removed this state from the view. */
+  /**
+   * Stores a state of an object. Does nothing if the object was deleted, or if a write of this process has removed this state or a newer
+   * state from the view.
+   */
   #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)
     if (this.#removals.have(metadataOf(object))) return

@@ -55,7 +55,10 @@ export class Informers {
     return this.#find(type)?.informer
   }
 
-  /** Returns the informer of a type or view, and creates a missing one. The informer then runs until the signal of `start` aborts. */
+  /**
+   * Returns the informer of a type or view. If the informer does not exist, `keep` creates it. The informer then runs until the signal of
+   * `start` aborts.
+   */
   keep(type: ResourceType): Informer {
     const entry = this.#entryOf(type)
     if (!this.#kept.has(entry)) entry.leases += 1
@@ -63,7 +66,10 @@ export class Informers {
     return entry.informer
   }
 
-  /** Creates a lease. The first lease of a type or view creates its informer, and starts it if `start` has been called. */
+  /**
+   * Creates a lease. The first lease of a type or view creates the informer. If `start` has been called, the first lease also starts the
+   * informer.
+   */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {
     let held: Entry | undefined = this.#entryOf(type)
     held.leases += 1

@@ -1,4 +1,4 @@
-/** `LeasingCache`: the cache of a controller or runnable, which can also watch types that are known only at run time. */
+/** `LeasingCache`: the cache of a controller or runnable. This cache can also watch types that are known only at run time. */
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -33,7 +33,9 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   release(): void
 }
 
-/** The cache of a controller or runnable. It has the declared types, and the types for which the controller or runnable holds a lease. */
+/**
+ * The cache of a controller or runnable. The cache contains the declared types, and the types that the controller or runnable has leased.
+ */
 export interface OperatorCache extends CacheReader {
   /**
    * Watches a type or view until the returned lease is released. Use this method for types that are known only at run time, e.g. because
@@ -54,7 +56,7 @@ export interface OperatorCache extends CacheReader {
   acquire<R extends ResourceType>(type: R): CacheLease<R>
 }
 
-/** The members of a lease of an informer that a `LeasingCache` uses. */
+/** A lease of an informer, with only the members that a `LeasingCache` uses. */
 interface InformerLease<R extends ResourceType> {
   readonly informer: {
     readonly synced: boolean
@@ -64,7 +66,7 @@ interface InformerLease<R extends ResourceType> {
   release(): void
 }
 
-/** The members of `Cache` that a `LeasingCache` uses. This cache has all types that the process watches. */
+/** A `Cache`, with only the members that a `LeasingCache` uses. The cache contains all types that the process watches. */
 export interface LeaseSource extends CacheReader {
   acquire<R extends ResourceType>(type: R): InformerLease<R>
 }
@@ -78,7 +80,7 @@ interface Leased {
 export class LeasingCache implements OperatorCache {
   readonly #declared: CacheReader
   readonly #source: LeaseSource
-  /** The leased types and views, each once. */
+  /** The leased types and views, without duplicates. */
   readonly #leased = new Set<Leased>()
 
   /** @param declared reads the declared types, and throws for all other types. */
@@ -131,7 +133,7 @@ export class LeasingCache implements OperatorCache {
     return lease
   }
 
-  /** Releases all leases that are still held. */
+  /** Releases all leases that have not been released. */
   releaseAll(): void {
     for (const { leases } of this.#leased) for (const lease of leases) lease.release()
   }

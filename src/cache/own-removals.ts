@@ -32,16 +32,25 @@ interface Departure extends Deletion {
 
 type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resourceVersion'>>
 
-/** Remembers own deletions, and removals of objects from a view by own writes (departures), until the watch or a list confirms them. */
+/**
+ * Remembers which objects this process has deleted, and which objects its writes have removed from the view (departures). When the watch or
+ * a list confirms a removal, the removal is forgotten.
+ */
 export class OwnRemovals {
   /**
    * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that the object
    * was deleted.
    */
   readonly #isSelection: boolean
-  /** The deletions by uid, because the response to a deletion has no resourceVersion. */
+  /**
+   * The deletions, keyed by uid. The response to a deletion contains no resourceVersion, so the resourceVersion of a state cannot be
+   * compared with a deletion.
+   */
   readonly #deletions = new Map<string, Deletion>()
-  /** The departures by key, because a departure also covers the older states of earlier objects with the same key. */
+  /**
+   * The departures, keyed by namespace and name. A departure also covers earlier objects with the same namespace and name, but a different
+   * uid.
+   */
   readonly #departures = new Map<string, Departure>()
 
   constructor({ isSelection }: { readonly isSelection: boolean }) {
@@ -65,7 +74,7 @@ export class OwnRemovals {
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 
-  /** Returns true when the object was deleted, or when an own write has removed this state or a newer one from the view. */
+  /** Returns true when the object was deleted, or when an own write has removed this state or a newer state from the view. */
   have(state: State): boolean {
     return this.#deletions.has(state.uid) || (this.#sinceDeparture(state) ?? 1) <= 0
   }
@@ -81,13 +90,19 @@ export class OwnRemovals {
     if (this.#departures.size > 0) this.#departures.delete(formatKey(state))
   }
 
-  /** Called before a list of `namespace` is requested; undefined for all namespaces. Marks the removals that happened before the list. */
+  /**
+   * Marks the removals that happened before a list of `namespace`. Called before the list is requested. If `namespace` is undefined, the
+   * list contains all namespaces.
+   */
   beginList(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const removal of removals.values()) if (namespace === undefined || namespace === removal.namespace) removal.precedesList = true
   }
 
-  /** Called when a list of `namespace` is complete. Forgets the removals that happened before the list was requested. */
+  /**
+   * Forgets the removals that happened before a list of `namespace` was requested. Called when the list is complete. If `namespace` is
+   * undefined, the list contains all namespaces.
+   */
   listed(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
       for (const [id, removal] of removals)
@@ -99,14 +114,15 @@ export class OwnRemovals {
    * cannot be compared; otherwise 0 or a negative number. Returns undefined when no departure has this key.
    */
   #sinceDeparture(state: State): number | undefined {
-    // Most of the time, no departures are remembered. The key is then not formatted, because this would allocate a string for each event.
+    // Formatting a key allocates a string, so a key is formatted only if departures are remembered.
     const departure = this.#departures.size === 0 ? undefined : this.#departures.get(formatKey(state))
     return departure && (compareResourceVersions(state.resourceVersion, departure.resourceVersion) ?? 1)
   }
 }
 
 function remember<Removal>(removals: Map<string, Removal>, id: string, removal: Removal): void {
-  // A Map keeps the position of an entry that is set again. The entry is deleted first, so that it becomes the newest.
+  // If an existing entry of a Map is set again, the entry keeps its position. The entry is therefore deleted before it is set, and becomes
+  // the newest entry.
   removals.delete(id)
   removals.set(id, removal)
   for (const oldest of removals.keys()) {

@@ -8,7 +8,7 @@ import type { JsonObject } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { JsonPatchOperation } from '../client/write-types.ts'
 
-/** Fields of `metadata` that the API server may change with each write. */
+/** Fields of `metadata` that the API server can change with each write. */
 const serverFields: ReadonlySet<string> = new Set(['resourceVersion', 'generation', 'managedFields'])
 
 type ReadonlyObject = DeepReadonly<KubernetesObject>
@@ -87,7 +87,7 @@ function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   return jsonEqual(current, wanted) || !contains(old, wanted)
 }
 
-/** Returns true when a value already contains all fields and list items of `wanted`, so that applying `wanted` changes nothing. */
+/** Returns true when a value already contains all fields and list items of `wanted`. In this case, applying `wanted` changes nothing. */
 function contains(value: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     return (

@@ -27,7 +27,7 @@ export interface SentWrite {
 
 /** Receives the results of write requests. Types that are not in the cache are ignored. */
 export interface OwnWrites {
-  /** Returns the states that the cache has of the object with this key. */
+  /** Returns the cached states of the object with this key. */
   stored(type: ResourceType, key: ObjectKey): StoredStates
   /**
    * Stores the API server's response to a write request. The method does not change `object`.
@@ -101,7 +101,8 @@ export function readYourWrites(client: Client, writes: OwnWrites): Client {
       }
       return response
     },
-    // The response does not show which objects are deleted already, and which ones still wait for finalizers or a grace period.
+    // The response does not show whether an object is already deleted, or still waits for finalizers or a grace period. The cache therefore
+    // does not use the response.
     deleteCollection: (type, options) => client.deleteCollection(type, options),
     logs: (key, options) => client.logs(key, options),
     raw: (path, options) => client.raw(path, options),

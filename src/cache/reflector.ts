@@ -43,7 +43,7 @@ export interface Sink<T extends KubernetesObject> {
   /** Called after each list. The watch starts when the promise has resolved. */
   replace(list: FullList<T>): Promise<void>
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
-  /** Called instead of `change` for an object for which `prepare` returns undefined. */
+  /** Called instead of `change` if `prepare` returns undefined for the object. */
   omit?(type: 'ADDED' | 'MODIFIED' | 'DELETED', metadata: ObjectMeta): void
   /** Called once, after the first `replace` has resolved. */
   synced(): void
@@ -55,7 +55,7 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   /** The namespace to watch; all namespaces when absent. */
   readonly namespace?: string | undefined
   readonly sink: Sink<T>
-  /** Converts an object that was received to the object that the sink gets. Returns undefined to omit the object. Default: `storedForm`. */
+  /** Converts each received object. The sink gets the converted object. Returns undefined to omit the object. Default: `storedForm`. */
   readonly prepare?: (object: KubernetesObject) => DeepReadonly<T> | undefined
   readonly logger: Logger
   readonly clock?: Clock
@@ -113,11 +113,11 @@ export class Reflector<T extends KubernetesObject> {
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
   #synced = false
-  /** True when the server has sent a bookmark in the current watch or an earlier one. */
+  /** True when the server has sent a bookmark in the current watch or in an earlier watch. */
   #bookmarked = false
   /** The time at which the server accepted the latest watch; undefined if the server has not accepted the latest watch. */
   #openedAt: number | undefined
-  /** The current failure of the list or watch. If the next failure has the same `id`, it is logged at level debug. */
+  /** The current failure of the list or watch. If the next failure has the same `id`, the next failure is logged at level debug. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
   constructor(options: ReflectorOptions<T>) {
@@ -349,7 +349,7 @@ export class Reflector<T extends KubernetesObject> {
     const known = this.#problem?.id === diagnosis.id
     this.#problem = { ...diagnosis, phase }
     this.#logger[known ? 'debug' : diagnosis.level]({ ...(known ? { error: messageOf(error) } : {}), retryInMs: pause }, diagnosis.message)
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts, which `run` checks.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts. `run` checks the signal.
   }
 
   /**
@@ -365,7 +365,7 @@ export class Reflector<T extends KubernetesObject> {
     const message = `The API server, or a proxy, ends the watch of ${groupResourceOf(this.#options.type)} within a second.`
     this.#logger[this.#problem?.id === cutOff ? 'debug' : 'warn']({ retryInMs: pause }, message)
     this.#problem = { id: cutOff, level: 'warn', message, relist: false, phase: 'watch' }
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts, which `run` checks.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts. `run` checks the signal.
   }
 
   /**

@@ -52,7 +52,7 @@ export class SharedStrings {
 
   /** Removes up to `maxAtOnce` values from `waiting`, and freezes them. The objects and arrays that they contain are added to `waiting`. */
   #freezeSome(waiting: unknown[]): void {
-    // A recursive function would overflow the stack for an object with some thousand levels.
+    // If an object had thousands of levels, a recursive function would overflow the stack.
     for (let count = 0; count < maxAtOnce && waiting.length > 0; count += 1) {
       const each = waiting.pop()
       if (Object.isFrozen(each)) continue

@@ -141,7 +141,10 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Returns the metadata of a Kubernetes object whose type is a type parameter. The compiler does not know the type of its `metadata`. */
+/**
+ * Returns the metadata of a Kubernetes object. If the type of the object is a type parameter, the compiler does not know the type of
+ * `metadata`.
+ */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }

@@ -90,7 +90,7 @@ export class Selector {
     this.#namespaces = namespacesOf(type)
   }
 
-  /** True when the view has a label or field selector. A change of an object may then add the object to the view, or remove the object. */
+  /** True when the view has a label or field selector. When an object changes, the object can enter or leave such a view. */
   get isSelection(): boolean {
     return this.#labels.length + this.#fields.length > 0
   }

@@ -19,7 +19,7 @@ interface Writes<T> extends Overtaken<T> {
   latest: DeepReadonly<T>
   /** The reconcile that has made the latest write. */
   origin: Origin
-  /** The resourceVersions of all own writes since `before`. */
+  /** The resourceVersions of all own writes after the state `before`. */
   readonly versions: Set<string>
 }
 
@@ -93,7 +93,7 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
     return isOwn ? undefined : writes
   }
 
-  /** Handles a list that replaces the events of an interrupted watch. Returns the own writes that another client may have overtaken. */
+  /** Handles a list that replaces the events of an interrupted watch. Returns the own writes that count as overtaken. */
   listed(namespace: string | undefined, objects: Store<T>): readonly Overtaken<T>[] {
     const overtaken: Overtaken<T>[] = []
     for (const [uid, writes] of this.#writes) {

@@ -134,7 +134,7 @@ const metadataView: View = Object.freeze({
   description: describe({ metadataOnly: true }),
 })
 
-/** Returns the options of a view; undefined when `type` is a whole type. */
+/** Returns the options of a view; undefined for a type without a view. */
 export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
 }
@@ -157,7 +157,7 @@ export function objectsCanLeave(type: ResourceType): boolean {
   return requirementsOf(labels).length + changeable.length > 0
 }
 
-/** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a whole type. */
+/** Returns a description of a view for messages and metrics, e.g. `labels app=web; only metadata`; empty for a type without a view. */
 export function nameOfView(type: ResourceType): string {
   const { description = '', transform } = viewOf(type) ?? {}
   const ofTransform = transform === undefined ? [] : [`transform ${transform.name}`.trim()]
@@ -170,7 +170,7 @@ export function describeType(type: ResourceType): string {
   return view === '' ? groupResourceOf(type) : `${groupResourceOf(type)} (${view})`
 }
 
-/** Returns true when `a` and `b` are the same view of the same type, or both the same whole type. */
+/** Returns true when `a` and `b` are the same view of the same type, or the same type without a view. */
 export function isSameView(a: ResourceType, b: ResourceType): boolean {
   if (a === b) return true
   const [ofA, ofB] = [viewOf(a), viewOf(b)]

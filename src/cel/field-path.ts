@@ -35,7 +35,8 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
       at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      // The schema `additionalProperties: true` describes no fields, so a path cannot lead to a field of such a value.
+      // The schema `additionalProperties: true` describes no fields of the value. A path that continues below the value is therefore
+      // invalid.
       at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined

@@ -71,7 +71,7 @@ interface RuleNode {
 const noErrors: readonly FieldError[] = Object.freeze([])
 
 /**
- * Compiles all rules of a structural schema; undefined if the schema has none. `isRoot` is true for the schema of a whole Kubernetes
+ * Compiles all rules of a structural schema; undefined if the schema has no rules. `isRoot` is true for the schema of a whole Kubernetes
  * object.
  */
 export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {

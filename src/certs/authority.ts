@@ -28,7 +28,7 @@ export interface StoredAuthority {
 /** The action that the CA in the store needs. */
 export type AuthorityDecision =
   | { readonly action: 'keep'; readonly state: AuthorityState }
-  /** The store contains no CA yet. */
+  /** A CA must be created, because the store contains no CA. */
   | { readonly action: 'create' }
   /**
    * The CA must be replaced. `urgent` is true when the CA is unusable (damaged, expired or incomplete), and false when it merely expires

@@ -15,7 +15,7 @@ export interface CertificateRequest {
   readonly emails: readonly string[]
   readonly ips: readonly Buffer[]
   readonly uris: readonly string[]
-  /** The attributes of the subject whose values are strings. */
+  /** The string attributes of the subject. Attributes with other values are skipped. */
   readonly subject: readonly NameAttribute[]
   /** The public key in DER (SubjectPublicKeyInfo). */
   readonly spki: Buffer

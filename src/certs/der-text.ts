@@ -31,7 +31,7 @@ export function derText({ tag, content }: DerValue): string | undefined {
   return text
 }
 
-/** Returns the text of an IA5String, i.e. of ASCII characters; undefined when it contains another octet. */
+/** Returns the text of an IA5String; undefined when an octet is not an ASCII character. */
 export function ia5Text(content: Buffer): string | undefined {
   return matching(content, /^[\0-\x7f]*$/)
 }

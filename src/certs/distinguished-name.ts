@@ -38,7 +38,7 @@ export function encodeName(attributes: readonly NameAttribute[]): forge.asn1.Asn
   return sequence(...groups.filter((group) => group.length > 0).map((group) => set(...inOrder(group.map(encodeAttribute)))))
 }
 
-/** In DER, the values of a SET are sorted by their encoding. */
+/** Returns the values in the order of a SET in DER: sorted by their encoding. */
 function inOrder(values: readonly forge.asn1.Asn1[]): forge.asn1.Asn1[] {
   return values.toSorted((a, b) => Buffer.compare(toBuffer(a), toBuffer(b)))
 }

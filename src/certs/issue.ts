@@ -98,7 +98,7 @@ export interface RequestSigning {
   readonly notAfter: number
 }
 
-/** Issues a certificate for `request`, signed by the CA `authority`, as PEM. The certificate expires no later than the CA. */
+/** Returns a certificate for `request` as PEM, signed by the CA `authority`. The certificate expires no later than the CA. */
 export function signRequest(authority: KeyPair, request: CertificateRequest, signing: RequestSigning): string {
   const issuer = readIssuer(authority.cert)
   const { usages, extendedUsages, notBefore, notAfter } = signing

@@ -7,7 +7,9 @@ import { extensionIds } from './extensions.ts'
 import { isSupportedKeyType } from './signature.ts'
 
 export interface Issuer {
-  /** The subject in DER. Verifiers compare it with the issuer of a leaf byte by byte, so both must have the same encoding. */
+  /**
+   * The subject in DER. The issuer field of a leaf must have the same encoding, because verifiers compare the two encodings byte by byte.
+   */
   readonly subject: Buffer
   /** The key identifier of the CA's certificate. Undefined when the certificate has none. */
   readonly subjectKey: Buffer | undefined
@@ -17,7 +19,8 @@ export interface Issuer {
 export function readIssuer(cert: string): Issuer {
   const [unsigned] = readDerItems(readDer(readCertificate(cert).x509.raw).content)
   const fields = readDerItems(unsigned!.content)
-  // Every certificate with extensions has the version 3: version, serial number, algorithm, issuer, validity, subject, key and extensions.
+  // A certificate with extensions has version 3, so the field `version` is present. The fields are the version, serial number, algorithm,
+  // issuer, validity, subject, key and extensions.
   const subject = fields[5]!
   const extensions = fields.find(({ tag }) => tag === 0xa3)
   const identifier = extensionValue(extensions, extensionIds.subjectKeyIdentifier)
@@ -35,7 +38,7 @@ function extensionValue(extensions: DerValue | undefined, id: string): Buffer | 
   return undefined
 }
 
-/** Returns the reason why a certificate and its private key are not those of a CA that can sign certificates; undefined when they are. */
+/** Returns the reason why a CA with this certificate and private key cannot sign certificates; undefined when the CA can sign. */
 export function signingProblem(cert: string, key: string): string | undefined {
   // `x509.ca` is false for a certificate whose keyUsage does not include keyCertSign.
   if (!readCertificate(cert).x509.ca) return 'the certificate is not that of an authority'

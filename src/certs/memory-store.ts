@@ -1,4 +1,7 @@
-/** Keeps a CA and a serving certificate in memory only. The CA is not stored, so clients cannot verify the certificate. */
+/**
+ * Keeps a CA and a serving certificate in memory only. Clients cannot read the CA from a store, so they cannot verify the serving
+ * certificate.
+ */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { isRenewalDue } from './authority.ts'
@@ -15,7 +18,9 @@ export interface MemoryCertificatesOptions {
   readonly logger: Logger
 }
 
-/** Issues a CA and a serving certificate. A renewal issues both again. The CA may change, because no client has it in a trust bundle. */
+/**
+ * Issues a CA and a serving certificate. A renewal replaces both. The CA can be replaced, because no client has the CA in a trust bundle.
+ */
 export async function openMemoryCertificates({
   names,
   ips,

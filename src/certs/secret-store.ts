@@ -78,7 +78,8 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
 const maxAttempts = 10
 
 /**
- * Reads the CA from the Secret, and creates or replaces it when necessary. `known` is the last state that this process has read or written.
+ * Reads the CA from the Secret, and creates or replaces the CA when necessary. `known` is the last state that this process has read or
+ * written.
  */
 async function synchronize(
   options: SecretCertificatesOptions,

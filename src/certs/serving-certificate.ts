@@ -25,7 +25,9 @@ export interface CertificateSource {
   start(signal: AbortSignal): Promise<void>
 }
 
-/** Returns the serving certificate for `pair`. If `pair` does not differ from `current`, the result is `current` itself. */
+/**
+ * Returns the serving certificate for `pair`. If `current` has the same certificate, key and trust bundle, the result is `current` itself.
+ */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -35,7 +37,7 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A certificate source whose method `refresh` checks the certificate without waiting for the next minute. */
+/** A certificate source with the method `refresh`. This method checks the certificate without waiting for the next check of `start`. */
 export interface RefreshingCertificateSource extends CertificateSource {
   /**
    * Reads the store again, and renews certificates if necessary. Rejects when reading or renewing fails. In this case, the result of

@@ -118,7 +118,7 @@ export function parseBoolean(text: string): boolean {
   return text === 'true'
 }
 
-/** Parses a list such as `a,b`. The list of an empty string is empty. */
+/** Parses a list such as `a,b`. Returns an empty list for an empty string. */
 export function parseList(text: string): string[] {
   return text
     .split(',')

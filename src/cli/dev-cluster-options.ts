@@ -1,4 +1,4 @@
-/** Reads the flags of `proreus dev` for the simulated nodes, for the delays of simulated Pods and for the controllers. */
+/** Parses the flags of `proreus dev` that configure the nodes, the images, the delays of simulated Pods, and the controllers. */
 import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { ProreusError } from '../api/errors.ts'

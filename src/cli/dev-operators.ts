@@ -36,7 +36,7 @@ export async function selectDevOperators(options: OperatorSelection): Promise<De
   return { operators, name: installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined)) }
 }
 
-/** The facts about running operators that determine which commands are suggested to the user. */
+/** The data from which `proreus dev` creates the commands that it suggests to the user. */
 export interface NextSteps {
   /** The resource of the first kind of the first operator, in a form that kubectl accepts; absent if there is no such kind. */
   readonly resource?: string
@@ -50,7 +50,7 @@ export interface DevOperatorsOptions extends DevOperators {
   readonly certDir: string
   /** The URLs of the webhooks and the metrics. Default: the addresses on which the servers listen. */
   readonly urls?: { readonly webhook: string; readonly metrics: string }
-  /** Time in milliseconds in which running requests and reconciles may finish after the signal aborts. Default: the default of `run`. */
+  /** Time limit in milliseconds for running requests and reconciles after the signal aborts. Default: the default of `run`. */
   readonly drainDeadlineMs?: number
   readonly logger: Logger
   readonly signal: AbortSignal

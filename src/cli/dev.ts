@@ -102,7 +102,7 @@ async function dev(options: Options): Promise<void> {
   if (options.check === true) return sayCapabilities()
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
-  // On a terminal with log level `info`, the progress is printed instead of log lines until everything is ready.
+  // If stderr is a terminal and the log level is `info`, the progress is printed instead of log lines until everything is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   // With `--watch`, another process loads the operators. If no operators are selected, there is nothing to watch.
@@ -199,7 +199,7 @@ function podsFolder(options: Options): string {
   return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')
 }
 
-/** Prints and logs the number of objects that an earlier run has kept. */
+/** Prints and logs the number of objects from earlier runs that the data folder contains. */
 function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
   if (found.objects === 0) return
   const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`
@@ -207,7 +207,7 @@ function sayFound({ found }: DevCluster, options: Options, progress: Progress, l
   logger.info({ ...found, directory: dataFolder(options) }, text)
 }
 
-/** Prints and logs how Pods run, unless they are simulated. */
+/** Prints and logs how Pods run. If the Pods are simulated, nothing is printed or logged. */
 function sayPods({ pods }: DevCluster, progress: Progress, logger: Logger): void {
   if (pods === undefined) return
   const where =
@@ -228,7 +228,7 @@ async function removeOld(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Prints that everything is ready, and the commands that the user may type next. */
+/** Prints a message that everything is ready, and suggests the next commands to the user. */
 function sayReady(progress: Progress, kubeconfig: string, { resource, sample }: NextSteps, options: Options, seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const commands = [

@@ -1,6 +1,4 @@
-/**
- * A command throws this error to end with an exit code, after the command has printed its messages. `main` prints nothing for this error.
- */
+/** A command prints its messages, and then throws this error to end with an exit code. `main` prints nothing for this error. */
 export class Exit extends Error {
   readonly exitCode: number
 

@@ -1,4 +1,4 @@
-/** `LoadError`: the error when the import of an operator's file fails. */
+/** `LoadError`: the error that is thrown if the import of an operator's file fails. */
 import { ProreusError } from '../api/errors.ts'
 
 export class LoadError extends ProreusError {

@@ -6,8 +6,8 @@ import { errorText } from './error-text.ts'
 import { Exit } from './exit.ts'
 
 /**
- * The subcommands. Only the subcommands that a command line needs are imported, because all subcommands together import most of this
- * package.
+ * The subcommands. A subcommand is imported only if the command line needs this subcommand. The import of all subcommands would load most
+ * of this package.
  */
 const commands = {
   dev: async () => (await import('./dev.ts')).devCommand(),

@@ -38,7 +38,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // The file package.json is optional. A package.json that cannot be read is treated like a missing one.
+    // The file package.json is optional. An unreadable package.json is treated like a missing package.json.
     return undefined
   }
   try {

@@ -81,7 +81,7 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Maximum number of characters of a response body that an error message contains. A proxy may respond with a whole web page. */
+/** Maximum number of characters that an error message quotes from a response body. A proxy may respond with a whole web page. */
 export const longestText = 1000
 
 /**
@@ -121,7 +121,7 @@ function hasReason(error: unknown, ...reasons: readonly string[]): error is ApiE
   return error instanceof ApiError && reasons.includes(error.reason)
 }
 
-/** True when the object does not exist, or the API server does not serve its type. */
+/** Returns true if the request failed because the object does not exist, or because the API server does not serve its type. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasReason(error, 'NotFound')
 }
@@ -130,7 +130,10 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, 'AlreadyExists')
 }
 
-/** True when the object has changed since it was read. In server-side apply, true when another field manager owns a field. */
+/**
+ * Returns true if the request failed because the object has changed since it was read. For server-side apply, returns true if the request
+ * failed because another field manager owns a field.
+ */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, 'Conflict')
 }
@@ -164,7 +167,7 @@ export function isUnsupportedMediaType(error: unknown): error is ApiError {
   return hasReason(error, 'UnsupportedMediaType')
 }
 
-/** True when the requested resourceVersion is newer than the latest resourceVersion of the API server. */
+/** Returns true if the request failed because its resourceVersion is newer than the latest resourceVersion of the API server. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   return hasReason(error, 'Timeout') && (error as ApiError).causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
 }

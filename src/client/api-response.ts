@@ -16,7 +16,8 @@ export interface ApiResponse {
 }
 
 /**
- * Returns the body of the response to `request`. If the content type is JSON, the body is parsed. Otherwise, the body is returned as text.
+ * Returns the body of the response to `request`. If the content type is JSON, the result is the parsed body. For any other content type,
+ * the result is the text of the body.
  */
 export function bodyOf(headers: ResponseHeaders, text: string, request: ApiRequest): unknown {
   if (!isJson(headers)) return text

@@ -1,4 +1,4 @@
-/** `readText`: reads the body of a response as text, and rejects or truncates a body as soon as it exceeds the limit. */
+/** `readText`: reads the body of a response as text, and rejects or truncates a body as soon as the body exceeds the limit. */
 import { constants } from 'node:buffer'
 import type { Readable } from 'node:stream'
 

@@ -69,7 +69,7 @@ export type * from './options.ts'
  * - the signal's reason when the signal aborts
  */
 export interface Client {
-  /** The field manager of write requests whose options do not name another field manager. */
+  /** The default field manager of write requests. The options of a request can name another field manager. */
   readonly fieldManager: string
   /** Reads an object. With `options.subresource`, reads a subresource of the object, e.g. the `Scale` of a Deployment. */
   get<R extends ResourceType, const Options extends GetOptions = GetOptions>(

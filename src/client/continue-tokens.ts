@@ -11,7 +11,7 @@ const maxEmptyPages = 100
 
 export class ContinueTokens {
   readonly #seen = new Set<string>()
-  /** The keys of the first objects of all pages. */
+  /** The key of the first object of each page. */
   readonly #firsts = new Set<string>()
   #emptyPages = 0
 

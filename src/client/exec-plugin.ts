@@ -41,7 +41,7 @@ const interactiveModes: readonly unknown[] = [undefined, 'Never', 'IfAvailable',
  * of client-go.
  */
 const limitMs = 55_000
-/** Maximum number of characters of the plugin's output. An `ExecCredential` has some kilobytes. */
+/** Maximum number of characters of the plugin's output. A typical `ExecCredential` has a few kilobytes. */
 const maxOutput = 1024 * 1024
 
 /**

@@ -87,7 +87,8 @@ export async function isAllowed(
     const { status } = await client.create(subjectAccessReview, { metadata: {}, spec }, options)
     return status?.allowed === true
   } catch (cause) {
-    // A value that is not a `ProreusError` is the reason of a signal. The signal is `signal`, or the signal of the client.
+    // If the request was aborted, `cause` is thrown unchanged. `cause` is then a `PRO_ABORTED` error or the reason of a signal, which can
+    // be any value.
     if (!(cause instanceof ProreusError) || cause === options.signal?.reason || cause.code === 'PRO_ABORTED') throw cause
     const target = 'path' in access ? access.path : groupResourceOf(access.type)
     const question = `whether the user ${quote(username)} may ${access.verb} ${target}`

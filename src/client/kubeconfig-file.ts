@@ -21,7 +21,7 @@ export interface KubeconfigContent {
   readonly currentContext?: string
 }
 
-/** Reads the files, and merges them into one kubeconfig. If several entries have the same name, the first one is used. */
+/** Reads the files, and merges them into one kubeconfig. If several entries have the same name, the first entry is used. */
 export async function readKubeconfig(files: readonly string[]): Promise<KubeconfigContent> {
   const contents = await Promise.all(files.map(readFileContent))
   const currentContext = contents.map((content) => content['current-context']).find((name) => typeof name === 'string' && name !== '')

@@ -49,7 +49,7 @@ export async function* listInPages<R extends ResourceType>(
     for (const object of page.items) {
       const key = formatKey(object.metadata)
       if (yielded.has(key)) continue
-      // The keys of the last page are not stored, because no page follows.
+      // The keys of the last page are not stored, because no later page can contain the same objects.
       if (following !== undefined) yielded.add(key)
       yield object
     }

@@ -38,7 +38,7 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** Maximum number of errors that are logged for a missing permission. The number includes the error and its chain of causes. */
+/** Maximum number of errors that are logged for a missing permission: the error itself and its chain of causes. */
 const maxCauses = 12
 
 /**

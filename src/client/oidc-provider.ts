@@ -10,7 +10,10 @@ import type { Credentials } from './credentials.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 import { createTransport } from './transport.ts'
 
-/** Time in milliseconds by which a token is renewed before its expiry, because clocks may differ. client-go also uses 10 s. */
+/**
+ * A token is renewed if the token expires within this number of milliseconds, because the clocks of two machines may differ. client-go also
+ * uses 10 s.
+ */
 const expiryMarginMs = 10_000
 
 /** Maximum size of a response of the identity provider in bytes. A response with a token has a few kilobytes. */

@@ -82,16 +82,16 @@ export interface DeleteCollectionOptions extends SelectionOptions, DeleteOptions
 
 /** Options of the logs of a Pod's container. */
 export interface LogOptions extends RequestOptions {
-  /** The name of the container. It may be absent when the Pod has only one container. */
+  /** The name of the container. Optional if the Pod has only one container. */
   readonly container?: string
   /** True to continue with new lines until the container ends. */
   readonly follow?: boolean
-  /** True for the logs of the container's previous instance, before its restart. */
+  /** True to read the logs of the previous instance of the container, as `kubectl logs --previous` does. */
   readonly previous?: boolean
   readonly sinceSeconds?: number
   /** Only lines that were written after this time, in RFC 3339 format. */
   readonly sinceTime?: string
-  /** The maximum number of lines at the end of the logs; all lines when absent. */
+  /** The maximum number of lines to read from the end of the logs; all lines when absent. */
   readonly tailLines?: number
   readonly limitBytes?: number
   /** True to begin each line with the time at which it was written. */

@@ -3,7 +3,7 @@ import { redactText } from '../telemetry/secret-text.ts'
 
 /** Maximum number of characters that are copied to the error output of this process. The instructions for a login are shorter. */
 const maxCopied = 8 * 1024
-/** Maximum number of characters at the end of the output that are stored for an error message. */
+/** Maximum number of characters that are stored from the end of the output, for an error message. */
 const maxKept = 8 * 1024
 /** Maximum length of the error message. */
 const maxMessage = 300
@@ -15,7 +15,7 @@ const truncated = '… (the plugin writes more than is shown)\n'
  */
 export class PluginErrors {
   readonly #write: (text: string) => void
-  /** The beginning of the output. When it has more than `maxCopied` characters, nothing more is appended. */
+  /** The beginning of the output. If `#begin` has more than `maxCopied` characters, no more output is appended. */
   #begin = ''
   /** The redacted text that was written. */
   #written = ''

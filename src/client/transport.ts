@@ -227,7 +227,8 @@ class HttpTransport implements Transport {
     this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    // While a credential plugin runs, no connection is open. The timer therefore keeps the process alive.
+    // While a credential plugin runs, neither the plugin nor a connection of the request keeps this process alive. The timer therefore
+    // keeps this process alive.
     const timer = this.#clock.after(timeoutMs, () => abort.abort(new TimeoutError()), true)
     let dispatchers: Dispatchers | undefined
     let started: number | undefined

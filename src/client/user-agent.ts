@@ -1,4 +1,4 @@
-/** The `User-Agent` header, which identifies clients in audit logs and for API Priority and Fairness. */
+/** The `User-Agent` header of a client. The audit events of the API server contain this header. */
 import { version as ownVersion } from '../api/version.ts'
 
 const platform = `${process.platform}/${process.arch}`

@@ -28,7 +28,7 @@ export interface ControllerDefinition {
   readonly name: string
   /** The primary type, whose objects the controller reconciles. */
   readonly type: ResourceType
-  /** All types that the controller watches; the first one is the primary type. */
+  /** All types that the controller watches. The first type is the primary type. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
   /** True when the controller reconciles on every replica, and not only on the leader. */

@@ -26,7 +26,10 @@ export class ConcurrencyLimit {
     return false
   }
 
-  /** Releases a place. The callers that have waited longest may take this place first. */
+  /**
+   * Releases a place, and calls the `wake` functions of waiting callers until no place is free. The caller that has waited longest comes
+   * first.
+   */
   release(): void {
     this.#free += 1
     for (const wake of this.#waiting) {

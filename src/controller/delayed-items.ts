@@ -6,7 +6,7 @@ import { Heap } from './heap.ts'
 export interface DelayedItem extends HeapItem {
   /** The time at which the item is due, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
-  /** Of two items that are due at the same time, the one with the lower `order` comes first. */
+  /** If two items are due at the same time, the item with the lower `order` comes first. */
   order: number
 }
 

@@ -145,7 +145,7 @@ export interface EnqueueOptions {
   readonly enqueue: Enqueue
   readonly clock: Clock
   readonly logger: Logger
-  /** The keys of deleted objects. If the predicates accept the deletion event of an object, its key is added. */
+  /** The keys of deleted objects. If the predicates accept the deletion event of an object, the key of the object is added. */
   readonly seenGone?: Set<string>
 }
 

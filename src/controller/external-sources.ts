@@ -49,7 +49,10 @@ export class ExternalSources {
     const { type, queue, cache, namespaces, clock, logger, random } = this.#options
     const backOff = new BackOff(random)
     const context = { signal, cache, clock }
-    /** The message of the last failure; empty after a call of `enqueue`. A failure with the same message is logged at level `debug`. */
+    /**
+     * The message of the last failure; empty after a call of `enqueue`. If the next failure has the same message, the failure is logged at
+     * level `debug`.
+     */
     let problem = ''
     const enqueue = (keys: readonly ObjectKey[]): void => {
       if (signal.aborted) return

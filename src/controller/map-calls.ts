@@ -87,7 +87,7 @@ export class MapCalls {
     } else this.#settle(change, newest, oldest)
   }
 
-  /** Registers a running call. If a change of the same object is waiting, it is mapped when the call settles. */
+  /** Registers a running call for an object. If another change of this object is waiting, the change is mapped when the call settles. */
   #track(key: string, call: Promise<void>): void {
     const end = (): void => {
       this.#running.delete(key)

@@ -3,7 +3,7 @@ import type { WorkQueueOptions } from './queue.ts'
 import { WorkQueue } from './queue.ts'
 
 export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<Key> {
-  /** The minimum time in milliseconds between two times at which the queue hands out the same key. */
+  /** The minimum interval in milliseconds between handing out a key and handing out the same key again. */
   readonly minIntervalMs: number
 }
 
@@ -13,7 +13,9 @@ export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<
  */
 export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   readonly #options: PacedQueueOptions<Key>
-  /** The times at which keys were last handed out, oldest first, in milliseconds of `clock.monotonicNow()`. */
+  /**
+   * The time at which each key was last handed out, in milliseconds of `clock.monotonicNow()`. The key with the oldest time comes first.
+   */
   readonly #handedOut = new Map<Key, number>()
 
   constructor(options: PacedQueueOptions<Key>) {

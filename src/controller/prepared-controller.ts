@@ -81,7 +81,7 @@ export interface ControllerParts {
   readonly name: string
   /** The primary type. */
   readonly type: ResourceType
-  /** All types that the controller watches; the first one is the primary type. */
+  /** All types that the controller watches. The first type is the primary type. */
   readonly types: readonly ResourceType[]
   readonly owned: readonly OwnedType[]
   readonly watched: readonly WatchedType[]
@@ -177,7 +177,7 @@ export function prepareController(
   }
 }
 
-/** Returns the mappings of all watched types. The mapping of the primary type is the first one. */
+/** Returns the mappings of all watched types. The first mapping is the mapping of the primary type. */
 function mappingsOf(
   { type, owned, watched, settings }: Pick<ControllerParts, 'type' | 'owned' | 'watched' | 'settings'>,
   options: MapOptions,

@@ -30,8 +30,8 @@ export interface AddOptions {
  */
 const stepMs = 100
 /**
- * Priorities above 600 count as 600, and priorities below -600 count as -600. Therefore, a priority has at most the effect of one minute of
- * waiting.
+ * A priority above 600 counts as 600, and a priority below -600 counts as -600. A priority of 600 is equivalent to one minute of waiting
+ * (600 × 100 ms).
  */
 const maxPriority = 600
 
@@ -223,7 +223,7 @@ export class WorkQueue<Key extends string> {
     this.#paused = true
   }
 
-  /** Hands out keys again after `pause`. */
+  /** Ends a pause that `pause` has started. The queue hands out keys again. */
   resume(): void {
     this.#paused = false
     this.#serve()

@@ -1,4 +1,7 @@
-/** `RunningReconciles`: the running reconciles of a controller. A write of a reconcile does not enqueue the key of this reconcile. */
+/**
+ * `RunningReconciles`: the running reconciles of a controller. If a reconcile changes an object, the event of this change does not enqueue
+ * the key of the reconcile.
+ */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { Cause } from '../cache/origin.ts'
@@ -34,7 +37,9 @@ export class RunningReconciles {
     return this.#running.size
   }
 
-  /** Adds a key to the queue because of an event of `object`, unless the running reconcile of this key has caused the event. */
+  /**
+   * Adds a key to the queue after an event of `object`. If the running reconcile of this key has caused the event, the key is not added.
+   */
   changed(key: string, priority: number, object: DeepReadonly<KubernetesObject>, cause: Cause): void {
     const running = this.#running.get(key)
     if (running !== undefined && (cause === running || (cause === 'unknown' && running.holdsBack(object, priority)))) return

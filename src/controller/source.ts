@@ -7,8 +7,8 @@ import type { ObjectKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
 
 /**
- * Time in milliseconds for which sources may enqueue keys before they yield to timers and sockets. The time slice of the workers has the
- * same length.
+ * Maximum time in milliseconds for which sources enqueue keys without a pause. Timers and sockets can run during the pauses. The time slice
+ * of the workers has the same length.
  */
 const sliceMs = 2
 

@@ -50,7 +50,7 @@ export class Standby {
     this.#keptMs = (options.leaseDurationMs ?? defaultLeaseDurationMs) + marginMs
   }
 
-  /** Begins to drop keys. A key is dropped when it was last added more than the lease duration plus 45 seconds ago. */
+  /** Begins to drop keys. If a key is not added again within the lease duration plus 45 seconds, the key is dropped. */
   begin(): void {
     this.#timer = this.#options.clock.after(sweepMs, () => {
       const { queue, seenGone } = this.#options
@@ -72,7 +72,7 @@ export class Standby {
     this.#timer?.cancel()
     this.#timer = undefined
     const incomplete = this.#incomplete
-    // Before the next term of this replica, another replica may be the leader. Therefore, the next term reconciles all objects.
+    // Before this replica becomes the leader again, another replica may be the leader. Therefore, the next call of `end` returns true.
     this.#incomplete = true
     return incomplete
   }

@@ -16,7 +16,7 @@ export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> 
   addHandler(handler: EventHandler<T>): () => void
 }
 
-/** Time before the first warning. In a healthy cluster, informers sync within this time. */
+/** Time in milliseconds before the first warning. In a healthy cluster, informers sync within this time. */
 const firstWordMs = 5_000
 const nextWordMs = 60_000
 

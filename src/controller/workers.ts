@@ -126,7 +126,8 @@ export class Workers {
 
   #start(count: number): Promise<unknown> {
     const workers = Promise.all(Array.from({ length: count }, () => this.#runWorker()))
-    // A worker may fail between two calls of `work`. The next call then rejects. Until then, this handler prevents an unhandled rejection.
+    // If a worker fails between two calls of `work`, the next call rejects. This handler prevents an unhandled rejection before the next
+    // call.
     workers.catch(() => undefined)
     return workers
   }

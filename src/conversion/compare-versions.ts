@@ -16,7 +16,7 @@ const decisive = [
   'x-kubernetes-embedded-resource',
 ] as const
 
-/** Returns the paths at which the types of values differ between the schemas, in the order of the fields. */
+/** Returns the paths of the values whose types differ between the schemas. The paths are in the order of the fields. */
 export function differences(a: StructuralSchema, b: StructuralSchema): string[] {
   const found: string[] = []
   compare(a, b, '', found)

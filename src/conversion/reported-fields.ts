@@ -1,8 +1,10 @@
-/** `ReportedFields`: ensures that each field is reported at most once. A converter usually makes the same mistake for every object. */
+/**
+ * `ReportedFields`: ensures that each field is reported at most once, although a converter usually makes the same mistake for every object.
+ */
 
 /**
- * Maximum number of reported fields. If a converter copies users' map keys as field names, each new key would otherwise cause another
- * report.
+ * Maximum number of reported fields. Without this limit, a converter that copies users' map keys as field names would cause a report for
+ * each new key.
  */
 const maxReported = 100
 

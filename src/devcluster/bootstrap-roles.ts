@@ -9,7 +9,7 @@ type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources' | 'reso
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
 /**
- * A default ClusterRole. With `aggregates: NAME`, it aggregates all ClusterRoles with the label
+ * A default ClusterRole. If `aggregates` is `NAME`, the ClusterRole aggregates all ClusterRoles with the label
  * `rbac.authorization.k8s.io/aggregate-to-NAME`.
  */
 export interface BootstrapRole {

@@ -66,9 +66,9 @@ export interface DevClusterUser {
   readonly name: string
   readonly token: string
   readonly groups?: readonly string[]
-  /** Permissions in all namespaces and on cluster-scoped resources, as from a ClusterRoleBinding. */
+  /** Permissions in all namespaces and on cluster-scoped resources, like the permissions from a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
-  /** Additional permissions in single namespaces, as from RoleBindings, keyed by namespace. */
+  /** Additional permissions in single namespaces, like the permissions from RoleBindings. The keys are the names of the namespaces. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
@@ -80,7 +80,7 @@ export interface DevClusterOptions {
   readonly port?: number
   /** If true, and the port is in use, `startDevCluster` throws `PRO_PORT_IN_USE`, and does not try other ports. Default false. */
   readonly portRequired?: boolean
-  /** The command-line flag that sets the port. The message of `PRO_PORT_IN_USE` contains it. Absent if no flag sets the port. */
+  /** The command-line flag that sets the port. The message of `PRO_PORT_IN_USE` contains the flag. Absent if no flag sets the port. */
   readonly portFlag?: string
   /**
    * Directory in which the CA, the administrator's token and the key of ServiceAccount tokens are stored across restarts. If `directory` is
@@ -136,7 +136,7 @@ export interface DevCluster {
   readonly found: FoundObjects
   /** The administrator's connection. */
   readonly connection: Connection
-  /** The mode in which the containers of Pods run as processes; undefined without the option `pods`. */
+  /** The mode in which the processes of Pods run: `namespaces` or `plain`. Undefined without the option `pods`. */
   readonly pods: ProcessPods | undefined
   /** Returns the connection of a user from the option `users`. */
   connectionFor(userName: string): Connection
@@ -370,7 +370,7 @@ async function serve(
     snapshot: () => snapshots.take(),
     async restore(snapshot) {
       await snapshots.restore(snapshot)
-      // As after a restore of etcd (`etcdutl snapshot restore --mark-compacted`), a watch from an earlier revision fails with 410.
+      // A watch from an earlier revision then fails with 410, like after a restore of etcd (`etcdutl snapshot restore --mark-compacted`).
       store.compact()
       registry.dropWatches()
       await definitions.settled()

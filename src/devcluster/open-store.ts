@@ -19,7 +19,7 @@ export interface OpenedStore {
   close(): Promise<void>
 }
 
-/** The numbers of the objects and of their types that an embedded cluster has found in its directory at the start. */
+/** The number of objects, and the number of their types, that an embedded cluster has found in its directory at the start. */
 export interface FoundObjects {
   readonly objects: number
   readonly types: number

@@ -6,7 +6,7 @@ export const operator = defineOperator({
   kinds: [],
   webhooks: [
     // A second webhook handler for Sites, in addition to the handler in `site.ts`. If both handlers report errors, the response contains
-    // all of them.
+    // the errors of both handlers.
     defineWebhook(site, {
       reads: [core.namespace],
       validateInCluster({ metadata }, _old, { cache }) {
@@ -14,7 +14,7 @@ export const operator = defineOperator({
         return labels?.['sites'] === 'closed' ? [forbidden('metadata.namespace', 'takes no more Sites')] : []
       },
     }),
-    // A webhook for a type of Kubernetes.
+    // A webhook for a built-in type.
     defineWebhook(core.pod, {
       operations: ['CREATE'],
       matchConditions: [{ name: 'not-by-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
@@ -28,7 +28,7 @@ export const operator = defineOperator({
       validateInCluster: ({ command, tty }, _old, { user }) =>
         tty === true || command[0] === 'sh' ? failure(403, 'Forbidden', `no shells for ${user.username}`) : [],
     }),
-    // A webhook for the scale subresource of every type that has one.
+    // A webhook for the scale subresource of all types.
     defineWebhook(anyResource, {
       subresource: 'scale',
       validate: ({ spec }) => ((spec?.replicas ?? 0) > 20 ? [forbidden('spec.replicas', 'ask for more than 20 first')] : []),

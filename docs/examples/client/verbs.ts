@@ -26,7 +26,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   // A strategic merge patch merges the list of containers by name. Only built-in types support strategic merge patches.
   const containers = [{ name: 'web', image: 'web:2' }]
   await client.patch(apps.deployment, key, { spec: { template: { spec: { containers } } } }, { type: 'strategic' })
-  // After a server-side apply, the field manager owns these fields.
+  // After a server-side apply, the field manager owns the applied fields.
   await client.apply(apps.deployment, { metadata: { ...key, labels: { tier: 'front' } }, spec: { replicas: 4 } })
 
   const scale = await client.get(apps.deployment, key, { subresource: 'scale' })
@@ -34,7 +34,7 @@ export async function lifeOfADeployment(client: Client, namespace: string): Prom
   await client.patchStatus(apps.deployment, key, { status: { observedGeneration: 1 } })
 
   const { spec: last, metadata } = await client.get(apps.deployment, key)
-  // If the Deployment has been replaced by a new one with the same name, the precondition fails, and the new Deployment is not deleted.
+  // If another Deployment with the same name has replaced the Deployment, the precondition fails, and the new Deployment is not deleted.
   await client.delete(apps.deployment, key, { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background' })
   const gone = await client.get(apps.deployment, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
@@ -60,7 +60,7 @@ export async function evict(client: Client, pod: core.Pod): Promise<string[]> {
   return lines
 }
 
-/** Returns a token that a ServiceAccount may present to `audience` for ten minutes. */
+/** Returns a token of a ServiceAccount. The token is valid only for `audience`, and expires after ten minutes. */
 export async function tokenFor(client: Client, serviceAccount: core.ServiceAccount, audience: string): Promise<string> {
   const request = { metadata: keyOf(serviceAccount), spec: { audiences: [audience], expirationSeconds: 600 } }
   return (await client.create(core.serviceAccount, request, { subresource: 'token' })).status.token

@@ -20,7 +20,9 @@ interface Call {
   readonly args: readonly CostNode[]
 }
 
-/** Estimates the cost of a call and the size of its result. The cost includes the costs of the arguments, but not that of the target. */
+/**
+ * Estimates the cost of a call and the size of its result. The cost includes the costs of the arguments, but not the cost of the target.
+ */
 export function estimateCall(
   estimator: Estimator,
   name: string,

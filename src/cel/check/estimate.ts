@@ -1,5 +1,6 @@
 /**
- * Estimates the cost of an expression before it is evaluated, from the maximum sizes that the schema allows (`cel-go/checker: cost.go`).
+ * Estimates the cost of an expression before the evaluation. The estimate uses the maximum sizes that the schema allows (`cel-go/checker:
+ * cost.go`).
  */
 import type { Call, Comprehension, Expr } from '../syntax/ast.ts'
 import { accumulatorName, isBinding } from '../syntax/ast.ts'
@@ -13,7 +14,10 @@ import type { Type } from '../types/types.ts'
 import { dynType, unwrapOptional } from '../types/types.ts'
 import { lengthOf } from '../types/values.ts'
 
-/** An expression with its type and size, as the cost estimate of a call needs it (`cel-go/checker: AstNode`). */
+/**
+ * An expression with its type and size. `estimateCall` uses such nodes for the target and the arguments of a call (`cel-go/checker:
+ * AstNode`).
+ */
 export interface CostNode {
   readonly expr: Expr | undefined
   readonly type: Type

@@ -28,7 +28,10 @@ export function literalIssues(checked: Checked): Issue[] {
   return issues
 }
 
-/** Checks of a constant first argument, by function name. A check returns false if the function always fails with the argument. */
+/**
+ * Checks of a constant first argument, keyed by function name. A check returns false if every call of the function with this argument
+ * fails.
+ */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,
   timestamp: isConvertible,

@@ -31,7 +31,10 @@ export type Decide = (attributes: AccessAttributes) => { readonly allowed: boole
 
 const prefix = 'kubernetes.authorization'
 
-/** Base class of the authorizer, the checks and the decisions. Expressions can call their member functions, but cannot compare them. */
+/**
+ * Base class of the authorizer, the checks and the decisions. Expressions can call member functions of these values. Expressions cannot
+ * compare these values.
+ */
 abstract class Receiver extends OpaqueValue {
   equals(): boolean {
     throw noSuchOverload()

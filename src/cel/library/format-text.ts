@@ -158,7 +158,7 @@ const optionsOf: Readonly<Record<Notation, Intl.NumberFormatOptions>> = {
   scientific: { notation: 'scientific' },
 }
 
-/** The formats that have been used, because the creation of a format takes some twenty microseconds. */
+/** A cache of the formats that have been used. The creation of a format takes about 20 microseconds. */
 const formats = new Map<string, Intl.NumberFormat>()
 
 /**
@@ -176,7 +176,10 @@ function roundedText(number: number, decimals: number, notation: Notation): stri
   return format.format(exactText(number))
 }
 
-/** Returns the exact value of a finite float. `Intl.NumberFormat` would round the shortest decimal form of a number instead. */
+/**
+ * Returns the exact value of a finite float as text. For a number, `Intl.NumberFormat` would round the shortest decimal form instead of the
+ * exact value.
+ */
 function exactText(number: number): `${number}` {
   if (Object.is(number, -0)) return '-0'
   let exponent = 0

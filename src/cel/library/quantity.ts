@@ -39,7 +39,10 @@ const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
 /** Maximum of a quantity with a binary suffix, 2^63 - 1. A larger quantity becomes this maximum. */
 const maxBinary = maxInt
-/** Maximum absolute value of a decimal exponent. Computations with larger exponents take very long. Unlike Go, this parser rejects them. */
+/**
+ * Maximum absolute value of a decimal exponent. Unlike Go, this parser rejects larger exponents, because computations with such exponents
+ * take very long.
+ */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -59,7 +59,7 @@ export function isPattern(source: string): boolean {
   }
 }
 
-/** Compiles a constant pattern once. The returned function reports whether a string matches it. */
+/** Compiles a constant pattern once. The returned function reports whether a string matches the pattern. */
 export function matcherOf(source: string): (text: string) => boolean {
   const pattern = patternOf(source)
   return (text) => pattern.test(text)

@@ -11,7 +11,9 @@ import { OpaqueValue } from '../types/values.ts'
 class Semver extends OpaqueValue {
   readonly typeName = 'kubernetes.Semver'
   readonly numbers: readonly bigint[]
-  /** Identifiers of the pre-release version, such as `rc` and `1` of `rc.1`. An identifier of digits is a number. */
+  /**
+   * Identifiers of the pre-release version, such as `rc` and `1` of `rc.1`. An identifier that consists of digits is stored as a bigint.
+   */
   readonly prerelease: readonly (string | bigint)[]
   constructor(numbers: readonly bigint[], prerelease: readonly (string | bigint)[]) {
     super()

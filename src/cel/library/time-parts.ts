@@ -59,7 +59,7 @@ function zoneOffset(zone: string, seconds: number): number {
 }
 
 interface Zone {
-  /** The first spelling of the name that was used. */
+  /** The name of the time zone, in the spelling of its first use. */
   readonly name: string
   readonly offsetAt: (time: number) => number
 }

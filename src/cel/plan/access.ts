@@ -64,7 +64,7 @@ function optionally(frame: Frame, value: Value, lookup: Lookup): OptionalValue {
 }
 
 /**
- * Plans `has(a.b)`. The evaluation of `has(a.b)` costs one less than that of `a.b`, because Kubernetes sets cel-go's option
+ * Plans `has(a.b)`. The cost of `has(a.b)` is one less than the cost of `a.b`, because Kubernetes sets cel-go's option
  * `PresenceTestHasCost(false)`.
  */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {

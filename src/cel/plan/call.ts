@@ -151,7 +151,7 @@ function listsOnly(name: string, implementation: Implementation): Implementation
   }
 }
 
-/** Returns the message of the panic for an argument that fails; undefined if cel-go does not panic. */
+/** If the evaluation of an argument fails, cel-go can panic. Returns the message of this panic; undefined if cel-go does not panic. */
 function panicOf(overload: Overload | undefined, index: number): string | undefined {
   if (overload === undefined) return undefined
   if (overload.id === 'list_flatten_int') return index === 1 ? notInt : undefined

@@ -179,7 +179,7 @@ function mapCollector(planner: Planner, filter: Eval | undefined, added: readonl
   }
 }
 
-/** Plans any other fold, such as that of `exists_one`. */
+/** Plans a fold that no other function of this file plans, such as the fold of `exists_one`. */
 function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: Loop): Eval {
   const { eval: initial } = planner.plan(expr.initial)
   return planner.within([expr.accumulator], ([slot]) => {

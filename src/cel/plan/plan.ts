@@ -137,7 +137,7 @@ export class Planner {
         const type = this.checked.typeNames.get(expr)
         if (type !== undefined) return constant(new TypeValue(type))
         const variable = expr.testOnly ? undefined : qualifiedName(expr)
-        // A declared variable may have a dotted name, such as `authorizer.requestResource`.
+        // A declared variable can have a dotted name, such as `authorizer.requestResource`.
         if (variable !== undefined && this.#scopes[0]!.has(variable)) return this.#ident(expr, variable)
         return expr.testOnly ? planPresence(this, expr.operand, expr.field) : planAccess(this, expr.operand, expr.field, false)
       }

@@ -44,7 +44,7 @@ function treeCost(value: Value): number {
   return sum
 }
 
-/** Returns null for a value that does not match its schema. The value then has the cost of a scalar. */
+/** Returns the result of `read`, or null if the value does not match its schema. The cost of null is 1. */
 function valueOrNull(read: () => Value): Value {
   try {
     return read()

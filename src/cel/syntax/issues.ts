@@ -21,7 +21,10 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** cel-go omits a source line from the message if the line is longer than this. The unit is UTF-16 code units here, and bytes in cel-go. */
+/**
+ * Maximum length of a source line in a message, in UTF-16 code units. A longer line is omitted from the message, as in cel-go. cel-go
+ * measures the length in bytes.
+ */
 const maxSnippet = 16_384
 const maxIssues = 100
 
@@ -49,7 +52,10 @@ function locate(source: string, offset: number | undefined): { line: number; col
   return { line: before.split('\n').length, column: [...before.slice(start)].length }
 }
 
-/** Returns dots up to the column, followed by a caret. Below a character beyond ASCII, the dot or the caret has full width. */
+/**
+ * Returns dots up to the column, followed by a caret. If the character above is not an ASCII character, the dot or the caret has full
+ * width.
+ */
 function markBelow(snippet: string, column: number): string {
   const characters = [...snippet]
   const dots = characters.slice(0, column).map((character) => (isWide(character) ? '\uff0e' : '.'))

@@ -174,8 +174,8 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
 }
 
 /**
- * Calls `find`, and returns a function that returns the value or throws the `CelError` of `find`. If `find` finds no entry, the result is
- * undefined.
+ * Calls `find`. Returns a function that returns the result of `find`, or throws the `CelError` of `find`. If `find` finds no entry, `read`
+ * returns undefined.
  */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {

@@ -1,4 +1,4 @@
-/** Converts JSON that has no schema to CEL values, for example the objects of match conditions. */
+/** Returns CEL values for JSON data that has no schema, for example for the objects of match conditions. */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { isInt64, toInt } from './integers.ts'

@@ -17,7 +17,7 @@ export function isInt64(value: number | bigint): boolean {
   return exact >= minInt && exact <= maxInt
 }
 
-/** Returns an int in its only representation: `number` if it is a safe integer, otherwise `bigint`. */
+/** Returns an int in its JavaScript representation: a `number` if the int is a safe integer, otherwise a `bigint`. */
 export function toInt(value: bigint): Int {
   return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value
 }

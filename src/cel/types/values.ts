@@ -83,7 +83,7 @@ export class PlainList extends ListValue {
   }
 }
 
-/** Returns the items of a list. If an item cannot be converted, the result contains the error of the conversion in its place. */
+/** Returns the items of a list. If an item cannot be converted, the result contains the error of the conversion instead of the item. */
 export function itemsOf(list: ListValue): (Value | CelError)[] {
   return Array.from({ length: list.size }, (_, index) => {
     try {

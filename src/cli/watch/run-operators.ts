@@ -24,8 +24,8 @@ export async function runOperators(
   const isTerminal = muted
   const logger = loggerOf(log, () => muted)
   stop.addEventListener('abort', () => (muted = isTerminal), { once: true })
-  // Ctrl-C in the terminal sends SIGINT to the parent process and to this process. Only the parent process reacts to SIGINT, and sends the
-  // message to stop.
+  // Ctrl-C in the terminal sends SIGINT to the parent process and to this process. Only the parent process reacts to SIGINT: the parent
+  // process sends a stop message to this process.
   const signal = AbortSignal.any([stop, onTermination(logger, ['SIGTERM']).signal])
   try {
     // An abort does not wait for the import of an operator, because the import may never end.

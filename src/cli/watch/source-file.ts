@@ -18,7 +18,7 @@ export function sourceFile(path: string): SourceFile {
     const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
     return { path, state: stats === undefined ? missing : `${stats.mtimeNs} ${stats.size}` }
   } catch {
-    // A folder of the path may be unreadable.
+    // `statSync` throws an error, for example, if a folder of the path is not accessible.
     return { path, state: missing }
   }
 }

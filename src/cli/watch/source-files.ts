@@ -18,7 +18,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { SourceFile } from './source-file.ts'
 import { missing, sourceFile } from './source-file.ts'
 
-/** Time in milliseconds without events after which a burst of changes has ended. "Save all" and `git checkout` cause such bursts. */
+/** A burst of changes ends if no event occurs for this number of milliseconds. "Save all" and `git checkout` cause such bursts. */
 const quietMs = 50
 /** Maximum number of events in a burst. After this number of events, the burst ends, even if more events follow. */
 const maxBurst = 20

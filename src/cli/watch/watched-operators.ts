@@ -83,7 +83,7 @@ class WatchedOperators {
   readonly #startChild: StartChild
   /** True when the operators have run at least once. */
   #wereReady = false
-  /** True when the warning about messages of the operators' modules has been logged. The warning is logged only once. */
+  /** True when the warning about ignored messages of the operators has been logged. The warning is logged only once. */
   #isForeignReported = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics, startChild }: Parts) {

@@ -11,7 +11,7 @@ export const authenticated = 'system:authenticated'
 /** The group of `system:anonymous`. */
 export const unauthenticated = 'system:unauthenticated'
 
-/** The extra field with the node of a ServiceAccount's token. */
+/** A key in the `extra` field of a ServiceAccount's user. The value is the name of the Node in the token's claims. */
 export const boundNodeKey = 'authentication.kubernetes.io/node-name'
 
 /** The audience of the embedded API server. */

@@ -23,7 +23,7 @@ import { boundNodeKey, commonAudiences, serverAudience, serviceAccountGroups, se
 
 const issuer = serverAudience
 
-/** The prefix of the extra fields of a ServiceAccount's user. */
+/** The prefix of the keys in the `extra` field of a ServiceAccount's user. */
 const extraPrefix = 'authentication.kubernetes.io'
 
 const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
@@ -41,7 +41,10 @@ interface Claims {
     readonly serviceaccount: Referent
     readonly pod?: Referent
     readonly secret?: Referent
-    /** The Node to which the token is bound, or the Node of the Pod to which the token is bound. `uid` is absent if there is no such Node. */
+    /**
+     * The Node to which the token is bound, or the Node of the Pod to which the token is bound. If the Node does not exist, `uid` is
+     * absent.
+     */
     readonly node?: { readonly name: string; readonly uid?: string }
   }
 }

@@ -42,7 +42,8 @@ const keepAliveMs = 90_000
 export interface WebhookCallerOptions {
   readonly services: ServiceResolver
   /**
-   * Maps each origin that is known to be unreachable to the reason. The messages of failed calls contain the reason. Default: no origins.
+   * The reasons why certain origins are unreachable, keyed by origin. If a call to such an origin fails, the error message contains the
+   * reason. Default: none.
    */
   readonly unreachable?: ReadonlyMap<string, string>
   readonly clock: Clock
@@ -55,7 +56,7 @@ export function createWebhookCaller(options: WebhookCallerOptions): WebhookCalle
     const key = `${url.origin}\0${serverName}\0${caBundle ?? ''}`
     const known = agents.get(key)
     if (known !== undefined) {
-      // The agent moves to the end of the map, so the first agent of the map is the least recently used one.
+      // The agent moves to the end of the map. The first agent of the map is therefore the least recently used agent.
       agents.delete(key)
       agents.set(key, known)
       return known

@@ -11,7 +11,7 @@ import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** Functions that read the stored state for matching webhooks. */
+/** Functions with which the matcher of webhooks reads the stored state. */
 export interface MatchState {
   /** The labels of a namespace; undefined when the namespace does not exist. */
   namespaceLabels(name: string): Labels | undefined

@@ -34,7 +34,7 @@ export interface SecuredContainer {
   }
 }
 
-/** The fields of a Pod or a Pod template that the checks of the Pod Security Standards read. */
+/** The fields that the checks of the Pod Security Standards read in a Pod or a Pod template. */
 export interface SecuredPod {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   readonly spec: {
@@ -116,7 +116,7 @@ export function allSettings(pod: SecuredPod): SecuritySettings[] {
   return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
 }
 
-/** True when the Pod has a separate user namespace. Root of such a namespace is an unprivileged user of the host. */
+/** True when the Pod has a separate user namespace. The user root in such a namespace is an unprivileged user of the host. */
 function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }

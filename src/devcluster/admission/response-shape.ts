@@ -32,7 +32,7 @@ const statusShape: ObjectShape = {
   },
 }
 
-/** The fields of an AdmissionReview of `admission/v1` that are decoded from a webhook's response. */
+/** The decoded fields of an AdmissionReview of `admission/v1`. Other fields of a webhook's response are ignored. */
 const reviewShape: ObjectShape = {
   type: 'AdmissionReview',
   fields: {

@@ -23,7 +23,7 @@ export interface Target {
 
 export interface ExchangeContext {
   agentFor(url: URL, serverName: string, caBundle: string | undefined): Dispatcher
-  /** Maps each origin that is known to be unreachable to the reason. The reason replaces the message of the network error. */
+  /** The reasons why certain origins are unreachable, keyed by origin. The reason replaces the message of the network error. */
   readonly unreachable: ReadonlyMap<string, string>
   readonly clock: Clock
 }

@@ -101,7 +101,7 @@ class Scanner {
     this.#path.pop()
   }
 
-  /** Adds the path of the current key to `duplicates`, unless a limit is reached. */
+  /** Adds the path of the current key to `duplicates`. If a limit is reached, no path is added. */
   #report(): void {
     if (this.duplicates.size === maxStrictErrors || this.#pathSize >= maxPathSize) return
     let path = ''

@@ -1,4 +1,7 @@
-/** Limits the levels of nesting of stored objects, because recursive functions read these objects. */
+/**
+ * Limits the levels of nesting of stored objects. Without this limit, a deeply nested object could exhaust the stack in a recursive
+ * function.
+ */
 import { isDeeperThan, maxNesting } from '../../schema/depth.ts'
 
 /** Maximum number of levels of an object: the levels of a custom resource, and some levels for its managedFields. */

@@ -35,7 +35,7 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
   if (parts === undefined) return leafSet
-  // An empty list adds no field to the set. An empty map or struct is itself in the set.
+  // If the value is an empty list, the set is empty. If the value is an empty map or struct, the set contains the path of the value.
   if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,

@@ -4,7 +4,10 @@ import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** Returns `live` with the fields of `config` set to the values of `config`. */
+/**
+ * Merges `config` into `live`, and returns the result. If the values of a scalar or atomic field differ, the result has the value from
+ * `config`.
+ */
 export function mergeConfig(live: JsonValue | undefined, config: JsonValue, typing: Typing): JsonValue {
   if (isObject(config) && isObject(live) && !typing.atomicMap) {
     const merged: JsonObject = { ...live }

@@ -45,8 +45,7 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // If the version of `last` no longer exists, the paths of the applier's previous fields in other versions are unknown. No field is
-  // removed.
+  // If the version of `last` no longer exists, the paths of `last.fields` in other versions are unknown. Therefore, no field is removed.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)

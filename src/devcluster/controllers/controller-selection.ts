@@ -92,7 +92,7 @@ function unknownItems(unknown: readonly unknown[], path: string): string[] {
 }
 
 /**
- * Returns a suggestion if the item is a misspelled name, or a name without the ending `-controller`. Otherwise, returns an empty string.
+ * Returns a suggestion if the item is a misspelled name, or a name without the ending `-controller`; an empty string for any other item.
  */
 function meantBy(item: unknown): string {
   if (typeof item !== 'string') return ''

@@ -32,7 +32,7 @@ interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** The timer that stops the informer `leaveAfterMs` after the type is no longer served; undefined while the type is served. */
+  /** The timer that stops the informer after the type has been removed. The delay is `leaveAfterMs`. Undefined while the type is served. */
   leaving?: Timer | undefined
 }
 

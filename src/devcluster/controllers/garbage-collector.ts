@@ -92,8 +92,8 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
 }
 
 /**
- * Thrown when not all types have been listed, because dependents may then be missing from the graph. The garbage collector queues the
- * object again.
+ * Thrown if some types have not been listed yet. In this case, the graph may lack dependents. The garbage collector queues the object
+ * again.
  */
 class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'

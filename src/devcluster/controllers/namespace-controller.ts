@@ -20,8 +20,8 @@ import type { TypeSource } from './type-source.ts'
 
 const finalizer = 'kubernetes'
 /**
- * Requeue interval in milliseconds of a namespace that still contains objects, such as Pods in their grace period or objects with
- * finalizers.
+ * Time in milliseconds after which a namespace that still contains objects is requeued. Examples of such objects are Pods in their grace
+ * period and objects with finalizers.
  */
 const retryMs = 200
 /**

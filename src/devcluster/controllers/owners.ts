@@ -26,7 +26,7 @@ export interface Owners {
    * cluster-scoped.
    */
   readonly unknown: readonly Reference[]
-  /** True when an existing owner is not in the graph yet. The graph may never observe the deletion of such an owner. */
+  /** True when an existing owner is not in the graph yet. It is possible that the graph never observes the deletion of such an owner. */
   readonly unobserved: boolean
 }
 
@@ -34,7 +34,7 @@ export interface Owners {
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
-  /** Returns the owner from the graph; undefined when the graph does not have it. */
+  /** Returns the owner from the graph. Returns undefined when the owner is not in the graph. */
   readonly observed: (place: OwnerPlace) => ReadonlyObject | undefined
   readonly absent: AbsentOwners
   /**

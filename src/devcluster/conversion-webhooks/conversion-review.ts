@@ -73,7 +73,7 @@ export function readConversion(answer: JsonValue, request: ConversionRequest, ob
   return { ...converted, metadata: result.metadata }
 }
 
-/** Fields of `metadata` that the webhook must not change, with their names in messages. */
+/** The fields of `metadata` that the webhook must not change. Each value is the name of the field in error messages. */
 const unchangeable = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
 
 function convertedObjects(

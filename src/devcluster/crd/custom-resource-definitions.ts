@@ -84,7 +84,7 @@ function withFloats<Value extends JsonValue>(value: Value): Value {
 
 const exactFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** Sets the port of a conversion webhook's Service to 443 if it is missing. */
+/** Sets the port of a conversion webhook's Service to 443 if no port is specified. */
 function withPort(conversion: JsonObject): JsonObject {
   return changeObjectField(conversion, 'webhook', (webhook) =>
     changeObjectField(webhook, 'clientConfig', (client) =>

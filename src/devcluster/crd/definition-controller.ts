@@ -34,7 +34,7 @@ export interface DefinitionControllerOptions extends WebhookConverterOptions {
 }
 
 export interface DefinitionController {
-  /** Resolves when the signal was aborted, and the last reconcile has ended. */
+  /** Resolves after the signal is aborted and the last reconcile has ended. */
   readonly ended: Promise<void>
   /**
    * Resolves when no CRD waits for a reconcile. The catalog then corresponds to the stored CRDs, except for CRDs whose reconcile has

@@ -220,7 +220,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // kube-apiserver counts bytes here, although its message names characters.
+  // kube-apiserver counts bytes here, although its message says "characters".
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))

@@ -15,7 +15,7 @@ import { StatusError, badRequest, unsupportedMediaType } from '../apimachinery/s
 import { maxDepth, scanJson } from '../apimachinery/duplicate-keys.ts'
 import { hasSurrogateEscape, replaceLoneSurrogates } from '../apimachinery/lone-surrogates.ts'
 
-/** Maximum size of a request body (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
+/** Maximum size of a request body in bytes (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
 const maxBodyBytes = 3 * 1024 * 1024
 
 const protobufType = 'application/vnd.kubernetes.protobuf'

@@ -18,7 +18,7 @@ import { serveCommand } from './streams/remote-command.ts'
 import type { StoredPod } from './streams/target-container.ts'
 import { storedPod } from './streams/target-container.ts'
 
-/** The verbs of each subresource. Only the path of a proxy request has further segments. */
+/** The verbs of each subresource. The path of a proxy request can have more segments after the subresource. */
 const streamVerbs = ['get', 'create']
 const proxyVerbs = ['get', 'create', 'update', 'patch', 'delete']
 const subresources: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

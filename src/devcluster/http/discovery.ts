@@ -63,7 +63,8 @@ export class Discovery {
   }
 
   /**
-   * Returns the aggregated document for `/api` if `core` is true, and for `/apis` otherwise: the groups with all their versions and types.
+   * Returns the aggregated document: groups with all their versions and types. The document is for `/api` if `core` is true, and for
+   * `/apis` if `core` is false.
    */
   aggregated(core: boolean): Document {
     return this.#document(core, () => ({

@@ -135,7 +135,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 
-/** Returns the verb of the request if the type supports this verb on the requested path. Otherwise, throws 404 or 405. */
+/** Returns the verb of the request. If the type does not support this verb on the requested path, throws 404 or 405. */
 function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'
@@ -172,7 +172,7 @@ async function respondError(exchange: Exchange, error: unknown, { logger }: Serv
     status = internalError(messageOf(error)).status
   }
   if (response.headersSent) {
-    // The status code has already been sent. Only a broken connection shows the client that the response is incomplete.
+    // If the status code has already been sent, only a broken connection shows the client that the response is incomplete.
     response.destroy()
     return
   }

@@ -9,8 +9,7 @@ export class JsonText {
   /** The objects from which `asItem` has made items, keyed by item. */
   readonly #objects = new WeakMap<object, JsonObject>()
   /**
-   * The latest line of a watch stream. The server sends an event to one watcher after the other, and all these watchers receive the same
-   * line.
+   * The latest line of a watch stream. The line is cached, because the server sends the same line to several watchers, one after the other.
    */
   #event: { readonly type: string; readonly object: object; readonly line: Buffer } | undefined
 

@@ -130,7 +130,7 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
   if (!ranges.some(({ type }) => type === 'application/json' || type === 'application/*' || type === '*/*')) return empty(406)
   const hash = exchange.query.get('hash')
   if (hash !== null && hash !== found.hash) {
-    // The hash in the URL is from an older index. The server redirects the client to the current document.
+    // If the hash in the URL is from an older index, the server redirects the client to the current document.
     const location = `${path}?hash=${found.hash}`
     return respond(exchange, { code: 301, contentType: plainText, body: '', headers: { Location: location } })
   }

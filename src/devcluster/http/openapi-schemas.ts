@@ -147,13 +147,14 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
 }
 
 /**
- * Returns a CRD's schema as the OpenAPI documents contain it. Embedded resources have the additional fields apiVersion, kind and metadata.
+ * Converts a CRD's schema to the schema in the OpenAPI documents. Embedded resources get the additional fields apiVersion, kind and
+ * metadata.
  */
 function published(schema: StructuralSchema, version: OpenApiVersion): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
-  // In OpenAPI v2, an embedded resource with unknown fields has no `embeddedFields`. If the schema contained these fields, kubectl would
-  // reject all other fields.
+  // In OpenAPI v2, an embedded resource that preserves unknown fields has no `embeddedFields`. If the schema contained these fields,
+  // kubectl would reject all other fields.
   const isOpen = version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true && !isOpen
   const embedded: JsonObject = isEmbedded ? embeddedFields : {}

@@ -74,8 +74,8 @@ function definitionsOf(schemas: JsonObject, builtin: boolean, isWanted: (name: s
 }
 
 /**
- * Replaces each entry by the earlier entry of the same name, if both have the same content. The earlier entry may already be encoded in
- * protobuf.
+ * Replaces each entry by the earlier entry of the same name, if both have the same content. If the earlier entry has already been encoded
+ * in protobuf, this encoding is reused.
  */
 function unlessSame(entries: readonly DocumentEntry[], before: readonly DocumentEntry[] = []): readonly DocumentEntry[] {
   const known = new Map(before.map((entry) => [entry.name, entry]))

@@ -7,9 +7,7 @@ import { isObject } from '../../api/json.ts'
 import { WireWriter } from '../protobuf/wire-writer.ts'
 import { yamlValue } from './yaml-value.ts'
 
-/**
- * Writes a JSON value to a protobuf message. The result is one field of the message, or all fields of a message that represents the value.
- */
+/** Writes a JSON value into the current protobuf message. The value becomes one field of this message, or all fields of this message. */
 type Write = (writer: WireWriter, value: JsonValue) => void
 /** The JSON fields of a message, and the function that writes each field. The fields are in the order of their protobuf numbers. */
 type Message = Readonly<Record<string, Write>>

@@ -58,7 +58,7 @@ export function supportedSchema(schema: StructuralSchema): StructuralSchema {
   return result
 }
 
-/** Returns the required fields without the fields that may be null. If `additionalProperties` may be null, returns no fields. */
+/** Returns the required fields that cannot be null. If `additionalProperties` can be null, returns no fields. */
 function requiredFields(
   { required = [], properties = {}, additionalProperties }: StructuralSchema,
   published: Readonly<Record<string, StructuralSchema>>,

@@ -45,7 +45,7 @@ export async function listObjects(exchange: Exchange, request: ResourceRequest, 
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
-/** Waits until the store has reached the requested resourceVersion. Resolves with the options of the list. */
+/** Waits until the store has reached the requested resourceVersion. Then resolves with the query parameters that select objects. */
 export async function readOptions(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<SelectionOptions> {
   const options = listOptions(exchange.query, request)
   const requested = requestedRevision(options)

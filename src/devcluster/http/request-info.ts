@@ -25,7 +25,7 @@ export interface RequestInfo {
    * other cases.
    */
   readonly name: string
-  /** The path segments after the subresource. A request with such segments gets 404. */
+  /** The path segments after the subresource. If a request other than a proxy request has such segments, the server responds with 404. */
   readonly rest: readonly string[]
 }
 

@@ -17,7 +17,7 @@ const mutatingVerbs: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'APP
 
 /** A request that has started and has not ended yet. */
 export interface RunningRequest {
-  /** Ends the request: counts the request, and observes its duration unless the request is a watch. */
+  /** Ends the request, and counts the request. If the request is not a watch, also observes its duration. */
   end(code: number, seconds: number): void
 }
 
@@ -114,7 +114,10 @@ const metricsOf = memoized((_process: NodeJS.Process) => {
   return registry
 })
 
-/** Returns the labels of a request. An unknown type or path has empty labels. Otherwise, clients could create any number of series. */
+/**
+ * Returns the labels of a request. For an unknown type or path, the labels are empty, so that clients cannot create an unlimited number of
+ * series.
+ */
 function labelsOf(request: RequestInfo, served: ResourceInfo | undefined, isDryRun: boolean, isApply: boolean) {
   const verb = isApply ? 'APPLY' : (verbNames[request.verb] ?? request.verb.toUpperCase())
   const { subresource, path, isResource } = request

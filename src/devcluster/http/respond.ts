@@ -36,7 +36,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a complete response, unless a response has already been sent. Does not wait until the socket has sent the response. */
+/**
+ * Sends a complete response, but does not wait until the socket has sent the response. If a response has already begun or the connection is
+ * closed, sends nothing.
+ */
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return

@@ -61,7 +61,8 @@ export interface ApiServer {
   /** Serves a TCP connection that another listener has accepted. The caller must not have read any bytes from the connection. */
   accept(socket: Socket): void
   /**
-   * Aborts the running requests, which ends watches immediately. Waits up to 500 ms for these requests, and then closes all connections.
+   * Aborts the running requests, so all watches end immediately. Waits up to 500 ms for the running requests, and then closes all
+   * connections.
    */
   close(): Promise<void>
 }
@@ -151,7 +152,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     {
       cert: options.tls.cert,
       key: options.tls.key,
-      // A client may authenticate with a certificate that the cluster's CA has signed, instead of a token.
+      // A client can authenticate with a token, or with a certificate that the cluster's CA has signed.
       ca: options.tls.ca,
       requestCert: true,
       rejectUnauthorized: false,
@@ -169,7 +170,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const inProcess = createHttpServer(limits, (request, response) => onRequest(request, response)).on('connection', onConnection)
   if (containers !== undefined) for (const each of [server, inProcess]) each.on('upgrade', onUpgrade)
   server.on('clientError', refuseMalformed)
-  // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan, so it is logged at the debug level.
+  // A failed TLS handshake is usually caused by the client, e.g. by a wrong CA or a port scan. The error is therefore logged at the debug
+  // level.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
   const port = await listen(server, { host, port: options.port ?? 0, ...(options.portFlag !== undefined && { flag: options.portFlag }) })
   // An error while accepting a connection, e.g. too many open files, must not end the process.

@@ -146,7 +146,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
     return true
   } catch {
-    // The client has disconnected, or does not read the response. In both cases, it would not receive the rest.
+    // The client has disconnected, or does not read the response. In both cases, the client would not receive the rest of the response.
     response.destroy()
     return false
   } finally {

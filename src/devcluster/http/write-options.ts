@@ -96,7 +96,7 @@ function optionsIn(body: Buffer, exchange: Exchange): JsonObject {
   return options
 }
 
-/** Throws 400, with the message of Go's decoder, for a field of the DeleteOptions with a wrong JSON type. */
+/** Throws 400 if a field of the DeleteOptions has a wrong JSON type. The message is the same as that of Go's decoder. */
 function checkTypes({ gracePeriodSeconds = null, dryRun = null, propagationPolicy = null, orphanDependents = null }: JsonObject): void {
   const refuse = (field: string, value: JsonValue, goType: string): StatusError =>
     badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go struct field DeleteOptions.${field} of type ${goType}`)

@@ -5,13 +5,13 @@
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 
-/** Matches a string that needs no quotes, unless `reserved` matches it, too. */
+/** Matches strings that can be written without quotes. A string that `reserved` also matches needs quotes. */
 const plain = /^[A-Za-z](?:[\w ./()-]*[\w./()-])?$/
 /** Matches strings that YAML 1.1 would read as another type. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null)$/i
-/** Matches characters that JSON permits in a string, and YAML does not. */
+/** Matches characters that are valid in a JSON string, but not in YAML. */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g
-/** At this depth and below, values are written as JSON, which is valid YAML. The indentation of deep values is therefore limited. */
+/** Values at this depth and at greater depths are written as JSON, which is valid YAML. This limits the indentation of nested values. */
 const maxDepth = 8
 
 /** Returns a value as YAML, with a line break at its end. */

@@ -43,7 +43,7 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
 class Copies {
   readonly #copies = new Set<JsonValue>()
 
-  /** Returns `holder` if it is already a copy; otherwise a new copy of it. */
+  /** Returns `holder` if `holder` is already a copy. If `holder` is not a copy, returns a new copy of `holder`. */
   of(holder: Holder): Holder {
     if (this.#copies.has(holder)) return holder
     const copy = Array.isArray(holder) ? [...holder] : { ...holder }
@@ -61,7 +61,10 @@ class Copies {
   }
 }
 
-/** Applies one operation. Calls `count` with the value of a `copy` operation; `count` throws when the total size is too large. */
+/**
+ * Applies one operation. Calls `count` with the value of a `copy` operation; `count` throws when the total size of the copied values is too
+ * large.
+ */
 function applyOperation(document: JsonValue, operation: JsonValue, copies: Copies, count: (copied: JsonValue) => void): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
@@ -136,8 +139,8 @@ interface Place {
 }
 
 /**
- * Returns the object or list that contains the target of `path`, and the target's key in it; undefined when there is no such object or
- * list.
+ * Returns the object or list that contains the target of `path`, and the key of the target in this object or list. Returns undefined if no
+ * such object or list exists.
  */
 function find(document: JsonValue, path: string): Place | undefined {
   const tokens = tokensOf(path)

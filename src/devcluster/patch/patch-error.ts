@@ -3,7 +3,7 @@
 export class PatchError extends Error {
   override readonly name = 'PatchError'
   /**
-   * `malformed`: the patch itself is invalid. `failed`: the patch does not apply to the object. `internal`: kube-apiserver responds with
+   * `malformed`: the patch itself is invalid. `failed`: the patch cannot be applied to the object. `internal`: kube-apiserver responds with
    * 500.
    */
   readonly reason: 'malformed' | 'failed' | 'internal'

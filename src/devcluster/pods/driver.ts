@@ -21,7 +21,7 @@ export interface SandboxOptions {
   readonly hostname: string
   /** The IPv4 address of the Pod in the network of the cluster. The driver `plain` has no such network, and ignores this address. */
   readonly address: string
-  /** True for a Pod in the network of its node. With the driver `namespaces`, the bridge of the cluster is in the network of the node. */
+  /** True for a Pod in the network of its node. With the driver `namespaces`, this network contains the bridge of the cluster. */
   readonly hostNetwork: boolean
 }
 
@@ -69,7 +69,7 @@ export interface ContainerOptions {
   readonly user?: ProcessUser
   /** True when the process gets a terminal. stdout and stderr are then one stream. */
   readonly tty: boolean
-  /** True when the process gets an open stdin. Otherwise, stdin of the process is empty. */
+  /** True when the process gets an open stdin. If false, stdin of the process is empty. */
   readonly stdin: boolean
   /** Aborts the start. A process that has already started continues to run. The driver `plain` ignores the signal. */
   readonly signal?: AbortSignal
@@ -104,7 +104,10 @@ export interface ContainerProcess extends ProcessStreams {
 
 export interface ExecOptions {
   readonly command: readonly string[]
-  /** Variables in addition to those of the container. They replace variables with the same name. Default: none. */
+  /**
+   * Variables that the process gets in addition to those of the container. A variable here replaces a variable of the container with the
+   * same name. Default: none.
+   */
   readonly environment?: Readonly<Record<string, string>>
   readonly tty: boolean
   readonly stdin: boolean

@@ -27,14 +27,14 @@ import { removeFolder } from './volumes/remove-folder.ts'
 
 /** The options of Pods that run as processes. */
 export interface ProcessPodsOptions {
-  /** Folders with the file systems of images, keyed by the name of the image as Pods write it. Default: none. */
+  /** Folders with the file systems of images, keyed by the image name that Pods use. Default: none. */
   readonly images?: Readonly<Record<string, string>>
   /** The folder for volumes and logs. */
   readonly stateFolder: string
 }
 
 export interface StartProcessesOptions extends ProcessPodsOptions {
-  /** True when the files of volumes and logs are kept for the next start. Otherwise, `close` removes them. */
+  /** If true, the files of volumes and logs are kept for the next start. If false, `close` removes these files. */
   readonly keepFiles: boolean
   readonly client: Client
   /** Serves a connection from a Pod to the API server. */
@@ -46,7 +46,10 @@ export interface StartProcessesOptions extends ProcessPodsOptions {
 
 /** The mode in which Pods run as processes. */
 export interface ProcessPods {
-  /** In the mode `namespaces`, each Pod has a separate network and file system. In the mode `plain`, Pods use those of this machine. */
+  /**
+   * In the mode `namespaces`, each Pod has a separate network and file system. In the mode `plain`, Pods use the network and the file
+   * system of this machine.
+   */
   readonly mode: 'namespaces' | 'plain'
   /** The reason why the mode is `plain`. Undefined in the mode `namespaces`. */
   readonly plainBecause: string | undefined

@@ -263,7 +263,9 @@ function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObj
   return strategy.distinguishesEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
-/** Restores an empty `managedFields` that `asGo` has removed, because an empty `managedFields` resets all managers. */
+/**
+ * Restores an empty `managedFields` that `asGo` has removed. The field must be kept, because an empty `managedFields` resets all managers.
+ */
 function withEmptyManagers(known: JsonObject, { metadata }: JsonObject): JsonObject {
   const managers = isObject(metadata) ? metadata.managedFields : undefined
   return Array.isArray(managers) && managers.length === 0 ? withMetadata(known, { managedFields: managers }) : known

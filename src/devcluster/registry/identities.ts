@@ -4,7 +4,7 @@ import { newUuid, randomStreams } from '../../runtime/random.ts'
 export interface Identities {
   /** Returns a uid for a new object of the type with this storage key. */
   readonly newUid: (storageKey: string) => string
-  /** Returns a suffix of five random characters for a generated name. `storageKey` is that of the object's type. */
+  /** Returns a suffix of five random characters for a generated name. `storageKey` is the storage key of the object's type. */
   readonly randomSuffix: (storageKey: string) => string
 }
 

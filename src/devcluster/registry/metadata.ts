@@ -39,7 +39,10 @@ export function withMetadata(object: JsonObject, changes: JsonObject): JsonObjec
   return { ...object, metadata: withFields(metadataOf(object), changes) }
 }
 
-/** Returns the resourceVersion in an object from a client; undefined when it is missing or `0`. Throws 500 when it is not a number. */
+/**
+ * Returns the resourceVersion in an object from a client; undefined when the resourceVersion is missing or `0`. Throws 500 when the
+ * resourceVersion is not a number.
+ */
 export function givenRevision(object: JsonObject): string | undefined {
   const text = metadataText(object, 'resourceVersion')
   if (text !== '' && !/^\d+$/.test(text)) throw bareError(notANumber('ParseUint', text))

@@ -226,7 +226,7 @@ export class Registry {
   }
 }
 
-/** Calls `operation`. If it throws synchronously, the returned promise rejects. */
+/** Calls `operation`. If `operation` throws synchronously, the returned promise rejects. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }

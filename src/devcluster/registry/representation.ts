@@ -52,7 +52,10 @@ export class Representation {
     await Promise.all(Array.from({ length: Math.min(maxConversions, stored.length) }, convertAll))
   }
 
-  /** Converts a stored object to the version of `info`, with the conversion webhook if the type has one. */
+  /**
+   * Converts a stored object to the version of `info`. If the versions differ and the type has a conversion webhook, the webhook converts
+   * the object.
+   */
   async show(info: ResourceInfo, stored: JsonObject): Promise<JsonObject> {
     await this.prepare(info, [stored])
     return this.present(info, stored)

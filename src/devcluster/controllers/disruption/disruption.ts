@@ -22,7 +22,10 @@ import { expectedPods } from './expected-pods.ts'
 
 type Status = NonNullable<policy.PodDisruptionBudget['status']>
 
-/** @param source the types of the cluster. The controller looks up the types of the owners of Pods in `source`, to read their scale. */
+/**
+ * @param source the types of the cluster. The controller looks up the types of the Pods' owners in `source`. These types are needed to read
+ *   the scale of the owners.
+ */
 export function disruptionController(source: TypeSource): ControllerDefinition {
   const ambiguous: AmbiguousPods = new Map()
   return defineController(policy.podDisruptionBudget, {

@@ -31,7 +31,7 @@ export interface EndpointGroup {
 
 export interface SliceChanges {
   readonly create: readonly SliceInput[]
-  /** The new content of existing EndpointSlices. An update replaces all fields of the EndpointSlice with the same name. */
+  /** The new content of existing EndpointSlices. Each item replaces all fields of the EndpointSlice that has the same name. */
   readonly update: readonly SliceInput[]
   readonly remove: readonly Slice[]
 }

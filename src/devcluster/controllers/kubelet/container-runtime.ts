@@ -76,7 +76,7 @@ export interface RuntimeError {
 /** The containers of one Pod. */
 export interface PodRuntime {
   /**
-   * The time at which the network and the volumes of the Pod exist. Infinity until this time is known. No container begins before this
+   * The time at which the network and the volumes of the Pod are ready. Infinity until this time is known. No container begins before this
    * time.
    */
   readonly readyAt: number
@@ -86,9 +86,9 @@ export interface PodRuntime {
    * sandbox, and the kubelet starts the containers again.
    */
   readonly sandboxAttempt: number
-  /** The time at which the kubelet evicts the Pod because its node lacks resources. Infinity for never. */
+  /** The time at which the kubelet evicts the Pod because the node lacks resources. Infinity if the kubelet never evicts the Pod. */
   readonly evictionAt: number
-  /** The errors in the annotations of the Pod that configure the runtime. Annotations with errors have no effect. */
+  /** The errors in those annotations of the Pod that configure the runtime. Annotations with errors have no effect. */
   readonly problems: readonly string[]
   /** Returns the Events about the Pod since the previous call, e.g. FailedMount. */
   takeEvents(): readonly RuntimeEvent[]
@@ -170,7 +170,7 @@ export interface Exit {
 export interface ProbesOptions {
   readonly startedAt: number
   readonly now: number
-  /** The results of the probes in the status of the Pod, for a run that began before the embedded cluster was stopped. */
+  /** The probe results that the status of the Pod contains. Set only if the run began before the latest start of the embedded cluster. */
   readonly known?: { readonly isStarted: boolean; readonly isReady: boolean }
   /** Called each time a probe fails. */
   onFailure(kind: ProbeKind, output: string): void

@@ -24,7 +24,7 @@ import type { ContainerState, Ended } from './container-state.ts'
  */
 type Activity =
   /**
-   * There is no work. The container waits for the sandbox or for init containers, or it runs, or it has ended and will not be restarted.
+   * There is no work. The container is running, or has ended and will not be restarted, or waits for the sandbox or for init containers.
    */
   | { readonly kind: 'none' }
   | { readonly kind: 'pulling'; readonly since: number; readonly pull: Operation }
@@ -37,7 +37,7 @@ type Activity =
   /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
   | { readonly kind: 'crash-back-off'; readonly since: number }
-  /** The kubelet stops the container. `next` tells what the kubelet does when the container has ended. */
+  /** The kubelet stops the container. `next` is the action of the kubelet after the container has ended. */
   | { readonly kind: 'stopping'; readonly next: 'restart' | 'restart-after-probe' | 'nothing' }
 
 /** The part of the Pod's state and of the kubelet that a container needs. */
@@ -54,15 +54,15 @@ export interface ContainerHost {
 }
 
 /**
- * The time from a failed pull or the end of a container to the next sync of the kubelet (k8s.io/kubernetes/pkg/kubelet:
- * genericPlegRelistPeriod).
+ * After a pull has failed or a container has ended, the next sync of the kubelet follows after this time in milliseconds
+ * (k8s.io/kubernetes/pkg/kubelet: genericPlegRelistPeriod).
  */
 const syncMs = 1000
 /** The time after which the kubelet tries again to create a container (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const createAgainMs = 10_000
 /** The shortest grace period after a failed probe (k8s.io/kubernetes/pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
 const minGraceSeconds = 2
-/** The exit code of a container that was created and could not be started, as containerd reports it. */
+/** The exit code that containerd reports for a container that was created but could not be started. */
 const startErrorCode = 128
 
 /** The reason of a start whose postStart hook has failed (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrPostStartHook). */
@@ -116,7 +116,9 @@ export class Container {
     return this.#run !== undefined
   }
 
-  /** True when the container runs and its startup probe has succeeded. A container without a startup probe is started when it runs. */
+  /**
+   * True when the container runs and its startup probe has succeeded. If the container has no startup probe, true when the container runs.
+   */
   get isStarted(): boolean {
     return this.#probes?.isStarted === true
   }
@@ -238,7 +240,7 @@ export class Container {
     this.#run.prepareToStop(at, graceMs)
   }
 
-  /** Sets the state of a container that has never run to terminated, because its Pod has ended. */
+  /** Called when the Pod has ended and this container has never run. Sets the state of the container to terminated. */
   markUnknown(): void {
     const message = 'The container could not be located when the pod was terminated'
     this.state = { kind: 'terminated', exitCode: 137, reason: 'ContainerStatusUnknown', message }
@@ -276,7 +278,7 @@ export class Container {
     return this.#activity.kind === 'stopping' && this.#activity.next === 'nothing'
   }
 
-  /** Cancels a pull, a start or a restart. If the container has run before, its state becomes the end of its latest run. */
+  /** Cancels a pull, a start or a restart. If the container has run before, restores the terminated state of its latest run. */
   #cancel(): void {
     this.#activity = { kind: 'none' }
     if (this.state.kind !== 'waiting' || this.last === undefined) return
@@ -422,7 +424,7 @@ export class Container {
     this.#activity = { kind: 'pull-failed', since: at }
   }
 
-  /** Changes the state to waiting. If the previous state is terminated, it becomes `last`. */
+  /** Changes the state to waiting. If the previous state is terminated, stores the previous state in `last`. */
   #wait(reason: string, message?: string): void {
     if (this.state.kind === 'terminated') {
       const { kind: _kind, ...ended } = this.state

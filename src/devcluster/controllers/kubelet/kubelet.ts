@@ -27,7 +27,7 @@ import { Wakeups } from './wakeups.ts'
 
 export interface KubeletOptions {
   readonly runtime: ContainerRuntime
-  /** The addresses of Pods. Default: those of 10.244.0.0/16. */
+  /** Allocates the addresses of Pods. Default: addresses from 10.244.0.0/16. */
   readonly addresses?: PodAddresses
   /** Returns the recorder with which the kubelet of a node records Events. */
   eventsOf(node: string): EventRecorder
@@ -58,7 +58,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
   /** The Pods on all nodes, keyed by namespace and name. */
   const entries = new Map<string, Entry>()
   const wakeups = new Wakeups()
-  /** The uids of the Pods whose addresses have been reserved and that have no entry yet, keyed by namespace and name. */
+  /** The uids of Pods that have a reserved address and no entry yet, keyed by namespace and name. */
   const reserved = new Map<string, string>()
   let areAddressesReserved = false
 
@@ -72,7 +72,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
     const { worker } = entry
     const { events, removed } = worker.destroy()
     recordEvents(entry, worker.pod, events)
-    // Until the network of the Pod is removed, no other Pod may get its address.
+    // The address must stay reserved until the network of the Pod is removed.
     if (removed === undefined) addresses.release(worker.uid)
     else void removed.then(() => addresses.release(worker.uid))
   }
@@ -136,7 +136,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
       }
       const hasGates = (pod.spec?.readinessGates ?? []).length > 0
       let current = pod
-      // Steps may become due while the status is being written, above all with a fake clock. The loop also takes these steps.
+      // While the status is written, further steps can become due, above all with a fake clock. In this case, the loop runs again.
       do {
         recordEvents(entry, current, worker.advance(current, context.clock.now()))
         reportProblems(current, entry, machine.events)

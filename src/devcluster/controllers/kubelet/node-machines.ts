@@ -1,4 +1,4 @@
-/** `NodeMachines`: the state of each node that the kubelet keeps in memory in addition to the Pods, such as the pulled images. */
+/** `NodeMachines`: the kubelet's in-memory state of each node, such as the pulled images. The Pods of the node are not included. */
 import type { EventRecorder } from '../../../telemetry/event-recorder.ts'
 import type { ReadonlyNode } from '../api-types.ts'
 import { EvictionPace } from './eviction-pace.ts'

@@ -3,7 +3,7 @@
 /** The first and the last address, as offsets in 10.244.0.0/16. The address 10.244.0.1 belongs to the bridge of the node. */
 const first = 2
 const last = 0xfffe
-/** The range of Pod addresses as text, for the message that no address is free. */
+/** The range of Pod addresses as text. The error message contains this text when no address is free. */
 export const podAddressRange = `${format(first)}-${format(last)}`
 
 export class PodAddresses {

@@ -1,4 +1,4 @@
-/** The conditions of a Pod that the kubelet writes (k8s.io/kubernetes/pkg/kubelet/status: Generate…Condition). */
+/** The conditions that the kubelet writes to the status of a Pod (k8s.io/kubernetes/pkg/kubelet/status: Generate…Condition). */
 import { formatTime } from '../../../api/conditions.ts'
 import type { ReadonlyPod } from '../api-types.ts'
 import type { PodPhase } from './pod-phase.ts'
@@ -16,7 +16,10 @@ interface Finding {
 const isTrue: Finding = { status: 'True' }
 const ownTypes = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'] as const
 
-/** Returns all conditions of a Pod: the conditions of the kubelet, and the unchanged conditions of other clients. */
+/**
+ * Returns all conditions of a Pod. The conditions of the kubelet are computed. The conditions that other clients have written are
+ * unchanged.
+ */
 export function podConditions(worker: PodWorker, pod: ReadonlyPod, phase: PodPhase): object[] {
   const before = pod.status?.conditions ?? []
   const others = before.filter(({ type }) => !(ownTypes as readonly string[]).includes(type))

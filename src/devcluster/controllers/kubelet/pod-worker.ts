@@ -58,7 +58,10 @@ export class PodWorker {
   #wasReady = false
   /** The time at which `#isReady` was set. */
   #readySince = 0
-  /** True while the sandbox exists in which containers have continued to run during a restart of the embedded cluster. */
+  /**
+   * True if containers of the Pod continued to run during a restart of the embedded cluster. False when the sandbox of these containers has
+   * ended.
+   */
   #isResumed = false
   /** The latest `sandboxAttempt` of the runtime that `#changeSandbox` has handled. */
   #sandboxAttempt = 0
@@ -139,7 +142,7 @@ export class PodWorker {
     return this.end !== undefined && this.#runtime.removedAt <= now
   }
 
-  /** The errors in the annotations of the Pod that configure the runtime. */
+  /** The errors in the Pod annotations that configure the runtime. */
   get problems(): readonly string[] {
     return this.#runtime.problems
   }
@@ -190,12 +193,12 @@ export class PodWorker {
     return [...this.init, ...this.regular, ...this.ephemeral]
   }
 
-  /** The containers that may have processes. */
+  /** The containers that can have processes. */
   get #active(): readonly Container[] {
     return this.#all.filter((one) => one.isActive)
   }
 
-  /** The containers whose steps are taken. Pulls, starts and restarts wait until the network and the volumes of the Pod exist. */
+  /** The containers whose next step can be due. Pulls, starts and restarts wait until the network and the volumes of the Pod exist. */
   get #stepping(): readonly Container[] {
     return this.#isReady && this.#stopping === undefined ? this.#all : this.#active
   }
@@ -393,7 +396,7 @@ export class PodWorker {
  * embedded cluster was stopped.
  */
 function graceMsOf({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ReadonlyPod['metadata'], now: number): number {
-  // The timestamp has no fraction of a second. The grace period may therefore end up to 1 s after the timestamp.
+  // The timestamp has no fraction of a second. The grace period therefore ends at most 1 s after the timestamp.
   const left = (timeOf(deletionTimestamp) ?? now) + 1000 - now
   return Math.max(0, Math.min(deletionGracePeriodSeconds * 1000, left))
 }

@@ -8,7 +8,7 @@ export class Wakeups implements Source {
   /** The Pods for which `wake` was called while the kubelet was not running. */
   #waiting: ObjectKey[] = []
 
-  /** Makes the kubelet reconcile the Pod at once. If the kubelet is not running, it reconciles the Pod when it starts. */
+  /** Makes the kubelet reconcile the Pod at once. If the kubelet is not running, the Pod is reconciled when the kubelet starts. */
   wake({ namespace, name }: { readonly namespace?: string; readonly name: string }): void {
     const key = { ...(namespace !== undefined && { namespace }), name }
     if (this.#enqueue === undefined) this.#waiting.push(key)

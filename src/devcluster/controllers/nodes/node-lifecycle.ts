@@ -26,7 +26,7 @@ const postedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressur
 
 interface Seen {
   readonly uid: string
-  /** The time at which the controller first found the kubelet stopped; undefined while the kubelet runs. */
+  /** The time at which the controller first noticed that the kubelet is stopped. Undefined while the kubelet runs. */
   awaySince: number | undefined
 }
 

@@ -12,7 +12,7 @@ export interface NodeOptions {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly NodeTaint[]
-  /** Resources of the node. Each replaces the default of the same name, e.g. `{ cpu: '2', pods: '10' }`. */
+  /** Resources of the node, e.g. `{ cpu: '2', pods: '10' }`. Each resource replaces the default of the same name. */
   readonly capacity?: Readonly<Record<string, string>>
 }
 

@@ -17,7 +17,7 @@ import { podsByNode, podsOfNode } from './pods-by-node.ts'
 
 export function taintEviction(): ControllerDefinition {
   /**
-   * The time at which `tolerationSeconds` began, for each Pod whose deletion is scheduled. The key consists of namespace and name of the
+   * The start time of `tolerationSeconds` for each Pod whose deletion is scheduled. The key consists of the namespace and the name of the
    * Pod.
    */
   const scheduled = new Map<string, number>()

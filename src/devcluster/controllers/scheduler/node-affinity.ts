@@ -32,7 +32,7 @@ export function matchesTerms(terms: readonly NodeTerm[], node: Pick<ReadonlyNode
   return terms.some((term) => matchesTerm(term, node))
 }
 
-/** A term without requirements matches no node. */
+/** Returns true when the term matches the node. A term without requirements matches no node. */
 function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeTerm, { metadata }: Pick<ReadonlyNode, 'metadata'>): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false
   return (
@@ -50,7 +50,7 @@ function matchesExpression({ key, operator, values = [] }: NodeExpression, label
   return matchesLabels([{ key, operator: operator as LabelRequirement['operator'], values }], labels)
 }
 
-/** Parses an integer like Go's `strconv.ParseInt`. Returns NaN for any other string, so that every comparison with the result is false. */
+/** Parses an integer as Go's `strconv.ParseInt` does. Returns NaN for any other string. Every comparison with NaN is false. */
 function integerOf(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

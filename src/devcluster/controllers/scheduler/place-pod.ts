@@ -1,4 +1,4 @@
-/** Selects a node for a Pod, with the checks of kube-scheduler's plugins in their order. */
+/** Selects a node for a Pod. The checks and their order are the same as in kube-scheduler's plugins. */
 import type { ReadonlyNode, ReadonlyPod } from '../api-types.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { hasPortConflict } from './host-ports.ts'

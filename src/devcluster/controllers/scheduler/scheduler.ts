@@ -1,4 +1,4 @@
-/** The scheduler: binds each Pod without a node to a node on which it fits. */
+/** The scheduler: binds each unscheduled Pod to a node on which the Pod fits. */
 import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { formatTime } from '../../../api/conditions.ts'
 import { core } from '../../../api/kubernetes/core.ts'
@@ -48,8 +48,8 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
     indexes: [podsByNode],
     watches: [
       { type: nodeType, map: waiting },
-      // A change of a bound Pod may make room for waiting Pods, for example when the bound Pod ends. A bound Pod may also attract waiting
-      // Pods by affinity.
+      // A change of a bound Pod can make a waiting Pod schedulable. For example, the bound Pod frees resources, or satisfies the affinity
+      // of the waiting Pod.
       { type: podType, map: (pod, context) => (pod.spec?.nodeName === undefined ? [] : waiting(pod, context)) },
       { type: namespaceType, map: (): readonly ObjectKey[] => [] },
       {
@@ -98,8 +98,8 @@ async function nodeFor(
 ): Promise<{ readonly node?: string; readonly requeue?: boolean }> {
   const claims = claimsOfPod(pod, context)
   if ('problem' in claims) {
-    // A problem with a claim concerns all nodes, so kube-scheduler reports the problem once. The message ends with "not found" as the
-    // result of preemption.
+    // A problem with a claim concerns all nodes, so kube-scheduler reports the problem once. kube-scheduler appends the result of
+    // preemption, which is "not found" in this case.
     await reportProblem(pod, `0/${state.nodes.length} nodes are available: ${claims.problem}. not found`, context)
     return {}
   }

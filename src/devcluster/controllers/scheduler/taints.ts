@@ -20,7 +20,7 @@ export function tolerates({ key, operator = 'Equal', value = '', effect }: Toler
   return operator === 'Exists' || (!!key && value === (taint.value ?? ''))
 }
 
-/** Returns the first taint with one of these effects that the Pod does not tolerate (FindMatchingUntoleratedTaint). */
+/** Returns the first taint that has one of these effects and that the Pod does not tolerate (FindMatchingUntoleratedTaint). */
 export function untoleratedTaint({ spec: node }: ReadonlyNode, { spec: pod }: ReadonlyPod, effects: readonly string[]): Taint | undefined {
   const tolerations = pod?.tolerations ?? []
   return (node?.taints ?? []).find((taint) => effects.includes(taint.effect) && !tolerations.some((one) => tolerates(one, taint)))

@@ -116,7 +116,7 @@ async function syncNamed(claim: Claim, name: string, context: ReconcileContext):
   return setClaimPhase(claim, 'Pending', context)
 }
 
-/** Checks the volume of a claim that was bound earlier. Sets the phase Lost when the volume is missing or has another claim. */
+/** Checks the volume of a claim that was bound earlier. Sets the phase Lost when the volume is missing or belongs to another claim. */
 async function syncBound(claim: Claim, context: ReconcileContext): Promise<Result> {
   const name = claim.spec?.volumeName
   const volume = name ? context.cache.get(core.persistentVolume, { name }) : undefined

@@ -33,7 +33,7 @@ export function claimProtectionController(): ControllerDefinition {
   })
 }
 
-/** Returns the controller of the finalizers of volumes. A volume is in use while the phase of the volume is Bound. */
+/** Returns the controller that adds and removes the finalizers of volumes. A volume is in use while the phase of the volume is Bound. */
 export function volumeProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolume, {
     name: 'pvprotection',

@@ -10,7 +10,7 @@ import { classOf } from './volume-match.ts'
 
 export type StorageClass = DeepReadonly<storage.StorageClass>
 
-/** The provisioner of simulated volumes. Users may name this provisioner in their own classes. */
+/** The provisioner of simulated volumes. Users can specify this provisioner in their own classes. */
 export const simulatedProvisioner = 'proreus.dev/simulated'
 
 /** The provisioner of classes whose volumes are created by hand (NotSupportedProvisioner). */

@@ -1,4 +1,4 @@
-/** Writes the status of a workload. The same fields are omitted as in the JSON of the Go type. */
+/** Writes the status of a workload. Empty fields are omitted, as in the JSON of the Go type. */
 import type { ObjectOf, ResourceType } from '../../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../../api/json.ts'
 import { effectiveMergePatch } from '../../../api/merge-patch.ts'

@@ -29,7 +29,7 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   }
 }
 
-/** Adds a listener that ignores errors, unless an earlier session has already added this listener to the stream. */
+/** Adds a listener that ignores errors. If an earlier session has already added this listener to the stream, adds nothing. */
 function ignoreErrors(stream: Readable | Writable): void {
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
 }

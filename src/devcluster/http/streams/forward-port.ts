@@ -32,7 +32,8 @@ export async function forwardPort({ containers, pod, port }: PortTarget, streams
     input.destroy()
     return `error forwarding port ${port} to pod ${pod.name}, uid ${pod.uid}: ${messageOf(error)}`
   }
-  // The pipelines handle an error while they run. Without a listener, an error before or after the pipelines would end the process.
+  // While the pipelines run, they handle errors. Without this listener, an error before the pipelines start or after they have ended would
+  // end the process.
   connection.on('error', () => undefined)
   if (input.destroyed || output.destroyed) {
     connection.destroy()

@@ -16,7 +16,7 @@ const stuckMs = 4 * 60 * 60 * 1000
 export interface HeartbeatOptions {
   readonly clock: Clock
   readonly socket: Duplex
-  /** Ends the heartbeats. The signal aborts at the end of the connection. */
+  /** The heartbeats end when this signal aborts. The signal aborts at the end of the connection. */
   readonly signal: AbortSignal
 }
 

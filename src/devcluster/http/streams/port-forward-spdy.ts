@@ -9,7 +9,7 @@ import type { StreamServices } from './stream-services.ts'
 import type { SpdyStream } from './spdy/stream.ts'
 import type { StoredPod } from './target-container.ts'
 
-/** Time in milliseconds in which the client must open the second stream of a pair (DefaultStreamCreationTimeout). */
+/** Time limit in milliseconds for the client to open the second stream of a pair (DefaultStreamCreationTimeout). */
 const creationMs = 30_000
 
 type StreamType = 'data' | 'error'

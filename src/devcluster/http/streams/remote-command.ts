@@ -78,8 +78,8 @@ async function resultOf(
 }
 
 /**
- * Returns the streams that the client requests (k8s.io/cri-streaming/pkg/streaming/remotecommand: NewOptions). With a terminal, stderr is
- * part of stdout.
+ * Returns the streams that the client requests (k8s.io/cri-streaming/pkg/streaming/remotecommand: NewOptions). If the client requests a
+ * terminal, stderr is part of stdout.
  */
 function streamOptions(query: URLSearchParams): StreamOptions {
   const tty = flag(query, 'tty')

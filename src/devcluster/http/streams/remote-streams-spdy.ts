@@ -10,7 +10,7 @@ const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io',
 const streamTypes = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const
 type StreamType = (typeof streamTypes)[number]
 
-/** Time in milliseconds in which the client must open its streams (DefaultStreamCreationTimeout). */
+/** Time limit in milliseconds for the client to open its streams (DefaultStreamCreationTimeout). */
 const creationMs = 30_000
 
 /**

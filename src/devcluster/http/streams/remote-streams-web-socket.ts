@@ -49,7 +49,10 @@ export async function webSocketStreams({ exchange, upgrade, options, clock }: St
   }
 }
 
-/** Writes a text unless the text is empty, and ends the stream. Resolves when the text has been sent, or when the connection has ended. */
+/**
+ * Writes the text if the text is not empty, and then ends the stream. Resolves when the text has been sent, or when the connection has
+ * ended.
+ */
 async function sent(stream: Writable, text: string): Promise<void> {
   if (text !== '') stream.write(text)
   stream.end()

@@ -44,7 +44,7 @@ export function serveSpdy(socket: Duplex, options: SpdyOptions, { clock, logger,
   connection
     .run()
     .catch((error: unknown) => {
-      // A client causes a ProtocolError, so the error is logged at the debug level.
+      // A ProtocolError is always caused by the client, so the error is logged at the debug level.
       if (error instanceof ProtocolError) logger.debug({ err: messageOf(error) }, 'a client violated SPDY')
       else logger.error({ err: error }, 'a SPDY connection failed')
     })

@@ -4,7 +4,7 @@ import { isObject } from '../../../api/json.ts'
 import { badRequest } from '../../apimachinery/status-error.ts'
 import type { ContainerTarget } from '../../rest/container-access.ts'
 
-/** A Pod as the registry returns it. */
+/** The data of a Pod in the registry. */
 export interface StoredPod {
   readonly name: string
   readonly uid: string

@@ -8,17 +8,18 @@ export interface RequestedUpgrade extends UpgradedConnection {
 }
 
 /**
- * Matches the URL of a request that may change the protocol of its connection. For all other URLs, the server ignores the header `Upgrade`.
+ * Matches the URL of a request that is allowed to change the protocol of its connection. For all other URLs, the server ignores the header
+ * `Upgrade`.
  */
 export const upgradeUrl = /^\/api\/v1\/namespaces\/[^/?]+\/pods\/[^/?]+\/(?:attach|exec|portforward)\/?(?:\?|$)/
 
 /**
  * Returns the protocol that the client requests.
  *
- * @throws {StatusError} 400 when the request is not an upgrade, or is an upgrade to another protocol
+ * @throws {StatusError} 400 when the client does not request an upgrade to WebSocket or SPDY/3.1
  */
 export function requestedUpgrade({ request, upgrade }: Exchange): RequestedUpgrade {
-  // This check is that of `UpgradeAwareHandler` (k8s.io/apimachinery/pkg/util/proxy).
+  // In Kubernetes, `UpgradeAwareHandler` makes the same check (k8s.io/apimachinery/pkg/util/proxy).
   if (upgrade === undefined) throw badRequest('Upgrade request required')
   const requested = (request.headers.upgrade ?? '').toLowerCase()
   if (requested === 'websocket') return { ...upgrade, protocol: 'websocket' }

@@ -6,7 +6,7 @@ import { Readable, Writable } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { normalClosure } from './web-socket.ts'
 
-/** Number of bytes of one channel that are buffered for the reader. When the buffer is full, the server stops reading the connection. */
+/** Size in bytes of the buffer for the received bytes of one channel. When the buffer is full, the server stops reading the connection. */
 const bufferBytes = 64 * 1024
 /** The first byte of a message that closes a channel. The second byte is the number of the channel. */
 const closeSignal = 255

@@ -24,16 +24,16 @@ export interface ContainerCommand {
   readonly environment: Readonly<Record<string, string>>
   /** Absent when neither the container nor the image sets a working directory. */
   readonly workingDirectory?: string
-  /** The user of the image. A `runAsUser` of a security context replaces it. Absent when the image has no user. */
+  /** The user of the image. A `runAsUser` of a security context replaces this user. Absent when the image has no user. */
   readonly imageUser?: string
 }
 
 export interface CommandOptions {
   /** The result of `containerEnvironment`. */
   readonly variables: ReadonlyMap<string, string>
-  /** The host name of the Pod. The process gets it as the variable `HOSTNAME`. */
+  /** The host name of the Pod. The variable `HOSTNAME` of the process has this value. */
   readonly hostname: string
-  /** The configuration of the image. If it is absent, the container must have a `command` or `args`. */
+  /** The configuration of the image. If this configuration is absent, the container must have a `command` or `args`. */
   readonly image?: ImageConfig
 }
 
@@ -82,7 +82,7 @@ export function commandOf(container: ReadonlyContainer, { variables, hostname, i
   }
 }
 
-/** Throws when no process can have this command or these variables. The messages are similar to those of runc and of execve(2). */
+/** Throws if the command or the variables are invalid or too long. The messages are similar to those of runc and of execve(2). */
 function checkProcess(command: readonly string[], environment: Readonly<Record<string, string>>): void {
   let total = 0
   const count = (text: string): void => {

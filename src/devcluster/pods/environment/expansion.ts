@@ -6,7 +6,10 @@ import { ContainerConfigError } from './container-config-error.ts'
  * make a text much longer. Without this limit, a small Pod could fill the memory of Proreus.
  */
 export const maxArgumentBytes = 131_071
-/** The maximum length of all arguments and variables in bytes. A larger stack limit does not raise it (Linux: 3/4 of _STK_LIM). */
+/**
+ * The maximum total length of all arguments and variables, in bytes. A larger stack limit does not raise this maximum (Linux: 3/4 of
+ * _STK_LIM).
+ */
 export const maxTotalBytes = 6 * 1024 * 1024
 
 /**
@@ -42,7 +45,10 @@ export function expand(text: string, mapping: (name: string) => string): string 
   return parts.join('')
 }
 
-/** Returns a function that looks a name up in the maps, in their order. The result for an unknown name is the reference `$(NAME)`. */
+/**
+ * Returns a function that looks up a name in all maps, from the first map to the last. The result for an unknown name is the reference
+ * `$(NAME)`.
+ */
 export function mappingOf(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string {
   return (name) => {
     for (const map of maps) {

@@ -1,4 +1,4 @@
-/** The fields of a Pod that its containers can see as variables and files (the downward API). */
+/** The fields of a Pod that its containers can read from variables and files (the downward API). */
 import { quote } from '../../../api/field-error.ts'
 import { qualifiedName } from '../../../api/name-syntax.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
@@ -36,7 +36,7 @@ const variableFields: ReadonlySet<string> = new Set([
  */
 export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPath }: FieldSelector, place: PodPlace): string {
   if (apiVersion !== 'v1') throw new Error(`unsupported pod version: ${apiVersion}`)
-  // Old clients send `spec.host` for `spec.nodeName`.
+  // Old clients send `spec.host` instead of `spec.nodeName`.
   const path = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
   const subscripted = splitSubscript(path)
   if (subscripted === undefined && !variableFields.has(path)) throw new Error(`field label not supported: ${path}`)

@@ -19,7 +19,10 @@ export interface ResourceSelector {
  * of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
-/** The resources that a Pod as a whole can limit (k8s.io/component-helpers/resource: SupportedPodLevelResources). */
+/**
+ * The resources for which the spec of a Pod can set a limit for the whole Pod (k8s.io/component-helpers/resource:
+ * SupportedPodLevelResources).
+ */
 const podLevel: ReadonlySet<string> = new Set(['cpu', 'memory'])
 const maxInt64 = 9_223_372_036_854_775_807n
 

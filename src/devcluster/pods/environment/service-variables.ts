@@ -24,7 +24,10 @@ export async function serviceVariables(
   return new Map([...services.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(variablesOf))
 }
 
-/** Returns true unless the Service is headless or of the type ExternalName (k8s.io/kubernetes/pkg/apis/core/v1/helper: IsServiceIPSet). */
+/**
+ * Returns false for a headless Service and for a Service of the type ExternalName (k8s.io/kubernetes/pkg/apis/core/v1/helper:
+ * IsServiceIPSet).
+ */
 function hasAddress({ spec }: ReadonlyService): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== 'None'
 }

@@ -19,11 +19,17 @@ export interface ConfigSources {
 }
 
 export interface EnvironmentSources extends ConfigSources {
-  /** Resolves with the Services of a namespace. The namespace `default` is always read, because it has the Service of the API server. */
+  /**
+   * Resolves with the Services of a namespace. `serviceVariables` always reads the namespace `default`, because this namespace has the
+   * Service of the API server.
+   */
   services(namespace: string): Promise<readonly ReadonlyService[]>
 }
 
-/** The addresses of a Pod and its node, which the kubelet knows before they are in the status of the Pod, and the resources of the node. */
+/**
+ * The addresses of a Pod and of its node, and the resources of the node. The kubelet knows the addresses before the status of the Pod
+ * contains them.
+ */
 export interface PodPlace {
   readonly hostIPs: readonly string[]
   readonly podIPs: readonly string[]

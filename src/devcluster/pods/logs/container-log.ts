@@ -25,7 +25,7 @@ export interface LogLimits {
 }
 
 export interface ContainerLogOptions extends LogLimits {
-  /** The folder of the files. It must exist. */
+  /** The folder of the files. The folder must exist. */
   readonly folder: string
   /** The number of the run: the restart count of the container. */
   readonly run: number

@@ -33,7 +33,7 @@ export class ContainerLogs {
     this.#options = options
   }
 
-  /** Finds the existing logs of a container, which are those of runs that ended before Proreus started. */
+  /** Finds the existing logs of a container. These logs are from runs that ended before Proreus started. */
   static async open(options: ContainerLogsOptions): Promise<ContainerLogs> {
     const folder = join(podLogFolder(options.stateFolder, options.podUid), pathComponent(options.container))
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ export class ContainerLogs {
     return this.#runs.at(-2)
   }
 
-  /** Begins the log of a new run. Of the earlier logs, only the log of the latest run whose number is lower than `run` is kept. */
+  /** Begins the log of a new run. Of the existing logs, keeps only the log with the highest run number below `run`. */
   async start(run: number): Promise<ContainerLog> {
     const earlier = this.#runs.filter((log) => log.run < run)
     const kept = earlier.slice(1 - keptRuns)

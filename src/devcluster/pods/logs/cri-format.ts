@@ -26,7 +26,7 @@ export class CriEncoder {
   #now = Number.NaN
   #prefix = ''
 
-  /** `encode` yields a batch as soon as its entries have at least `batchBytes` bytes, and at the end of the chunk. */
+  /** `encode` yields a batch when the entries of the batch have at least `batchBytes` bytes, and at the end of the chunk. */
   constructor(stream: LogStreamName, clock: Clock, batchBytes: number) {
     this.#stream = stream
     this.#clock = clock

@@ -9,7 +9,8 @@ const blockBytes = 64 * 1024
 export interface BlockOptions {
   readonly start: LogPosition
   /**
-   * The position at which the generator ends. If it is absent, the generator ends when the run has ended and all its output has been read.
+   * The position at which the generator ends. If `end` is absent, the generator ends when the run has ended and all output of the run has
+   * been read.
    */
   readonly end?: LogPosition
   readonly signal: AbortSignal
@@ -24,8 +25,8 @@ export async function* logBlocks(log: ContainerLog, { start, end, signal }: Bloc
   let handle: FileHandle | undefined
   try {
     while (!signal.aborted) {
-      // The state of the log is read before the file. If this state names a later file, the current file was already complete when it was
-      // read.
+      // The state of the log is read before the file. If the state names a later file, the current file is already complete when its bytes
+      // are read.
       const { first, last, isEnded, version } = log.state
       if (file < first && handle === undefined) [file, offset] = [first, 0]
       if (end !== undefined && (file > end.file || (file === end.file && offset >= end.offset))) return

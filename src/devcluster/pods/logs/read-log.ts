@@ -1,4 +1,4 @@
-/** `readLog`: the log of a container as a client reads it (k8s.io/cri-client/pkg/logs: ReadLogs). */
+/** `readLog`: returns the log of a container as a stream of text (k8s.io/cri-client/pkg/logs: ReadLogs). */
 import { Readable } from 'node:stream'
 import type { LogOptions } from '../../rest/container-access.ts'
 import type { ContainerLog } from './container-log.ts'

@@ -64,7 +64,7 @@ ip link set ${bridge} up
 echo ready
 exec cat >/dev/null 2>&1`
 
-/** A namespace that a program can enter. All programs also enter the user namespace. */
+/** A namespace that a program can enter. If the cluster has its own user namespace, all programs also enter the user namespace. */
 export type EnteredNamespace = 'mount' | 'net' | 'ipc' | 'uts' | 'pid'
 
 export interface ClusterSandboxOptions {
@@ -115,7 +115,7 @@ export class ClusterSandbox {
     }
   }
 
-  /** The path of `directory` as Proreus sees it from outside of the mount namespace. */
+  /** The path at which Proreus reaches `directory` from outside of the mount namespace. */
   get files(): string {
     return `/proc/${this.pid}/root${this.directory}`
   }
@@ -125,7 +125,7 @@ export class ClusterSandbox {
    * namespace of the cluster. The default of `pid` is the first process of the cluster.
    */
   enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
-    // The user who runs Proreus is root in the user namespace. nsenter must therefore not change its uid.
+    // In the user namespace, the user who runs Proreus is already root. nsenter must therefore not change the uid of the command.
     const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }

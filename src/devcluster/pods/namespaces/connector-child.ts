@@ -27,7 +27,8 @@ export class ConnectorChild {
     child.on('message', (message, handle) => this.#receive(message, handle))
     this.ended = new Promise((resolve) => {
       child.on('exit', () => {
-        // `child` is nsenter. The process in the network is a child of nsenter, and may still run. It ends when the IPC channel closes.
+        // `child` is nsenter. The process in the network is a child of nsenter, and can still be running. This process ends when the IPC
+        // channel closes.
         if (child.connected) child.disconnect()
         resolve()
         void errors.then((words) => this.#fail(new Error(words.trim() === '' ? 'the network has been removed' : words.trim())))

@@ -14,7 +14,7 @@ process.on('disconnect', () => process.exit())
 function answer({ id, port, host }: ConnectRequest): void {
   try {
     const socket = connect({ port, host })
-    // The data that the peer sends must not be read by this process, but by Proreus.
+    // This process must not read the data that the peer sends, because Proreus reads the data.
     socket.pause()
     const onError = (error: Error): void => fail(id, error)
     socket.once('error', onError)

@@ -48,14 +48,14 @@ export class ContainerRoot {
   readonly view = new RootView()
   /** The path of the folder in the mount namespace of the cluster. */
   readonly directory: string
-  /** The path of the same folder as Proreus sees it from outside of the mount namespace. */
+  /** The path at which Proreus reaches the same folder from outside of the mount namespace. */
   readonly files: string
   readonly #options: ContainerRootOptions
   readonly #mounts: FstabEntry[] = []
   #overlays = 0
   #aliases = 0
 
-  /** Creates the folder, with everything except the tables of mounts. */
+  /** Creates the folder and all its content except for the mount tables. */
   constructor(options: ContainerRootOptions) {
     const { cluster, name, entries, isReadOnly } = options
     this.#options = options

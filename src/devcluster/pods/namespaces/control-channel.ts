@@ -56,7 +56,7 @@ export class ControlChannel {
   }
 
   /**
-   * @param pids the ids of the process in all PID namespaces. The last id is that in the container, and the previous id is that in the Pod.
+   * @param pids the ids of the process in all PID namespaces. The last two ids are those in the Pod and in the container, in this order.
    */
   #report(pids: readonly number[]): StartReport {
     const [outerPid, terminal] = [this.#fields.get('container'), this.#fields.get('terminal')]

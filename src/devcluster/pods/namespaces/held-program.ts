@@ -1,4 +1,4 @@
-/** `HeldProgram`: a program that runs until its stdin is closed. Proreus closes it, or the kernel does so when Proreus dies. */
+/** `HeldProgram`: a program that runs until its stdin is closed. Proreus closes the stdin; if Proreus dies, the kernel closes the stdin. */
 import type { ChildProcess } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../../../api/errors.ts'

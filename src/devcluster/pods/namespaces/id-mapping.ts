@@ -113,7 +113,7 @@ export function loginName(): string | undefined {
   try {
     return userInfo().username
   } catch {
-    // The user has no entry in /etc/passwd.
+    // This error means that the user has no entry in /etc/passwd.
     return undefined
   }
 }

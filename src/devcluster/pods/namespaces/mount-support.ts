@@ -23,7 +23,7 @@ export interface MountSupport {
   readonly hidden: ReadonlySet<string>
 }
 
-/** The first trial assumes that this machine permits all mounts. */
+/** The assumption of the first trial: this machine permits all mounts. */
 const everything: MountSupport = { proc: true, sysfs: true, overlay: true, withoutOverlay: new Set(), hidden: new Set() }
 
 /** Tries to make each mount of a container, and prints the table of the mounts that succeeded. Argument: the folder of the container. */

@@ -59,7 +59,7 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 }
 
-/** /proc/PID/mountinfo writes space, tab, newline and backslash as octal numbers. */
+/** Decodes a path of /proc/PID/mountinfo, in which spaces, tabs, newlines and backslashes are octal numbers. */
 function unescape(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

@@ -126,7 +126,7 @@ export class NamespacesContainer implements ContainerProcess {
   async #clean(): Promise<void> {
     await this.exited
     this.#hasExited = true
-    // If the cluster ends at the same time, this call fails, and the files disappear with the cluster.
+    // This call fails if the cluster is ending or has ended. The files then disappear with the cluster.
     await this.#place.cluster.remove([this.#place.folder]).catch(() => undefined)
   }
 
@@ -161,7 +161,7 @@ function startError(error: unknown): ContainerStartError {
   return error instanceof ContainerStartError ? error : new ContainerStartError('the process could not be started', { cause: error })
 }
 
-/** Returns the process for the caller. After the process has ended, `kill` and `resize` have no effect. */
+/** Converts a started process to an `ExecProcess`. After the process has ended, `kill` and `resize` have no effect. */
 function execProcess(process: StartedProcess, { kill, resize }: Pick<ExecProcess, 'kill' | 'resize'>): ExecProcess {
   const { stdin, stdout, stderr, exited } = process
   let hasExited = false

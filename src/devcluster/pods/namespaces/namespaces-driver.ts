@@ -30,7 +30,9 @@ export interface NamespacesOptions {
 /** The driver `namespaces`. Other programs of the cluster, such as its DNS server, can run in the network of this driver. */
 export interface NamespacesDriver extends PodDriver {
   readonly mode: 'namespaces'
-  /** The ids that users of containers can have. With `single`, all processes of a container have one user, which can have any uid. */
+  /**
+   * The ids that users of containers can have. With `single`, all processes of a container have the same user. This user can have any uid.
+   */
   readonly ids: IdMapping['kind']
   /**
    * Returns a prefix for a command. With this prefix, the command runs in the network of the cluster, as root of the cluster. The command

@@ -78,7 +78,7 @@ export class NamespacesPod implements PodSandbox {
       ),
     )
     await this.#ownConnector?.close()
-    // If the cluster ends at the same time, this call fails, and the files disappear with the cluster.
+    // This call fails if the cluster is ending or has ended. The files then disappear with the cluster.
     await cluster.remove([folder]).catch(() => undefined)
     onRemoved()
   }

@@ -107,7 +107,8 @@ export class PodNamespaces {
   /** Kills all processes of the Pod, and removes its network. Resolves when both are done. */
   async close(): Promise<void> {
     await this.#program.close()
-    // The kernel deletes the link only some time after the last process has ended. Before that time, a new Pod may get the same address.
+    // The kernel deletes the link only some time after the last process has ended. A new Pod with the same address can start before that
+    // time, so `close` deletes the link itself.
     if (this.#link !== undefined) await this.#cluster.run(['net'], ['ip', 'link', 'delete', this.#link]).catch(() => undefined)
   }
 }

@@ -97,7 +97,8 @@ export interface ContainerScriptOptions {
   readonly folder: string
   readonly tty: boolean
   /**
-   * True when the process gets a separate user namespace. Linux refuses a new user namespace when a mount covers the root of this machine.
+   * True when the process gets a separate user namespace. The script then does not mount the container's root over the root of this
+   * machine, because Linux would refuse the new user namespace.
    */
   readonly hasUserNamespace: boolean
 }

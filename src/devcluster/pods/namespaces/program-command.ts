@@ -1,4 +1,4 @@
-/** The command that sets the user, capabilities, environment, root and working directory of a process, and becomes its program. */
+/** The command that sets the user, capabilities, environment, root and working directory of a process, and then executes the program. */
 import type { ProcessUser } from '../driver.ts'
 import { ContainerStartError } from '../driver.ts'
 import type { IdMapping } from './id-mapping.ts'

@@ -10,7 +10,7 @@ import { messageOf } from '../../../api/errors.ts'
 /** The folders of system programs. They come before the folders in PATH, which may contain other programs with the same names. */
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** The environment of the programs. Of the environment of Proreus, they get only PATH. */
+/** The environment of the programs. PATH is the only variable that comes from the environment of Proreus. */
 export const programEnvironment: Readonly<Record<string, string>> = {
   PATH: [...systemFolders, ...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')].join(delimiter),
   LC_ALL: 'C',

@@ -56,7 +56,7 @@ export interface RootPlanOptions {
   readonly mountPoints: readonly string[]
 }
 
-/** The new folders in the root, with their modes. They replace the folders with the same paths in `source`. */
+/** The new folders in the root, with their modes. These folders replace the folders with the same paths in `source`. */
 const ownFolderModes = new Map([
   ['/dev', 0o755],
   ['/proc', 0o555],

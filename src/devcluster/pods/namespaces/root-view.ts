@@ -25,16 +25,19 @@ export interface Layer {
 export interface Resolved {
   /** The path after all symbolic links are resolved. */
   readonly path: string
-  /** If `path` exists or may exist, this is `path`. Otherwise, this is the deepest existing folder or file above `path`. */
+  /**
+   * If `path` exists, or if Proreus cannot find out whether `path` exists, this is `path`. If `path` does not exist, this is the deepest
+   * existing folder or file above `path`.
+   */
   readonly existing: string
   /**
-   * The file at `path`. Absent if the file does not exist, if Proreus cannot look at it, or if the path that was resolved ends with `/` or
-   * `..`.
+   * The file at `path`. Absent if the file does not exist, or if Proreus cannot look at the file. Also absent if `path` is `/`, or if the
+   * last resolved part was `..`.
    */
   readonly stats?: Stats
 }
 
-/** The number of symbolic links that Linux follows (path_resolution(7)). */
+/** The maximum number of symbolic links that Linux follows while it resolves one path (path_resolution(7)). */
 const maxLinks = 40
 
 /** A path with this number of bytes or more is too long for Linux (path_resolution(7)). */
@@ -48,7 +51,7 @@ export class RootView {
     this.#layers.push(layer)
   }
 
-  /** Returns the part that contains a path. The folders above the path are not symbolic links. */
+  /** Returns the part that contains a path. The folders above the path must not be symbolic links. */
   layerOf(path: string): Layer {
     const found = this.#layers.reduce<Layer | undefined>((best, layer) => {
       return isWithin(path, layer.path) && layer.path.length >= (best?.path.length ?? 0) ? layer : best

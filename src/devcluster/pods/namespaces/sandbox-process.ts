@@ -44,7 +44,10 @@ exec 4<&0
   exec "$@" 4<&-
 }`
 
-/** @throws {ContainerStartError} when a program has failed or the start was aborted. The message is that of the failed program. */
+/**
+ * @throws {ContainerStartError} when a program has failed or the start was aborted. If a program has failed, the error has the message of
+ *   this program.
+ */
 export async function startProcess(options: StartOptions): Promise<StartedProcess> {
   const { lists, tty, stdin: hasStdin, pipes, signal } = options
   const output = tty ? undefined : await OutputPipes.open(pipes)
@@ -70,8 +73,8 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   }
   stdin?.destroy()
   await exited
-  // If the script has reported no error, it was not started. The program that should have started the script has written the reason to
-  // stderr.
+  // If the report is empty, the script has reported no error. Usually, the program that should have started the script has then failed, and
+  // has written the reason to stderr.
   const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))

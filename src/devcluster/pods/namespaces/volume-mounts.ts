@@ -67,7 +67,10 @@ export async function placeMounts(root: ContainerRoot, mounts: readonly Mount[],
   return { entries, missing }
 }
 
-/** Creates a missing folder of the container. If the start script must create the folder, returns it instead. */
+/**
+ * Creates a folder of the container if the folder is missing. If the start script must create the folder, returns the folder and creates
+ * nothing.
+ */
 export async function placeFolder(root: ContainerRoot, path: string, options: PlaceOptions): Promise<readonly MissingPath[]> {
   const target = await root.view.resolve(path)
   return target.existing === target.path ? [] : create(root.view.layerOf(target.path), target, true, options)
@@ -88,7 +91,7 @@ function depthOf(path: string): number {
     .filter((part) => part !== '').length
 }
 
-/** Creates a missing path. If the start script must create the path, returns it instead. */
+/** Creates a missing path. If the start script must create the path, returns the path and creates nothing. */
 function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRootReadOnly }: PlaceOptions): readonly MissingPath[] {
   if (layer.kind === 'read-only' || layer.kind === 'kernel') throw new ReadOnlyFolderError(target.path)
   // In an overlay, the start script creates the path, so that the folders above the path keep their owners and modes. There are two
@@ -103,7 +106,7 @@ function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRoot
   return []
 }
 
-/** Returns true when all folders between the top of a layer and `path` have owners with ids in the container. */
+/** Returns true when all owners of the folders between the top of a layer and `path` have ids in the container. */
 function hasOwners(layer: Layer, path: string, ids: IdMapping): boolean {
   return foldersBetween(layer.path, path).every((folder) => {
     const found = pathsIn(layer, folder).find((one) => existsSync(one))

@@ -134,7 +134,7 @@ export class ClusterNetwork {
     if (this.#pods.size === 0) this.#hostPorts.setActive(false)
   }
 
-  /** Ends the process of the agent. The connections that the agent forwards end, too. Resolves when the process has ended. */
+  /** Ends the process of the agent and all connections that the agent forwards. Resolves when the process has ended. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the network of the cluster is closed'))
     this.#hostPorts.setActive(false)

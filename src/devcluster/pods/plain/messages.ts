@@ -35,17 +35,19 @@ export interface StartMessage {
 export type DriverMessage =
   | StartMessage
   | { readonly type: 'signal'; readonly id: number; readonly name: NodeJS.Signals }
-  /** Kills a process and its descendants. If the process is the first one of a container, kills all processes of the container. */
+  /** Kills a process and its descendants. If the process is the first process of a container, kills all processes of the container. */
   | { readonly type: 'kill'; readonly id: number }
   | { readonly type: 'resize'; readonly id: number; readonly size: TerminalSize }
 
 /** The messages of the supervisor. */
 export type SupervisorMessage =
-  /** The supervisor can start processes. The processes of an earlier driver have ended. */
+  /** Sent when the supervisor can start processes. All processes of an earlier driver have then ended. */
   | { readonly type: 'ready' }
-  /** The supervisor ends because of an error. */
+  /** Sent when the supervisor ends because of an error. */
   | { readonly type: 'refused'; readonly message: string }
   | { readonly type: 'started'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly message: string; readonly code?: string }
-  /** The process has ended. If the process was the first one of a container, all processes of the container have been killed. */
+  /**
+   * Sent when a process has ended. If the process was the first process of a container, all processes of the container have been killed.
+   */
   | { readonly type: 'exited'; readonly id: number; readonly exitCode: number }

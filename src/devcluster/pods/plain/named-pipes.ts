@@ -95,7 +95,8 @@ function removeFiles(paths: PipePaths): void {
  */
 export function openEndOfProcess(file: string | undefined, mode: 'read' | 'write'): number | 'ignore' {
   if (file === undefined) return 'ignore'
-  // This descriptor is both ends of the pipe. If the driver was killed, the next `openSync` would wait forever without this descriptor.
+  // This descriptor is open for reading and writing. Without this descriptor, the next `openSync` would wait forever if the driver had been
+  // killed.
   const both = openSync(file, O_RDWR | O_NONBLOCK)
   try {
     return openSync(file, mode === 'read' ? O_RDONLY : O_WRONLY)

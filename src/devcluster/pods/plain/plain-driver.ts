@@ -50,9 +50,7 @@ class PlainDriver implements PodDriver {
     return Promise.resolve(new PlainPod(() => this.place()))
   }
 
-  /**
-   * Resolves with the running supervisor, which starts processes, and a source of paths for pipes. If no supervisor is running, starts one.
-   */
+  /** Resolves with a running supervisor and a source of paths for pipes. If no supervisor is running, this function starts a supervisor. */
   async place(): Promise<PlainPlace> {
     if (this.#isClosed) throw new Error('the driver of the Pods has been closed')
     this.#supervisor ??= this.#supervise()

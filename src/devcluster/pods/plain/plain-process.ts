@@ -65,7 +65,7 @@ async function startProcess(
   const problem = tty ? await terminalProblem() : undefined
   if (problem !== undefined) throw new ContainerStartError(problem)
   const pipes = await NamedPipes.open(newPipes(), { stdin, stderr: !tty }).catch((cause: unknown) => {
-    // When a supervisor has ended, the driver removes the folder of the pipes before it uses the next supervisor.
+    // After the supervisor has ended, `NamedPipes.open` can fail, because the driver removes and recreates the folder of the pipes.
     throw new ContainerStartError(supervisor.hasEnded ? containerEnded : 'the pipes of the process could not be created', { cause })
   })
   try {

@@ -19,7 +19,7 @@ export interface RecordedProcesses {
 
 export class ProcessRecord {
   readonly #file: string
-  /** Identifies the folder. The value of `markerVariable` in each process of a driver begins with the id of the folder of this driver. */
+  /** Identifies the folder. In each process of the driver of this folder, the value of `markerVariable` begins with this id. */
   readonly folderId: string
 
   /** @param folder an existing folder */

@@ -1,4 +1,4 @@
-/** `SupervisedContainer`: the processes of a container in the supervisor. */
+/** `SupervisedContainer`: finds and kills the processes of a container. The supervisor uses this class. */
 import type { Clock } from '../../../runtime/clock.ts'
 import { endProcesses, membersOf } from './end-processes.ts'
 import type { ProcessIdentity } from './process-record.ts'

@@ -62,7 +62,10 @@ export class SupervisedProcess {
     if (pid !== undefined) sendSignal(pid, name)
   }
 
-  /** Sets the size of the terminal. Calls during a change of the size wait for this change, and only the size of the last call is set. */
+  /**
+   * Sets the size of the terminal. If several calls occur while the terminal changes its size, only the size of the last of these calls is
+   * set.
+   */
   resize(size: TerminalSize): void {
     if (this.#terminal === undefined) return
     this.#nextSize = size

@@ -140,7 +140,7 @@ export class Supervision {
     try {
       this.#recordProcesses()
     } catch {
-      // The disk may be full. The containers continue to run, and the file keeps its last content.
+      // If the file cannot be written, e.g. because the disk is full, the containers continue to run. The file keeps its last content.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** `Supervisor`: controls the process that starts the processes of containers, from the process of the driver. */
+/** `Supervisor`: runs in the process of the driver, and controls the process that starts the processes of containers. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { extname } from 'node:path'
@@ -58,7 +58,7 @@ export class Supervisor {
     this.ended = this.#watch()
   }
 
-  /** True when the supervisor has ended. The end of all processes that it had started has then been reported. */
+  /** True when the supervisor has ended, and the end of each process that it had started has been reported. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }

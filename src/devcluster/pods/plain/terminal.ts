@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { TerminalSize } from '../driver.ts'
 
-/** The file descriptor by which `terminal-program.ts` receives the program of a container and sends the report. */
+/** The file descriptor by which `terminal-program.ts` receives the program of a container and sends a `TerminalReport`. */
 export const controlDescriptor = 3
 
 export interface TerminalReport {
@@ -62,7 +62,7 @@ export function resizeTerminal(path: string, { columns, rows }: TerminalSize): P
       stty.on('error', () => resolve())
       stty.on('exit', () => resolve())
     } catch {
-      // The terminal has been closed.
+      // `openSync` throws if the terminal has been closed.
       resolve()
     } finally {
       if (terminal !== undefined) closeSync(terminal)

@@ -15,7 +15,7 @@ export interface GrpcRequest {
 /** The message of the response, or the status of a call that failed. */
 export type GrpcResult = { readonly message: Buffer; readonly status?: never } | { readonly message?: never; readonly status: GrpcStatus }
 
-/** The maximum size of a response message in google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
+/** The maximum size in bytes of a response message in google.golang.org/grpc (defaultClientMaxReceiveMessageSize). */
 const maxMessageBytes = 4 * 1024 * 1024
 /** The largest number that the header grpc-timeout may contain. */
 const maxTimeout = 99_999_999
@@ -31,7 +31,7 @@ export async function grpcCall(session: ClientHttp2Session, request: GrpcRequest
 interface Response {
   readonly headers: IncomingHttpHeaders | undefined
   readonly trailers: IncomingHttpHeaders
-  /** The message with its prefix. The body of a message above the limit is incomplete, because the stream is closed early. */
+  /** The message with its prefix. If the message is too large, the body is incomplete, because the stream is closed early. */
   readonly body: Buffer
   readonly errorCode: number
   readonly isConnectionLost: boolean

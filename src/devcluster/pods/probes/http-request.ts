@@ -48,7 +48,7 @@ export function httpRequestOf(action: HttpGetAction, { container, address, purpo
   return { scheme, hostname, port, authority, path: requestPath(action.path ?? ''), headers, declaredHost }
 }
 
-/** Returns the URL of a request for error messages, redirects and the header Referer. */
+/** Returns the URL of a request. The URL is used in error messages, for redirects and in the header Referer. */
 export function urlOf({ scheme, authority, path }: HttpRequest): string {
   return `${scheme}://${authority}${path}`
 }
@@ -102,7 +102,7 @@ function absolute(path: string): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** Replaces the characters that `pattern` matches by their bytes, each as `%` with two hexadecimal digits. */
+/** Replaces each character that matches `pattern`. Each byte of the character becomes `%` with two hexadecimal digits. */
 function percentEncode(text: string, pattern: RegExp): string {
   return text.replace(pattern, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),

@@ -1,4 +1,6 @@
-/** `ProbeWorker`: the times, runs and thresholds of one probe (k8s.io/kubernetes/pkg/kubelet/prober: worker). */
+/**
+ * `ProbeWorker`: schedules the runs of one probe, and applies the thresholds of the probe (k8s.io/kubernetes/pkg/kubelet/prober: worker).
+ */
 import type { Clock, Timer } from '../../../runtime/clock.ts'
 import type { ProbeSpec } from '../../controllers/kubelet/container-runtime.ts'
 import { ProbeError } from './probe-outcome.ts'
@@ -54,7 +56,7 @@ export class ProbeWorker {
     this.#wait()
   }
 
-  /** The time, in milliseconds since 1970, at which the run ended that `take` will return. Infinity if `take` would return undefined. */
+  /** The end of the run that `take` will return, in milliseconds since 1970. Infinity if `take` would return undefined. */
   get due(): number {
     return this.#ended?.at ?? Number.POSITIVE_INFINITY
   }

@@ -19,7 +19,7 @@ export interface ProcessProbesOptions extends ProbesOptions {
   readonly container: ContainerSpec
   readonly target: ProbeTarget
   readonly clock: Clock
-  /** Called when the run of a probe has ended. Until `step` takes this run, `due` is not Infinity. */
+  /** Called when the run of a probe has ended. `due` is finite until `step` takes this run. */
   wake(): void
   /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called instead. */
   record(event: RuntimeEvent): void

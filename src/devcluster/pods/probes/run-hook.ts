@@ -66,7 +66,7 @@ async function runHttpHook(action: HttpGetAction, target: ProbeTarget, options: 
 }
 
 /**
- * Sends a request. If the server responds to an HTTPS request without TLS, sends the request again over HTTP, without the header
+ * Sends a request. If the server responds without TLS to an HTTPS request, sends the request again over HTTP, without the header
  * Authorization.
  */
 async function sendRequest(action: HttpGetAction, target: ProbeTarget, { container, signal, record }: HookOptions): Promise<void> {
@@ -107,7 +107,7 @@ function hookError(kind: string, message: string, { options: { container, pod },
   return new HookError(text, { cause })
 }
 
-/** Returns the text that Go prints for a handler. The kubelet does not support this handler, e.g. `tcpSocket`. */
+/** Returns the text that Go prints for a handler that the kubelet does not support, e.g. `tcpSocket`. */
 function formatHandler({ tcpSocket }: HookHandler): string {
   const { port, host = '' } = tcpSocket ?? {}
   const [type, number, name] = typeof port === 'string' ? [1, 0, port] : [0, port, '']

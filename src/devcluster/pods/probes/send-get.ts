@@ -42,7 +42,8 @@ export interface SendOptions {
 }
 
 /**
- * The maximum size of the header of a response. Go's limit is 10 MiB. This lower limit saves memory, and is sufficient for real servers.
+ * The maximum size in bytes of the header of a response. Go's limit is 10 MiB. This lower limit saves memory, and is sufficient for real
+ * servers.
  */
 const maxHeaderBytes = 1024 * 1024
 /**
@@ -139,7 +140,7 @@ class ReceivedResponse implements HttpResponse {
     this.#message = message
     this.#outgoing = outgoing
     this.#signal = signal
-    // The request reports the error of an invalid body. The response only reports an incomplete body.
+    // If the body is invalid, the request reports the exact error. The response reports only that the body is incomplete.
     outgoing.on('error', (error) => (this.#problem ??= error))
     message.on('error', (error) => (this.#problem ??= error))
   }
@@ -186,7 +187,10 @@ function tooLargeMessage(limit: number): string {
   return `net/http: server response headers exceeded ${limit} bytes; aborted`
 }
 
-/** Maximum number of bytes of the server's first line in an error message. The server may send any bytes. */
+/**
+ * The maximum number of bytes of the server's first line that an error message contains. The first line can be long, because the server can
+ * send any bytes.
+ */
 const maxShownBytes = 200
 
 function bodyMessage(error: unknown): string {

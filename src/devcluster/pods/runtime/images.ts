@@ -17,7 +17,7 @@ export interface Image {
   /** The folder that is the root of the file system of the containers. Default: the root of this machine. */
   readonly folder?: string
   readonly config: ImageConfig
-  /** The signal that a container gets when it is stopped. */
+  /** The signal that stops a container of the image. */
   readonly stopSignal: NodeJS.Signals
 }
 
@@ -31,7 +31,7 @@ const maxNameLength = 255
 
 export class Images {
   readonly #byName: ReadonlyMap<string, Image>
-  /** The image for all names without a folder. Its PATH is that of the developer. */
+  /** The image for the names that are not in `#byName`. Its PATH is the PATH of the developer. */
   readonly #machine: Image
   readonly #path: string
 
@@ -86,7 +86,8 @@ export class Images {
     const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
     // Undefined for a program that is looked up in PATH.
     const path = program.includes('/') ? resolve(workingDir, program) : undefined
-    // An init container may write the program into the volume later. Therefore, Proreus searches for the program when the container starts.
+    // If the path is in a volume, an init container may write the program to this path later. Therefore, Proreus searches for the program
+    // when the container starts.
     if (path !== undefined && isInVolume(path, container)) return undefined
     const hidden = path === undefined ? undefined : ownFolders.find((own) => path.startsWith(`${own}/`))
     if (hidden !== undefined)
@@ -122,7 +123,8 @@ async function readConfig(name: string, file: string): Promise<Omit<Image, 'fold
   } catch (error) {
     throw invalid(name, `${file} is not JSON`, error)
   }
-  // In an OCI image configuration, the field `config` is the configuration of containers. A file may also consist of the value of `config` alone.
+  // In an OCI image configuration, the field `config` contains the configuration of the containers. A file that contains only the value of
+  // `config` is also accepted.
   const config = isObject(json) ? (json.config ?? json) : undefined
   if (!isObject(config)) throw invalid(name, `${file} is not an OCI image configuration`)
   for (const field of ['Entrypoint', 'Cmd', 'Env'] as const)
@@ -149,7 +151,7 @@ function isFolder(name: string, path: string): boolean {
   }
 }
 
-/** Returns undefined when one of the files can be run. Otherwise, returns the reason as the end of a sentence. */
+/** Returns undefined if one of the files can be run. If no file can be run, returns the reason as the end of a sentence. */
 function problemOfProgram(files: readonly string[]): string | undefined {
   // A PATH with more than `maxPathFolders` folders is searched only when the container starts. That search does not block the event loop.
   if (files.length > maxPathFolders) return undefined

@@ -1,4 +1,4 @@
-/** The Events about settings of a Pod that are not applied to the processes of the Pod. */
+/** The Events about Pod settings that have no effect on the processes of the Pod. */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { RuntimeEvent } from '../../controllers/kubelet/container-runtime.ts'
 import { containersOf } from '../volumes/containers.ts'

@@ -37,7 +37,10 @@ export class Output {
     return this.log.writableEnded
   }
 
-  /** Returns a stream of the output from now on. The caller destroys the stream when the client has disconnected. */
+  /**
+   * Returns a stream of the output that the container writes after this call. The caller must destroy the stream when the client has
+   * disconnected.
+   */
   attach(): Readable {
     const client = new PassThrough()
     if (this.hasEnded) client.end()

@@ -69,7 +69,8 @@ export class PodAccess implements ContainerAccess {
   async attach(target: ContainerTarget, { tty, stdin }: Omit<ExecRequest, 'command'>): Promise<ContainerSession> {
     const { clock } = this.#options.context
     const { stdout: running, finished } = this.#runOf(target)
-    // When a process ends, its output ends shortly before its run. After the wait for the run, `#runOf` throws if the run has ended.
+    // When a process ends, its output ends first, and `finished` resolves shortly afterwards. If the run ends during the wait, the next
+    // call of `#runOf` throws.
     if (running.hasEnded) await within(clock, endMs, finished)
     const { process, stdout, stderr, stdinOnce } = this.#runOf(target)
     const out = stdout.attach()

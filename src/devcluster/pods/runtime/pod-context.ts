@@ -23,11 +23,19 @@ export interface PodContext {
   readonly images: Images
   readonly dns: NodeDns
   readonly node: NodeHost
-  /** Changes the owners and permissions of files with the permissions of the driver. Default: with the permissions of this process. */
+  /**
+   * As root of the user namespace, changes the owners and permissions of files. Default: a function that has the permissions of this
+   * process.
+   */
   readonly changeOwnership?: ChangeOwnership
-  /** Sets the group of all files of a volume with the permissions of the driver. Default: with the permissions of this process. */
+  /**
+   * As root of the user namespace, sets the group of all files of a volume. Default: a function that has the permissions of this process.
+   */
   readonly setGroup?: SetGroup
-  /** Removes a folder with files of other users, with the permissions of the driver. Default: with the permissions of this process. */
+  /**
+   * As root of the user namespace, removes a folder with files of other users. Default: a function that has the permissions of this
+   * process.
+   */
   readonly removeFolder?: (path: string) => Promise<void>
   readonly clock: Clock
   readonly random: () => number

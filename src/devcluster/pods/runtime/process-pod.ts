@@ -22,7 +22,7 @@ import type { PodContext } from './pod-context.ts'
 import { ProcessContainer } from './process-container.ts'
 import { VolumeLoop } from './volume-loop.ts'
 
-/** The time in milliseconds after which the kubelet tries again to create a sandbox (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+/** The time in milliseconds from a failed creation of a sandbox to the next attempt (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const sandboxRetryMs = 10_000
 /**
  * The maximum time in milliseconds to wait for the end of killed containers. Without namespaces, a process that has changed its user cannot

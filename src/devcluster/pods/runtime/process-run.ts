@@ -20,7 +20,7 @@ import type { ProcessPod } from './process-pod.ts'
 const killed = 137
 /** The shortest time in milliseconds from the stop signal to SIGKILL (pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
 const minGraceMs = 2000
-/** The default of the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
+/** The default of `terminationGracePeriodSeconds` in the API (k8s.io/api/core/v1: DefaultTerminationGracePeriodSeconds). */
 const defaultGraceSeconds = 30
 
 export class ProcessRun implements ContainerRun {
@@ -204,9 +204,7 @@ export class ProcessRun implements ContainerRun {
     }
   }
 
-  /**
-   * Restarts the timer of the grace period. If less than `minGraceMs` is left after the hook, the process still has `minGraceMs` to end.
-   */
+  /** Restarts the timer of the grace period. After the hook, the process has at least `minGraceMs` to end. */
   #extendGrace(): void {
     const stopping = this.#stopping
     if (stopping === undefined) return

@@ -12,7 +12,10 @@ export interface ImageUser {
   readonly imageUser?: string | undefined
   /** The folder of the image. Default: the root of this machine. */
   readonly image?: string | undefined
-  /** False to ignore the group file of the image. In the mode `plain`, a process has no groups except those of Proreus. Default: true. */
+  /**
+   * False if the group file of the image is ignored. In the mode `plain`, this file is ignored, because all processes have the groups of
+   * the Proreus process. Default: true.
+   */
   readonly getsGroups?: boolean
 }
 
@@ -84,7 +87,7 @@ async function userOfImage(
   passwd: Entries,
 ): Promise<{ readonly uid: number; readonly gid?: number; readonly name?: string }> {
   const [named = '', group] = text.split(':')
-  // In a text without a user, such as `:999`, the user is root (github.com/moby/sys/user: GetExecUser).
+  // If `text` names no user, as in `:999`, the user is root (github.com/moby/sys/user: GetExecUser).
   const user = named === '' ? '0' : named
   const byName = passwd.find(([name, , id = '']) => name === user && isNumber(id))
   const uid = isNumber(user) ? Number(user) : byName === undefined ? undefined : Number(byName[2])

@@ -10,7 +10,7 @@ import { defineController } from '../../../controller/builder.ts'
 import type { ClusterNetwork } from '../network/cluster-network.ts'
 
 export function serviceProxy(network: ClusterNetwork): readonly ControllerDefinition[] {
-  /** The addresses of the Pods in the network of the cluster, keyed by namespace and name. */
+  /** The addresses of the Pods that use the network of the cluster, keyed by the namespace and name of the Pod. */
   const addresses = new Map<string, string>()
   const setAddress = (key: string, address: string | undefined, node = ''): void => {
     const before = addresses.get(key)

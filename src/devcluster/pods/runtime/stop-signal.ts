@@ -1,4 +1,4 @@
-/** The signal that an image specifies for the end of its containers. */
+/** The signal that stops the containers of an image. */
 import { constants } from 'node:os'
 
 /** The signal for containers whose image specifies no signal. */

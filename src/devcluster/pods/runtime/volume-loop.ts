@@ -64,7 +64,7 @@ export class VolumeLoop {
   #retryAt(delayMs: number): number {
     const now = this.#options.clock.now()
     const { refreshAt } = this.#volumes
-    // If the renewal of a token is overdue, the error prevented it. The renewal time is then ignored.
+    // If the renewal time of a token has passed, the error has prevented the renewal. The next attempt then takes place after `delayMs`.
     return refreshAt > now ? Math.min(now + delayMs, refreshAt) : now + delayMs
   }
 

@@ -27,7 +27,7 @@ export interface AtomicWriterOptions {
 }
 
 const [dataName, newDataName] = ['..data', '..data_tmp']
-/** Matches the name of a folder that contains one version. */
+/** Matches the name of a folder that contains one version of the files. */
 const versionName = /^\.\.\d{4}(_\d\d){5}\.\d+$/
 const [maxNameBytes, maxPathBytes] = [255, 4096]
 
@@ -53,7 +53,8 @@ export class AtomicWriter {
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)
     const link = await targetOf(join(this.#folder, dataName))
-    // Without mount namespaces, a container can replace the link `..data`. Only a target with the name of a version is removed.
+    // Without mount namespaces, a container can replace the link `..data`. Therefore, the target of the link is removed only if the target
+    // has the name of a version folder.
     const old = link !== undefined && versionName.test(link) ? join(this.#folder, link) : undefined
     const names = new Set([...payload.keys()].map((path) => path.split('/')[0]!))
     const stale = old === undefined ? [] : ((await unlessMissing(readdir(old))) ?? []).filter((name) => !names.has(name))
@@ -120,7 +121,7 @@ export class AtomicWriter {
     await this.#setOwners(own, (name) => join(this.#folder, name))
   }
 
-  /** Removes a visible link. If a folder has this name, another volume is mounted at the folder, and the folder is kept. */
+  /** Removes a visible link. A folder with this name is kept, because another volume is mounted at the folder. */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#folder, name)
     if ((await targetOf(path)) !== undefined) await unlessMissing(unlink(path))

@@ -1,6 +1,9 @@
 /** `combinedError`: combines several errors into one (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
 
-/** Returns an error that lists the different messages in brackets. If all messages are the same, returns an error with this message. */
+/**
+ * Returns an error that lists each message once, in brackets. If all errors have the same message, the result has this message without
+ * brackets.
+ */
 export function combinedError(errors: readonly unknown[]): Error {
   const messages = [...new Set(errors.map(messageOf))]
   const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`

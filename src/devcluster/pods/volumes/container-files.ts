@@ -31,7 +31,7 @@ export interface ContainerFiles {
 
 const readableByAll = 0o644
 const writableByAll = 0o666
-/** The default of the API (k8s.io/api/core/v1: TerminationMessagePathDefault). */
+/** The default of `terminationMessagePath` in the API (k8s.io/api/core/v1: TerminationMessagePathDefault). */
 const defaultTerminationPath = '/dev/termination-log'
 
 /**

@@ -1,4 +1,4 @@
-/** Returns the containers of a Pod, their common user, and the volumes that they use. */
+/** The containers of a Pod, the common user of the containers, and the volumes that the containers use. */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer } from '../environment/sources.ts'
 

@@ -12,7 +12,10 @@ export interface PodHostName {
   readonly nodename: string
 }
 
-/** The maximum lengths of a name without and with a domain (kubelet_pods.go: hostnameMaxLen; pkg/kubelet/util: fqdnMaxLen). */
+/**
+ * The maximum length of a name without a domain, and the maximum length of a name with a domain, in characters (kubelet_pods.go:
+ * hostnameMaxLen; pkg/kubelet/util: fqdnMaxLen).
+ */
 const [maxHostname, maxNodename] = [63, 64]
 
 /**

@@ -6,7 +6,7 @@ import { makeFolder, unlessMissing } from './file-system.ts'
 
 export interface HostPathSource {
   readonly path: string
-  /** Default: nothing is checked, and if the path is missing, a folder is created. */
+  /** The type of the hostPath. Default: nothing is checked, and if the path is missing, a folder is created. */
   readonly type?: string
 }
 

@@ -2,7 +2,7 @@
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { containersOf } from './containers.ts'
 
-/** The longest path that can be mounted (Linux: PATH_MAX). */
+/** The maximum length of a mount path (Linux: PATH_MAX). */
 const maxPathLength = 4096
 
 /**
@@ -23,7 +23,10 @@ export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, Readonl
   return nested
 }
 
-/** Returns an absolute path without empty segments, `.` and `..`. For a path of many segments, node:path would be much slower. */
+/**
+ * Cleans a path. The result is absolute, and has no segment that is empty, `.` or `..`. For a path of many segments, node:path would be
+ * much slower.
+ */
 function cleanPath(path: string): string {
   const segments: string[] = []
   for (const segment of path.split('/')) {
@@ -39,7 +42,7 @@ function cleanPath(path: string): string {
  */
 function outerMounts(paths: readonly string[]): readonly (readonly [path: string, outer: string])[] {
   const found: (readonly [string, string])[] = []
-  /** The mounts above the current path. The innermost one is last. */
+  /** The mounts above the current path, from the outermost to the innermost. */
   const above: string[] = []
   for (const path of paths.toSorted(compare)) {
     while (above.length > 0 && !isBelow(path, above.at(-1)!)) above.pop()
@@ -51,8 +54,8 @@ function outerMounts(paths: readonly string[]): readonly (readonly [path: string
 }
 
 /**
- * Compares two paths. After a sort with this function, the paths below a folder directly follow the folder. The slash is the smallest
- * character.
+ * Compares two paths for a sort. The slash counts as the smallest character. Therefore, the paths below a folder come directly after the
+ * folder.
  */
 function compare(one: string, other: string): number {
   let at = 0

@@ -14,7 +14,10 @@ export interface OwnershipChange {
   readonly mode?: number
 }
 
-/** Changes owners and permissions in the order of the list. If there are user namespaces, a process in the namespace makes the changes. */
+/**
+ * Changes owners and permissions in the order of the list. If the driver uses subordinate ids, a process in the user namespace makes the
+ * changes.
+ */
 export type ChangeOwnership = (changes: readonly OwnershipChange[]) => Promise<void>
 
 export type FsGroupChangePolicy = 'Always' | 'OnRootMismatch'
@@ -30,9 +33,9 @@ export interface VolumeGroup {
   readonly policy?: FsGroupChangePolicy | undefined
 }
 
-/** The bits that the owner and the group get (volume_linux.go: rwMask, roMask, execMask), and the setgid bit for folders. */
+/** The permission bits of the owner and the group (volume_linux.go: rwMask, roMask, execMask), and the setgid bit of folders. */
 const [writable, readable, searchable, setgid] = [0o660, 0o440, 0o110, 0o2000]
-/** The maximum number of changes in one call of `change`. It bounds the memory for a volume of many files. */
+/** The maximum number of changes in one call of `change`. This limit keeps the memory use low for a volume with many files. */
 const batchSize = 1000
 
 /**
@@ -86,7 +89,7 @@ export async function setGroup(root: string, gid: number, { isReadOnly, policy, 
   if (batch.length > 0) await change(batch)
 }
 
-/** Resolves with true when the root of a volume has the group and the permissions (volume_linux.go: requiresPermissionChange). */
+/** Resolves with true when the root of a volume has the required group and permissions (volume_linux.go: requiresPermissionChange). */
 async function hasGroup(root: string, gid: number, isReadOnly: boolean): Promise<boolean> {
   const stats = await lstat(root)
   const required = (isReadOnly ? readable : writable) | searchable | setgid
@@ -95,8 +98,8 @@ async function hasGroup(root: string, gid: number, isReadOnly: boolean): Promise
 
 /** Yields the files below a folder, and each folder after its content. Symbolic links are not followed. */
 async function* filesDepthFirst(path: string): AsyncGenerator<string> {
-  // The folders that are being read. The innermost one is last. The function is not recursive, because a container may nest folders too
-  // deeply for the stack.
+  // The folders that are being read, from the outermost to the innermost. The function is not recursive, because very deeply nested folders
+  // would overflow the stack.
   const open: { readonly path: string; readonly entries: AsyncIterator<{ readonly name: string; isDirectory(): boolean }> }[] = []
   const enter = async (folder: string): Promise<void> => {
     const entries = await unlessMissing(opendir(folder))

@@ -1,4 +1,4 @@
-/** The folders of PersistentVolumes. They are kept when Pods are deleted. */
+/** The folders of PersistentVolumes. These folders are kept when Pods are deleted. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from './file-system.ts'

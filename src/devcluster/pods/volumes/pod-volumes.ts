@@ -43,7 +43,8 @@ export interface PodVolumesOptions {
   /** The allocatable resources of the node, for `resourceFieldRef`. Default: none. */
   readonly allocatable?: ResourceList
   /**
-   * Returns true for the name of a volume that is not mounted in any container. Default: the containers get all volumes that they mount.
+   * Returns true for the name of a volume to omit. An omitted volume is not created, and is not mounted in any container. Default: no
+   * volume is omitted.
    */
   readonly omits?: (volume: string) => boolean
   /** Called with errors that the kubelet only logs. Default: the errors are ignored. */
@@ -173,7 +174,7 @@ export class PodVolumes {
       await this.#showObjects(pod, volume)
       return
     }
-    // A volume of another type is created once, and never updated.
+    // All other volumes are created once, and never updated.
     if (this.#ready.has(volume.name)) return
     switch (type) {
       case 'emptyDir':

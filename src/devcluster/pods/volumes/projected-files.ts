@@ -20,7 +20,7 @@ export interface KeyToPath {
 }
 
 export interface ProjectionOptions {
-  /** The keys that become files, and the paths of these files. Default: all keys. Each file then has the name of its key. */
+  /** The keys that become files, and the paths of the files. By default, each key becomes a file with the name of the key. */
   readonly items?: readonly KeyToPath[] | undefined
   /** The permissions of a file whose item has no `mode`. */
   readonly defaultMode: number
@@ -46,7 +46,7 @@ export function configMapFiles(configMap: ReadonlyConfigMap | undefined, options
   })
 }
 
-/** Returns the files of a Secret (k8s.io/kubernetes/pkg/volume/secret: MakePayload). A missing Secret counts as an empty one. */
+/** Returns the files of a Secret (k8s.io/kubernetes/pkg/volume/secret: MakePayload). A missing Secret counts as an empty Secret. */
 export function secretFiles(secret: ReadonlySecret | undefined, options: ProjectionOptions): Files {
   const { data = {} } = secret ?? {}
   return filesOf(options, {

@@ -1,4 +1,4 @@
-/** `removeFolder`: removes a folder of a container. The paths of the files in it may be of any length. */
+/** `removeFolder`: removes a folder of a container, even if the paths of its files are very long. */
 import { runProgram } from '../namespaces/programs.ts'
 
 /**

@@ -96,14 +96,14 @@ function splitOption(option: string): [name: string, value: string] {
   return colon === -1 ? [option, ''] : [option.slice(0, colon), option.slice(colon + 1)]
 }
 
-/** Returns the search domains within the limits (dns.go: formDNSSearchFitsLimits). */
+/** Removes the search domains that exceed a limit (dns.go: formDNSSearchFitsLimits). */
 function fittingSearches(searches: readonly string[]): readonly string[] {
   const fitting = searches.slice(0, maxSearches).filter((name) => name.length <= maxNameLength)
   while (fitting.join(' ').length > maxSearchLength) fitting.pop()
   return fitting
 }
 
-/** Parses /etc/resolv.conf (dns.go: parseResolvConf). Only the last line `search` and the last value of each option are used. */
+/** Parses /etc/resolv.conf (dns.go: parseResolvConf). Only the last `search` line and the last value of each option are used. */
 function parseResolvConf(text: string): DnsSettings {
   const servers: string[] = []
   let searches: readonly string[] = []

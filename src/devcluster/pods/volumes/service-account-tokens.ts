@@ -1,4 +1,6 @@
-/** `ServiceAccountTokens`: the tokens of a Pod. They are renewed before they expire (k8s.io/kubernetes/pkg/kubelet/token: Manager). */
+/**
+ * `ServiceAccountTokens`: the tokens of a Pod. The tokens are renewed before they expire (k8s.io/kubernetes/pkg/kubelet/token: Manager).
+ */
 import type { Clock } from '../../../runtime/clock.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { messageOf } from './combined-error.ts'
@@ -31,7 +33,7 @@ export interface TokenOptions {
   readonly onProblem: (error: Error) => void
 }
 
-/** The default of the API (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_ServiceAccountTokenProjection). */
+/** The default of `expirationSeconds` in the API (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_ServiceAccountTokenProjection). */
 const defaultExpirationSeconds = 3600
 /**
  * A token is renewed at the age of `maxAgeMs`, or when `leftPercent` of its lifetime is left, whichever is earlier. Each renewal is earlier

@@ -1,15 +1,12 @@
 /** The folders of Pods and PersistentVolumes, below the state folder of the cluster. */
 import { join } from 'node:path'
 
-/** Returns the folder of a Pod. It is removed with the Pod. */
+/** Returns the folder of a Pod. The folder is removed together with the Pod. */
 export function podFolder(stateFolder: string, podUid: string): string {
   return join(stateFolder, 'pods', pathComponent(podUid))
 }
 
-/**
- * Returns the folder of a PersistentVolume. The folder is removed with the PersistentVolume. It is kept when the Pods that use it are
- * removed.
- */
+/** Returns the folder of a PersistentVolume. The folder is removed together with the PersistentVolume, and not when a Pod is removed. */
 export function persistentVolumeFolder(stateFolder: string, volumeName: string): string {
   return join(stateFolder, 'persistent-volumes', pathComponent(volumeName))
 }

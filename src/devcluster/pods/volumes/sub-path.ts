@@ -19,7 +19,7 @@ const maxLinks = 40
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)
   const mode = (await stat(root)).mode & 0o7777
-  /** The remaining elements of the path in reverse order. The next element is the last one of the array. */
+  /** The remaining elements of the path in reverse order: the last item of the array is the next element of the path. */
   const names = subPath.split('/').reverse()
   let path = root
   let links = 0

@@ -6,7 +6,7 @@ import { codeOf } from './file-system.ts'
 export interface TerminationOptions {
   /** The path of the message file on this machine (`ContainerFiles.terminationFile`). */
   readonly file: string
-  /** Default: `File`. */
+  /** The `terminationMessagePolicy` of the container. Default: `File`. */
   readonly policy?: string | undefined
   readonly exitCode: number
   /** Resolves with the end of the log: at most `terminationLogLines` lines and `terminationLogBytes` bytes. */

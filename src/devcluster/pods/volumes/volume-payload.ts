@@ -8,7 +8,7 @@ import type { ProjectedFile } from './atomic-writer.ts'
  */
 const maxBytes = 64 * 1024 * 1024
 
-/** The files of a volume are too large. The message of this error becomes part of the message of the Event `FailedMount`. */
+/** Thrown when the files of a volume are too large. The message of this error becomes part of the message of the Event `FailedMount`. */
 export class VolumeSizeError extends Error {
   override readonly name = 'VolumeSizeError'
 

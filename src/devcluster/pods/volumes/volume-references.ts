@@ -9,7 +9,10 @@ export interface VolumeReferences {
   readonly secrets: ReadonlySet<string>
 }
 
-/** Returns the names of these ConfigMaps and Secrets. When one of them changes, the volumes must be updated. */
+/**
+ * Returns the names of the ConfigMaps and Secrets that the volumes of a Pod contain. When one of these objects changes, the volumes must be
+ * updated.
+ */
 export function volumeReferencesOf({ spec }: ReadonlyPod): VolumeReferences {
   const volumes = spec?.volumes ?? []
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])

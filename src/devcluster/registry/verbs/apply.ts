@@ -72,7 +72,7 @@ export function applyOf(
 }
 
 /**
- * Checks that the body of a server-side apply request has the type, name and namespace of the URL, and returns it as the applied
+ * Checks that the body of a server-side apply request has the type, name and namespace of the URL. Returns the body as the applied
  * configuration.
  */
 function readConfiguration(

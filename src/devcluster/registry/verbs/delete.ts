@@ -16,7 +16,7 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** The object, if it still exists or if the type returns deleted objects; otherwise a `Status`. */
+  /** The object if it still exists, or if the type returns deleted objects. In all other cases, a `Status`. */
   readonly object: JsonObject
   /** True when the object still exists. */
   readonly accepted: boolean
@@ -28,7 +28,7 @@ export async function deleteObject(
   key: ObjectKey,
   options: JsonObject,
   context: RequestContext,
-  /** The name in AdmissionReviews. It is the name in the URL. The URL of a deletecollection has no name, so the name is then empty. */
+  /** The name in AdmissionReviews: the name in the URL. For a deletecollection, the name is empty, because the URL contains no name. */
   requestName: string = key.name,
 ): Promise<Deletion> {
   validateDeleteOptions(options)
@@ -137,7 +137,7 @@ export function checkPreconditions(info: ResourceInfo, object: JsonObject, optio
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')
-  // For a failed precondition, kube-apiserver's error contains the kind where other errors contain the resource.
+  // kube-apiserver's error for a failed precondition contains the kind instead of the resource.
   const subject = { ...info, plural: info.kind }
   if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
     const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`

@@ -1,4 +1,4 @@
-/** Handles WATCH requests. A watch sends the changes of a type since a revision. */
+/** Handles WATCH requests. A watch sends the changes to the objects of one type, beginning after a given revision. */
 import { sleep } from '../../../runtime/waiting.ts'
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'

@@ -19,7 +19,7 @@ export interface Write {
    * Default: UPDATE.
    */
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** True for server-side apply. The objects that `requested` returns then already contain the `managedFields` after this write. */
+  /** True for server-side apply. The objects that `requested` returns already contain the `managedFields` that result from this write. */
   readonly hasManagers?: boolean
   /**
    * Returns the requested object, decoded and with defaults. `old` is the existing object, or undefined if the object does not exist. For a

@@ -19,7 +19,10 @@ const annotations = {
   scaleUpTolerance: 'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
 }
 
-/** A field of a `v1` metric, and its path in a `v2` metric. If the `v2` metric has no value, the `v1` metric gets the value `ifAbsent`. */
+/**
+ * A field of a `v1` metric, and its path in a `v2` metric. If the `v2` metric has no value at this path, the `v1` field has the value
+ * `ifAbsent`.
+ */
 type Field = readonly [v1: string, v2: readonly string[], ifAbsent?: string]
 type Fields = Readonly<Record<string, readonly Field[]>>
 
@@ -125,7 +128,7 @@ export function autoscalerToV2(object: JsonObject): JsonObject {
       ...(Array.isArray(conditions) && { conditions }),
     },
   })
-  // If a value from an annotation is invalid in `v2`, kube-apiserver ignores all these annotations.
+  // If a value from one of the annotations is invalid in `v2`, kube-apiserver ignores the values of all these annotations.
   return conversionError(kindType(v2)!, full) === undefined ? full : plain
 }
 
@@ -141,8 +144,8 @@ function fieldsOf(value: JsonValue | undefined): JsonObject {
 }
 
 /**
- * Returns the CPU utilization in a metric, or undefined if the metric does not contain the CPU utilization. `v1` has a field only for this
- * value.
+ * Returns the CPU utilization in a metric, or undefined if the metric does not contain the CPU utilization. The CPU utilization is the only
+ * metric value that has a field in `v1`.
  */
 function utilizationOf(metric: JsonValue, field: 'target' | 'current'): JsonValue | undefined {
   const isCpu = textAt(metric, 'type') === 'Resource' && textAt(metric, 'resource', 'name') === 'cpu'
@@ -205,8 +208,8 @@ function withTargetType(metric: JsonValue): JsonValue {
       : isAverage || name === 'resource' || value === undefined
         ? 'AverageValue'
         : 'Value'
-  // In `v1`, an Object metric always has a value. If the metric also has an average value, the value 0 means that the `v2` metric has no
-  // value.
+  // In `v1`, `targetValue` of an Object metric is never absent. If the metric also has `averageValue`, a `targetValue` of 0 means that
+  // `value` is absent in `v2`.
   const isValueAbsent = value === undefined || (name === 'object' && isAverage && value === '0')
   return { ...metric, [name]: { ...source, target: { type: targetType, ...target, ...(!isValueAbsent && { value }) } } }
 }

@@ -64,7 +64,7 @@ export function parseSchedule(schedule: string): ParsedSchedule | string {
   return typeof parsed === 'string' ? parsed : { ...parsed, timeZone }
 }
 
-/** Returns the error message for an invalid schedule; undefined for a valid one. */
+/** Returns the error message for an invalid schedule; undefined for a valid schedule. */
 export function scheduleProblem(schedule: string): string | undefined {
   const parsed = parseSchedule(schedule)
   return typeof parsed === 'string' ? parsed : undefined

@@ -176,7 +176,7 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
 }
 
 /**
- * Returns the PriorityClass with `globalDefault: true`. If several PriorityClasses have `globalDefault: true`, returns the one with the
+ * Returns the PriorityClass with `globalDefault: true`. If there are several such PriorityClasses, returns the PriorityClass with the
  * lowest value.
  */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {

@@ -1,7 +1,7 @@
 /** `Probe`: one simulated probe of one run of a container. */
 import type { ProbeSpec } from '../container-runtime.ts'
 
-/** The period in which a probe fails, in milliseconds since 1970: from `from` (inclusive) until `until` (exclusive). */
+/** The period in which a probe fails. `from` is inclusive and `until` is exclusive. Both are in milliseconds since 1970. */
 export interface Failing {
   readonly from: number
   readonly until: number
@@ -10,7 +10,7 @@ export interface Failing {
 export interface ProbeOptions {
   readonly startedAt: number
   readonly now: number
-  /** The result of the probe until an outcome reaches its threshold. */
+  /** The initial result of the probe. The result changes when the number of consecutive successes or failures reaches the threshold. */
   readonly isSuccess: boolean
   readonly failing: Failing
   /**
@@ -23,17 +23,17 @@ export interface ProbeOptions {
 /** The defaults for fields that a probe does not declare (k8s.io/kubernetes/pkg/apis/core/v1: SetDefaults_Probe). */
 const [defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] = [10, 3, 1]
 
-/** A probe, which decides when it runs next and when its result changes (k8s.io/kubernetes/pkg/kubelet/prober: worker.doProbe). */
+/** Decides when a probe runs next and when the result of the probe changes (k8s.io/kubernetes/pkg/kubelet/prober: worker.doProbe). */
 export class Probe {
-  /** The latest outcome that has reached its threshold; before that, the initial result. */
+  /** The latest outcome that has reached its threshold, or the initial result if there is no such outcome. */
   isSuccess: boolean
-  /** The time of the next run that fails or may change the result. Infinity when there is no such run. */
+  /** The time of the next run that fails or can change the result. Infinity when there is no such run. */
   nextAt: number
   readonly #spec: ProbeSpec
   readonly #firstAt: number
   #failing: Failing
   #readyAt: number | undefined
-  /** The number of consecutive runs with the same outcome, up to the latest run. */
+  /** The number of consecutive runs that had the same outcome as the latest run. The latest run is included. */
   #streak = 0
   #succeeded = false
 

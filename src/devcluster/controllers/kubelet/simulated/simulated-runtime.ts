@@ -134,7 +134,7 @@ class SimulatedContainer implements ContainerTask {
   spec: ContainerSpec
   readonly podIP: string
   plan: ContainerPlan
-  /** The time at which `plan` took effect. If a step should have happened earlier according to `plan`, the step is due at this time. */
+  /** The time at which `plan` took effect. If `plan` requires a step before this time, the step is due at this time. */
   plannedAt: number
   readonly #options: SimulatedContainerOptions
   #run: SimulatedRun | undefined
@@ -147,7 +147,7 @@ class SimulatedContainer implements ContainerTask {
     this.#options = options
   }
 
-  /** Replaces the plan. If a step should have happened before `now` according to the new plan, the step is due at `now`. */
+  /** Replaces the plan. If the new plan requires a step before `now`, the step is due at `now`. */
   replan(plan: ContainerPlan, now: number): void {
     const before = this.plan
     this.plan = plan
@@ -276,13 +276,13 @@ class SimulatedRun implements ContainerRun {
     return this.#restarts < this.#container.plan.failures
   }
 
-  /** The plan of this run. In the runs after the first `failures` runs, all probes succeed. */
+  /** The plan of this run. If the container has restarted at least `failures` times, all probes succeed. */
   get #plan(): ContainerPlan {
     const { plan } = this.#container
     return this.#isFailing ? plan : { ...plan, probes: healthyProbes }
   }
 
-  /** The end that the plan sets for this run, if the kubelet does not stop the container earlier. */
+  /** The end of this run according to the plan. If the kubelet stops the container, the run can end earlier. */
   get #ownExit(): Exit {
     const { plan, plannedAt } = this.#container
     const runMs = this.#isFailing ? plan.runMs : plan.healthyRunMs

@@ -13,7 +13,10 @@ export interface SimulatedVolumesOptions {
   wake(): void
 }
 
-/** The first and the longest delay between two checks. The delay doubles (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff). */
+/**
+ * The first delay and the longest delay between two checks. Each delay is twice the previous delay
+ * (k8s.io/kubernetes/pkg/util/goroutinemap/exponentialbackoff).
+ */
 const [firstDelayMs, maxDelayMs] = [500, 122_000]
 
 export class SimulatedVolumes {

@@ -9,7 +9,7 @@ import { probeKinds } from '../container-runtime.ts'
 
 /** The durations of the steps of simulated Pods, in milliseconds. The annotations of a Pod take precedence. */
 export interface SimulationOptions {
-  /** Time from when the scheduler first sees a Pod until it binds the Pod to a node. Default 0. */
+  /** Time that the scheduler waits before it binds a new Pod to a node. Default 0. */
   readonly scheduleMs?: number
   /** Time that the pull of an image takes. Default 0. */
   readonly pullMs?: number
@@ -48,15 +48,15 @@ export interface ContainerPlan {
    */
   readonly readyMs: number | undefined
   readonly stopMs: number
-  /** The duration of each of the first `failures` runs. Undefined if these runs last until the container is stopped. */
+  /** The duration of each of the first N runs, where N is `failures`. Undefined if these runs last until the container is stopped. */
   readonly runMs: number | undefined
   /** The duration of each later run, which ends with exit code 0. Undefined if these runs last until the container is stopped. */
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The times in which the probes fail in each of the first `failures` runs. Each probe succeeds at all other times. */
+  /** The periods in which the probes fail during the first N runs, where N is `failures`. At all other times, the probes succeed. */
   readonly probes: Readonly<Record<ProbeKind, FailingTimes>>
-  /** The number of runs, counted from the first one, to which `runMs`, `exitCode` and `probes` apply. Infinity for all runs. */
+  /** The number of runs to which `runMs`, `exitCode` and `probes` apply, counted from the first run. Infinity for all runs. */
   readonly failures: number
   /** The error of each pull of the image; undefined when the image can be pulled. */
   readonly pullError: string | undefined
@@ -75,9 +75,9 @@ export interface PodPlan {
 const defaultStopMs = 100
 /** The default duration of a run of a regular container whose Pod belongs to a Job. */
 const jobRunMs = 100
-/** The default duration of a run that the annotation `exit-code` or `oom-killed` ends. */
+/** The default of `runMs` for a container with the annotation `exit-code` or `oom-killed`. */
 const failingRunMs = 1000
-/** The times of a probe that always succeeds. */
+/** The `FailingTimes` of a probe that never fails. */
 const neverFails: FailingTimes = { afterMs: Number.POSITIVE_INFINITY, forMs: 0 }
 export const healthyProbes: ContainerPlan['probes'] = { startup: neverFails, liveness: neverFails, readiness: neverFails }
 const defaultPullError = 'rpc error: code = NotFound desc = failed to pull and unpack image: not found'

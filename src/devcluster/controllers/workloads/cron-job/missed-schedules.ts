@@ -5,7 +5,7 @@ import type { Schedule } from './schedule.ts'
 
 type CronJob = DeepReadonly<batch.CronJob>
 
-/** Maximum number of missed scheduled times without a Warning Event. */
+/** If more scheduled times than this number were missed, a Warning Event is recorded. */
 const fewMissed = 100
 
 /**
@@ -45,7 +45,8 @@ function missedTimes({ metadata, spec, status }: CronJob, now: number, schedule:
   if (now < second) return { earliest, latest: first, count: 0 }
   const intervalSeconds = Math.round((second - first) / 1000)
   const count = Math.floor(Math.floor((now - first) / 1000) / intervalSeconds) + 1
-  // The search begins about two intervals before now. If the scheduled times are not evenly spaced, the search may find no time.
+  // The search begins about two intervals before now. If the scheduled times are not evenly spaced, it is possible that the search finds no
+  // time.
   let latest: number | undefined
   let next = schedule.next(first + (count - 2) * intervalSeconds * 1000)
   for (; next !== undefined && next <= now; next = schedule.next(next)) latest = next

@@ -24,7 +24,7 @@ export function progressOf({ status }: CronJob): Progress {
   return { active, lastScheduleTime, lastSuccessfulTime }
 }
 
-/** Writes `progress` to the status of the CronJob, if they differ. */
+/** Writes `progress` to the status of the CronJob if `progress` differs from the status. */
 export async function writeProgress(cronJob: CronJob, progress: Progress, context: ReconcileContext): Promise<void> {
   await writeStatus(batch.cronJob, cronJob, { ...progress }, context, [])
 }

@@ -32,8 +32,8 @@ export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
  */
 function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule {
   if (fields.some(({ values }) => values.length === 0)) return { next: () => undefined }
-  // If the day of the month or the day of the week is `*`, a time must match both fields. Otherwise, a time must match at least one of the
-  // two fields.
+  // If the day of the month or the day of the week is `*`, a time must match both fields. If neither field is `*`, a time must match at
+  // least one of the two fields.
   const domAndDow = fields[2]!.isStar || fields[4]!.isStar
   const cron = new Cron(fields.map(({ values }) => values.join(',')).join(' '), { mode: '5-part', utcOffset: 0, domAndDow })
   const offsetAt = offsetsOf(timeZone)

@@ -57,7 +57,7 @@ interface Changes {
 }
 
 async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, context: ReconcileContext): Promise<Result> {
-  // If the DaemonSet is being deleted, its revisions may already be deleted, so its status cannot be computed.
+  // While a DaemonSet is being deleted, its revisions are possibly deleted already. Without the revisions, the status cannot be computed.
   if (set.metadata.deletionTimestamp !== undefined) return undefined
   const pods = await claimDependents(podsByController, set, context)
   const { hash, old, collisionCount } = await findRevisions(set, pods, context)

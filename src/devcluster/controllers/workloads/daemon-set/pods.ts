@@ -11,13 +11,13 @@ import { podRevision, podRevisionLabel } from '../revisions/revision.ts'
 export type DaemonSet = DeepReadonly<apps.DaemonSet>
 type Tolerations = NonNullable<PodSpec['tolerations']>
 
-/** The annotation of a DaemonSet that contains the generation of the Pod template. */
+/** This annotation of a DaemonSet contains the generation of the Pod template. */
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-/** The label of a Pod that contains the generation of the Pod template from which the Pod was created. */
+/** This label of a Pod contains the generation of the Pod template from which the Pod was created. */
 const generationLabel = 'pod-template-generation'
 const nodeNameField = 'metadata.name'
 
-/** The taints, each with its effect, that every Pod of a DaemonSet tolerates. */
+/** The names and effects of the taints that every Pod of a DaemonSet tolerates. */
 const toleratedTaints = [
   ['not-ready', 'NoExecute'],
   ['unreachable', 'NoExecute'],

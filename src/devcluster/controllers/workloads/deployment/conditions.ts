@@ -33,7 +33,7 @@ export function withCondition(conditions: Conditions, type: string, condition: P
   return replaced(conditions, type, condition, now)
 }
 
-/** Returns the conditions with a new condition of this type, even if the current condition has the same status and reason. */
+/** Returns the conditions with a new condition of this type. An existing condition of this type is always replaced. */
 export function replaced(conditions: Conditions, type: string, { status, reason, message }: Progress, now: number): Conditions {
   const current = findCondition(conditions, type)
   const time = formatTime(now)

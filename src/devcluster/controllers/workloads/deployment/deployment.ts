@@ -98,7 +98,7 @@ async function withStoredConditions(deployment: Deployment, conditions: Conditio
   return writeStatus(apps.deployment, deployment, { conditions }, context, [])
 }
 
-/** Returns the ReplicaSets of a Deployment from the cache. The cache also contains what the current reconcile has written. */
+/** Returns the ReplicaSets of a Deployment from the cache. The cache includes the writes of the current reconcile. */
 function replicaSetsOf(deployment: Deployment, context: ReconcileContext): ReplicaSets {
   const all = controlledBy(replicaSetsByController, deployment, context).toSorted(compareAges)
   const newest = all.find((one) => hasTemplateOf(deployment, one))

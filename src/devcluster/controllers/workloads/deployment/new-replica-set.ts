@@ -1,6 +1,4 @@
-/**
- * Finds, creates and updates the new ReplicaSet of a Deployment. The new ReplicaSet is the one with the Deployment's current Pod template.
- */
+/** Finds, creates and updates the new ReplicaSet of a Deployment. The new ReplicaSet has the Deployment's current Pod template. */
 import { apps } from '../../../../api/kubernetes/apps.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
 import { jsonEqual } from '../../../../api/json.ts'

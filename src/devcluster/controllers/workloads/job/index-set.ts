@@ -3,7 +3,10 @@
  * (k8s.io/kubernetes/pkg/controller/job: orderedIntervals).
  */
 export class IndexSet {
-  /** The first and the last index of each interval. The intervals are sorted, and at least one index is missing between two intervals. */
+  /**
+   * The first and the last index of each interval. The intervals are sorted. Neighboring intervals are separated by at least one missing
+   * index.
+   */
   readonly #intervals: readonly Interval[]
   /** The number of indexes. */
   readonly size: number

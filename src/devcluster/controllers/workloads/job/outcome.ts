@@ -65,7 +65,7 @@ export function failureOf(job: Job, pods: readonly ReadonlyPod[], failed: number
 }
 
 /**
- * Returns the outcome of an Indexed Job whose success policy is satisfied. Pods of this Job may still be active. Returns undefined for all
+ * Returns the outcome of an Indexed Job whose success policy is satisfied. Pods of this Job can still be active. Returns undefined for all
  * other Jobs.
  */
 export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefined {

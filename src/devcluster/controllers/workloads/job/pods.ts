@@ -14,7 +14,7 @@ import { indexAnnotation } from './indexes.ts'
 
 type Job = DeepReadonly<batch.Job>
 
-/** The finalizer that a Pod has until its Job has counted it. */
+/** The finalizer of the Pods of a Job. When a Pod has been counted, the Job controller removes the finalizer from the Pod. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 
 /** Maximum length of the prefix of a generated name. */

@@ -41,7 +41,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInpu
   })
 }
 
-/** Returns the claims of the Pod with this ordinal that exist in the cache. */
+/** Returns the claims of a Pod that are in the cache. `ordinal` is the ordinal of the Pod. */
 function existingClaims(set: StatefulSet, ordinal: number, { cache }: ReconcileContext): readonly Claim[] {
   return claimKeys(set, ordinal).flatMap((key) => cache.get(core.persistentVolumeClaim, key) ?? [])
 }
@@ -97,7 +97,7 @@ export async function applyRetention(set: StatefulSet, pod: ReadonlyPod, context
   for (const claim of existingClaims(set, ordinalOf(pod)!, context)) {
     const { name, resourceVersion } = claim.metadata
     if (hasOtherController(claim, set, pod))
-      // The message is that of Kubernetes, including the misspelling "manging".
+      // The message is copied from Kubernetes, including the misspelling "manging".
       events.event(
         set,
         'Warning',

@@ -15,7 +15,7 @@ import { firstOrdinal, isInRange, ordinalOf, replicasOf } from './ordinals.ts'
 import type { PodWrites } from './pod-writes.ts'
 import { hasIdentity, hasStorage, isDeleted, isUnavailable } from './pods.ts'
 
-/** Maximum number of Pods that are created or deleted in parallel with the policy `Parallel` (…/statefulset: MaxBatchSize). */
+/** If the policy is `Parallel`, at most this number of Pods is created or deleted at the same time (…/statefulset: MaxBatchSize). */
 const maxBatch = 500
 
 export interface PodSync {

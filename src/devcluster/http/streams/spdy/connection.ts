@@ -78,7 +78,7 @@ export class SpdyConnection implements FrameSender {
     }
   }
 
-  /** Sends a PING frame. Calls `onFlushed` when the operating system has the frame. */
+  /** Sends a PING frame. Calls `onFlushed` when the frame has been passed to the operating system. */
   ping(onFlushed: () => void): void {
     // In SPDY, the pings of a server have even ids. The client replies with the same id, and the server ignores the reply.
     this.#write(numbersFrame(frameType.ping, 2), onFlushed)
@@ -119,7 +119,7 @@ export class SpdyConnection implements FrameSender {
     })
   }
 
-  /** Writes a frame, unless the server has already ended its side of the connection. */
+  /** Writes a frame. If the server has already ended its side of the connection, writes nothing. */
   #write(frame: Buffer, onFlushed?: () => void): void {
     if (this.#socket.writable) this.#socket.write(frame, onFlushed)
   }
@@ -170,7 +170,7 @@ export class SpdyConnection implements FrameSender {
       case frameType.synReply:
         throw new ProtocolError('a reply to a stream that the server has not opened')
       default:
-      // GOAWAY needs no action, because the client closes the connection after it. Unknown types are ignored.
+      // GOAWAY needs no action, because the client closes the connection after the GOAWAY frame. Frames of unknown types are ignored.
     }
   }
 

@@ -17,7 +17,7 @@ const values =
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,' +
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
-/** Returns the bytes of a text after the length of the text, as in a header block. */
+/** Returns the length of a text, followed by the bytes of the text, as in a header block. */
 export function withLength(text: string): Buffer {
   const bytes = Buffer.from(text)
   const length = Buffer.alloc(4)

@@ -22,7 +22,7 @@ const updateBytes = defaultWindow / 2
 export class ReceivedBytes {
   #count = 0
 
-  /** Adds received bytes. Returns the number of bytes for a WINDOW_UPDATE frame; 0 when no frame must be sent. */
+  /** Adds received bytes. Returns the number of bytes for a WINDOW_UPDATE frame; 0 when no frame is necessary. */
   add(length: number): number {
     this.#count += length
     if (this.#count < updateBytes) return 0

@@ -48,7 +48,7 @@ export interface DataPart {
 }
 
 /**
- * Yields the frames of a connection until it ends.
+ * Yields the frames of a connection until the connection ends.
  *
  * @throws {ProtocolError} for a control frame that is too large or of another version.
  */
@@ -87,7 +87,7 @@ export function numberAt(payload: Buffer, offset: number): number {
   return payload.readUInt32BE(offset)
 }
 
-/** The highest bit of stream ids and window sizes is reserved. */
+/** The mask for stream ids and window sizes. The highest bit of these numbers is reserved. */
 const lower31 = 0x7fff_ffff
 
 export function idAt(payload: Buffer, offset: number): number {

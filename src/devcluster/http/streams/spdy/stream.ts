@@ -12,7 +12,7 @@ import type { Headers } from './header-block.ts'
  */
 export const streamBufferBytes = 64 * 1024
 
-/** The methods of a connection that its streams call to send frames. */
+/** The methods of a connection that a stream calls to send frames. */
 export interface FrameSender {
   /** Resolves when the bytes have been passed to the operating system. */
   sendData(streamId: number, bytes: Buffer): Promise<void>
@@ -40,7 +40,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined)
   }
 
-  /** Adds bytes of the client. Resolves when the connection may read further frames. */
+  /** Adds bytes of the client. Resolves when the connection can continue to read frames. */
   async receive(bytes: Buffer): Promise<void> {
     if (bytes.length === 0 || this.destroyed || this.#hasEnded || this.push(bytes)) return
     await new Promise<void>((resolve) => (this.#continue = resolve))

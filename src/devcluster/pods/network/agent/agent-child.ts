@@ -20,10 +20,13 @@ export type ReceiveMessage = (
   agent: AgentChild,
 ) => void
 
-/** The maximum number of characters of the output of the process in an error. If the output is longer, the error contains its end. */
+/**
+ * The maximum number of characters of the process's output that an error contains. If the output is longer, the error contains the end of
+ * the output.
+ */
 const maxOutput = 2000
 
-/** Time in milliseconds after which `stop` kills a process that has not ended. Only a process that hangs needs so much time. */
+/** Time in milliseconds after which `stop` kills a process that has not ended. A process that does not hang ends much earlier. */
 const killAfterMs = 2000
 
 /** The error for an agent that did not start. */
@@ -55,7 +58,7 @@ export class AgentChild {
     })
     this.ended = new Promise((resolve) => {
       this.#child.on('error', (error) => resolve(error.message))
-      // After `disconnect`, Node.js does not emit `close`.
+      // After `disconnect`, Node.js does not emit `close`, so this code waits for `exit`.
       this.#child.on('exit', (code, signal) => void outputEnded.then(() => resolve(this.#reason(signal ?? `exit code ${code}`))))
     })
     void this.ended.then((reason) => ready.reject(new AgentStartError(reason)))

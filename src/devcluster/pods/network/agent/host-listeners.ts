@@ -17,7 +17,7 @@ export class HostListeners {
     this.#warn = warn
   }
 
-  /** Opens and closes ports. Afterwards, exactly `ports` are open. */
+  /** Opens the ports in `ports` that are not open yet, and closes all other ports. */
   set(ports: readonly number[]): void {
     const wanted = new Set(ports)
     for (const [port, server] of this.#servers) {

@@ -20,7 +20,10 @@ export interface ServicesMessage {
   readonly removed: readonly string[]
 }
 
-/** A Pod runs at an address, or the network of the Pod has ended. In the second case, the agent resets the connections to the address. */
+/**
+ * Reports that a Pod runs at an address, or that the network of the Pod has ended. After the end of the network, the agent resets the
+ * connections to the address.
+ */
 export interface PodMessage {
   readonly type: 'pod'
   readonly address: string
@@ -44,15 +47,15 @@ export interface ResolvedMessage {
 export type ParentMessage = StartMessage | ServicesMessage | PodMessage | HostPortsMessage | ResolvedMessage
 
 export type AgentMessage =
-  /** The agent listens. */
+  /** Sent when the agent listens. */
   | { readonly type: 'ready' }
-  /** The agent could not start. The parent then ends the process of the agent. */
+  /** Sent when the agent could not start. The parent then ends the process of the agent. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** A connection to the API server. The message carries its socket. */
+  /** A connection to the API server. The message carries the socket of the connection. */
   | { readonly type: 'apiServer' }
-  /** A connection to a server of the developer's machine. The message carries its socket. */
+  /** A connection to a server of the developer's machine. The message carries the socket of the connection. */
   | { readonly type: 'host'; readonly port: number }
   /** A request to resolve a name outside of the cluster. */
   | { readonly type: 'resolve'; readonly id: number; readonly name: string; readonly recordType: RecordType }
-  /** A port of a Service or of the developer's machine could not be opened. */
+  /** Sent when a port of a Service or of the developer's machine could not be opened. */
   | { readonly type: 'warning'; readonly reason: string }

@@ -115,7 +115,7 @@ async function listenForApiServer(address: string, channel: ParentChannel): Prom
 }
 
 /**
- * Returns a function from a name to a stream of random numbers. `seed` determines all streams. Streams with different names are
+ * Returns a function that returns the stream of random numbers for a name. `seed` determines all streams. Streams with different names are
  * independent.
  */
 function streamOf(seed: readonly number[]): (name: string) => () => number {

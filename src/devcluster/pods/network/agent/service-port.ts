@@ -19,7 +19,7 @@ const retryMs = 1000
 export interface ServicePortOptions {
   readonly clock: Clock
   readonly connections: TcpForwarder
-  /** Called with the reason when a port could not be opened for the first time. */
+  /** Called with the reason at the first failure to open a port. Later failures of the same port are not reported. */
   readonly warn: (reason: string) => void
 }
 
@@ -33,8 +33,8 @@ export class ServicePort {
   readonly #at: SocketAddress
   readonly #options: ServicePortOptions
   /**
-   * One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the Service of the
-   * first choice.
+   * One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the Service whose
+   * choice is at the beginning of this list.
    */
   readonly #claims: EndpointChoice[] = []
   #socket: OpenSocket | undefined

@@ -11,7 +11,7 @@ import { ServicePort } from './service-port.ts'
 
 export type ServiceProxyOptions = EndpointChoiceOptions & ServicePortOptions & { readonly addresses: NetworkAddresses }
 
-/** One port of a Service, with the keys of its sockets in `#sockets`: one for each cluster IP. */
+/** One port of a Service, with its keys in `#sockets`. There is one key for each cluster IP. */
 interface ProxiedPort {
   readonly choice: EndpointChoice
   readonly sockets: ReadonlySet<string>

@@ -18,7 +18,7 @@ export interface DnsAnswer {
 
 /** An answer from a zone for which this server is authoritative. */
 export interface ZoneAnswer extends DnsAnswer {
-  /** The name in the CNAME record of the answer, if the records of this name must be added to the answer. */
+  /** The name to which the CNAME record of the answer points. Present only if the records of this name must be added to the answer. */
   readonly alias?: string
 }
 

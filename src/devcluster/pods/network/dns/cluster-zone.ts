@@ -25,7 +25,7 @@ export class ClusterZone {
   readonly #services = new Map<string, ServiceState>()
   /** The number of Services in each namespace. */
   readonly #namespaces = new Map<string, number>()
-  /** The keys of the Services that have an address. The address is a cluster IP of the Service, or the address of one of its endpoints. */
+  /** For each address, the keys of the Services that have this address as a cluster IP or as the address of an endpoint. */
   readonly #byAddress = new Map<string, Set<string>>()
   readonly #dnsAddress: string
   readonly #isOfCluster: (address: string) => boolean

@@ -16,7 +16,7 @@ const maxConnections = 256
 /** Time in milliseconds after which a TCP connection without traffic is closed. */
 const idleTimeoutMs = 10_000
 
-/** The number of bytes before a message over TCP that contain the length of the message (RFC 1035, section 4.2.2). */
+/** The size in bytes of the length field that precedes each message over TCP (RFC 1035, section 4.2.2). */
 const lengthBytes = 2
 
 type Answerer = (query: DnsQuery) => Promise<DnsAnswer>
@@ -84,7 +84,7 @@ export class DnsServer {
         }
       }
     } catch {
-      // The client has closed the connection, or has been idle for too long.
+      // An error means that the client has closed the connection, or has been idle for too long.
     } finally {
       socket.destroySoon()
     }

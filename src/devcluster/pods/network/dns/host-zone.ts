@@ -8,7 +8,10 @@ const zone = 'proreus.internal'
 /** The name at which Pods reach servers on the loopback interface of the developer's machine. */
 export const hostName = `host.${zone}`
 
-/** Returns the answer to a question. Returns undefined for a name outside of the zone. Without an `address`, `hostName` does not exist. */
+/**
+ * Returns the answer to a question. Returns undefined for a name outside of the zone. If `address` is undefined, the answer for `hostName`
+ * is NXDOMAIN.
+ */
 export function answerForHost(address: string | undefined, name: string, type: RecordType): ZoneAnswer | undefined {
   const lower = name.toLowerCase()
   if (lower !== zone && !lower.endsWith(`.${zone}`)) return undefined

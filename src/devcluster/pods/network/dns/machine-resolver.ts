@@ -45,7 +45,7 @@ async function resolve(resolver: Resolver, name: string, type: RecordType): Prom
   }
 }
 
-/** Returns undefined for a type that `node:dns` cannot resolve. `node:dns` reports the time to live of addresses only. */
+/** Returns undefined for a type that `node:dns` cannot resolve. `node:dns` reports the time to live only for the types A and AAAA. */
 async function recordsOf(resolver: Resolver, name: string, type: RecordType): Promise<readonly Answer[] | undefined> {
   switch (type) {
     case 'A':

@@ -17,7 +17,7 @@ export interface DnsQuery {
   readonly id: number
   readonly question: Question
   readonly isRecursionDesired: boolean
-  /** The size in bytes of a UDP response that the client accepts. */
+  /** The maximum size in bytes of a UDP response to this query. */
   readonly maxUdpSize: number
   /** True when the client uses EDNS. The response to such a client must use EDNS, too (RFC 6891). */
   readonly hasEdns: boolean
@@ -91,7 +91,10 @@ function refusal(message: Buffer, code: AnswerCode): Buffer {
   return encode({ type: 'response', id: message.readUInt16BE(0), flags: codes[code] })
 }
 
-/** Returns the response to a query over UDP. If not all `records` fit, the response is truncated. The client repeats the query over TCP. */
+/**
+ * Returns the response to a query over UDP. If some `records` do not fit, the response is truncated, and the client repeats the query over
+ * TCP.
+ */
 export function encodeUdp(query: DnsQuery, answer: DnsAnswer): Buffer {
   return encodeWithin(query, answer, query.maxUdpSize)
 }

@@ -15,7 +15,10 @@ export interface ResponderOptions {
   readonly random: () => number
 }
 
-/** The number of aliases in a chain after which the answer is SERVFAIL. Without a limit, a cycle of aliases would never end. */
+/**
+ * If a chain contains this number of aliases, the answer is SERVFAIL. Without this limit, the resolution of a cycle of aliases would never
+ * end.
+ */
 const maxAliases = 8
 
 export class Responder {
@@ -41,8 +44,8 @@ export class Responder {
 }
 
 /**
- * Shuffles the records if all of them have the same name and type. Otherwise, the order does not change, for example for an alias and its
- * addresses.
+ * Shuffles the records if all of them have the same name and type. If names or types differ, for example for an alias and its addresses,
+ * the order does not change.
  */
 function inRandomOrder(records: readonly Answer[], random: () => number): readonly Answer[] {
   if (records.some(({ name, type }) => name !== records[0]!.name || type !== records[0]!.type)) return records

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { joinSockets, reset } from '../agent/tcp-forwarder.ts'
 
-/** The addresses of the loopback interface. A server may listen at only one of these addresses. */
+/** The addresses of the loopback interface. Some servers listen at only one of these addresses. */
 const addresses = ['127.0.0.1', '::1']
 
 /** Forwards the connection of a client. If no server listens on the port, the connection is reset. */

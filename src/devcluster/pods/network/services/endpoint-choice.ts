@@ -29,7 +29,7 @@ export class EndpointChoice {
   readonly #options: EndpointChoiceOptions
   #endpoints: readonly Endpoint[] = []
   #policy: ChoicePolicy = { isLocal: false }
-  /** The usable endpoints of each node and zone. */
+  /** The endpoints that clients can use, keyed by the node and the zone of the client. */
   readonly #usable = new Map<string, readonly Endpoint[]>()
   /** With session affinity, the last endpoint of each client. The client whose last connection is the oldest comes first. */
   readonly #affinities = new Map<string, Affinity>()

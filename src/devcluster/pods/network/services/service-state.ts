@@ -50,7 +50,7 @@ export interface EndpointState {
   readonly nodeHints: readonly string[]
 }
 
-/** The label of an EndpointSlice with the name of its Service (k8s.io/api/discovery/v1: LabelServiceName). */
+/** The key of the EndpointSlice label whose value is the name of the Service (k8s.io/api/discovery/v1: LabelServiceName). */
 export const serviceNameLabel = 'kubernetes.io/service-name'
 
 /** The default of `sessionAffinityConfig.clientIP.timeoutSeconds` (k8s.io/api/core/v1: DefaultClientIPServiceAffinitySeconds). */
@@ -80,7 +80,10 @@ function eachOnce(ports: readonly PortState[]): readonly PortState[] {
   return ports.filter((port, index) => ports.findIndex(({ name, protocol }) => name === port.name && protocol === port.protocol) === index)
 }
 
-/** Returns a list of one port. The list is empty when the port number is missing or invalid, or the protocol is neither TCP nor UDP. */
+/**
+ * Returns a list with the port. Returns an empty list when the port number is missing or invalid, or when the protocol is neither TCP nor
+ * UDP.
+ */
 function portState(servicePort: { readonly name?: string; readonly protocol?: string; readonly port?: number }): PortState[] {
   const { name = '', protocol = 'TCP', port } = servicePort
   if (!isPort(port) || (protocol !== 'TCP' && protocol !== 'UDP')) return []

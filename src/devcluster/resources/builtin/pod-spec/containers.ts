@@ -100,7 +100,7 @@ function validatePorts(ports: readonly JsonValue[], path: string): FieldError[] 
   })
 }
 
-/** Validates that no host port is in `taken`, and adds the host ports of the container to `taken` (AccumulateUniqueHostPorts). */
+/** Validates that no host port of the container is in `taken`, and adds the host ports to `taken` (AccumulateUniqueHostPorts). */
 function validateHostPorts(container: JsonObject, path: string, taken: Set<string>): FieldError[] {
   return objects(listAt(container, 'ports')).flatMap(([port, index]) => {
     const number = numberAt(port, 'hostPort')
