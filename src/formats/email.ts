@@ -1,5 +1,5 @@
 /**
- * Checks email addresses as Go's `mail.ParseAddress` does (RFC 5322). It accepts `a@b.c`, `Name <a@b.c>` and `"quoted"@b.c`, and rejects
+ * Checks email addresses as Go's `mail.ParseAddress` does (RFC 5322). Go accepts `a@b.c`, `Name <a@b.c>` and `"quoted"@b.c`, and rejects
  * groups.
  */
 import { isAddress } from './network.ts'

@@ -53,7 +53,7 @@ function matches(pattern: RegExp): (text: string) => boolean {
   return (text) => pattern.test(text)
 }
 
-/** Removes hyphens and white space (as RE2 defines it), because an ISBN may contain them anywhere. */
+/** Removes hyphens and the white space of RE2. An ISBN can contain these characters at any position. */
 function bookNumber(text: string): string {
   return text.replace(/[\t\n\f\r -]+/g, '')
 }

@@ -15,7 +15,7 @@ import { durationMs, heldBy, released } from './lease-record.ts'
 
 /** The durations of leader election, in milliseconds. */
 export interface LeaseTimes {
-  /** When the leader has not renewed the lease for this time, another replica may take the lease. */
+  /** When the leader has not renewed the lease for this time, another replica may acquire the lease. */
   readonly leaseDurationMs: number
   /** When the leader has not renewed the lease for this time, the leader ends its term. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
@@ -116,7 +116,7 @@ export class LeaderElector {
     return this.#observed?.lease.spec?.holderIdentity || undefined
   }
 
-  /** Tries to acquire the lease, and renews it, until the signal aborts or `resign` is called. Never rejects. */
+  /** Acquires and renews the lease until the signal aborts or `resign` is called. Never rejects. */
   async run(stop: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([stop, this.#resigned.signal])
     while (!ended.aborted) {
@@ -189,7 +189,8 @@ export class LeaderElector {
     const standing = new AbortController()
     const following = this.#follow(AbortSignal.any([ended, standing.signal]))
     while (!ended.aborted && this.#term === undefined) {
-      // While a watch is open, the watch shows when another replica releases the lease. A candidate then need not read a held lease.
+      // An open watch shows when another replica releases the lease. While a watch is open, the candidate therefore does not read a held
+      // lease.
       if (!this.#followed || this.#msUntilFree() <= 0) await this.#attempt(ended)
       if (this.#term === undefined) await this.#pause(ended)
     }
@@ -207,7 +208,7 @@ export class LeaderElector {
     }
   }
 
-  /** Waits until the lease may be free. A watch ends the pause early when the leader releases the lease. */
+  /** Waits before the next attempt of the candidate. If the watch shows that the lease is free, the pause ends early. */
   async #pause(ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#options
     const left = this.#msUntilFree()
@@ -273,7 +274,7 @@ export class LeaderElector {
     const timer = clock.after(limitMs, () => limit.abort(late))
     const limited = AbortSignal.any([signal, limit.signal])
     try {
-      // The second write is for a Lease that has changed since this replica last saw it, e.g. because a user has added a label.
+      // If the Lease has changed since this replica last saw the Lease, e.g. by a new label, a second write is needed.
       if ((await this.#write(limited)) === 'changed') await this.#write(limited)
       this.#problem = undefined
     } catch (error) {
@@ -314,7 +315,7 @@ export class LeaderElector {
     }
   }
 
-  /** Gets the Lease. When the Lease does not exist, records this with `#deleted`, and returns undefined. */
+  /** Gets the Lease. If the Lease does not exist, calls `#deleted` and returns undefined. */
   async #read(signal: AbortSignal): Promise<coordination.Lease | undefined> {
     const { client, lease } = this.#options
     try {
@@ -352,7 +353,9 @@ export class LeaderElector {
       this.#options.logger.info({ leader }, 'another replica is the leader')
   }
 
-  /** Returns the milliseconds until this replica may take the lease. 0 or less means that this replica may take the lease now. */
+  /**
+   * Returns the milliseconds until this replica may acquire the lease. If the value is 0 or less, this replica may acquire the lease now.
+   */
   #msUntilFree(): number {
     if (this.#observed === undefined) return 0
     const { identity, leaseDurationMs, clock } = this.#options
@@ -363,7 +366,7 @@ export class LeaderElector {
     return at + (isDeleted ? Math.min(duration, leaseDurationMs) : duration) - clock.monotonicNow()
   }
 
-  /** Begins a term, or extends the current one. `sentAt` is the time at which the request was sent. */
+  /** Begins a term, or extends the current term. `sentAt` is the time at which the request was sent. */
   #renewed(sentAt: Instant, lease: coordination.Lease): void {
     const { clock, renewDeadlineMs, identity, logger, events, metrics } = this.#options
     const left = renewDeadlineMs - (clock.monotonicNow() - sentAt.monotonic)

@@ -16,7 +16,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { AccessFilter, Answer } from './http-endpoint.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
-/** Times in milliseconds for which results are cached. */
+/** Lifetimes of cache entries in milliseconds: for reviewed tokens, for allowed requests, and for denied requests. */
 const tokenMs = 60_000
 const allowedMs = 300_000
 const deniedMs = 30_000
@@ -68,7 +68,7 @@ class Refusal extends Error {
 
 export interface AccessFilterOptions {
   readonly client: Pick<Client, 'create'>
-  /** The paths that exist. A request for any other path is answered with 404, without a SubjectAccessReview. */
+  /** The paths that exist. A request for any other path gets the response 404, without a SubjectAccessReview. */
   readonly paths: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
@@ -89,7 +89,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
   // Rejected tokens have a separate cache, so that they cannot displace valid tokens from the cache of users.
   const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
   const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
-  /** The cached decisions of each user. True means that the user may send the request. */
+  /** The cached decisions about each user. True means that the user may send the request. */
   const decisions = new ExpiringCache<ExpiringCache<boolean>>(clock, maxEntries)
   const pending = new Map<string, Pending>()
 
@@ -123,7 +123,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
     if (known !== undefined) return known
     if (rejectedTokens.get(key) !== undefined) throw unauthorized()
     if (pending.has(key)) return once(key, address, () => Promise.reject(unauthorized()))
-    // An attempt counts as rejected until its result is known. Otherwise, many concurrent requests would exceed `maxRejected`.
+    // An attempt counts as rejected until its result is known, so that concurrent requests cannot exceed `maxRejected`.
     const rejected = rejections.get(address) ?? { count: 0 }
     if (rejected.count >= maxRejected || isBusy(address)) throw tooMany()
     if (rejected.count === 0) rejections.set(address, rejected, tokenMs)
@@ -197,7 +197,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
       const level = cause === problem ? 'debug' : 'error'
       problem = cause
       logger[level]({ err: loggedError(error) }, `the ${step} of a request to ${url.pathname} failed${isForbidden(error) ? advice : ''}`)
-      // The API server's message is logged, but the response does not contain it, because the client may not be authenticated.
+      // The API server's message is logged. The response does not contain the message, because the client is possibly not authenticated.
       return { code: 500, body: `the ${step} failed\n` }
     }
   }

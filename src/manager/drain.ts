@@ -75,8 +75,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     ...[...running.controllers].map(([name, { ended: end }]) => attempt(`a reconcile of the controller "${name}"`, left, () => end)),
     ...[...running.runnables].map(([name, { ended: end }]) => attempt(`the runnable "${name}"`, left, () => end)),
   ])
-  // While a reconcile or a runnable is still running, the lease is not released. In this case, the lease expires after the process has
-  // ended.
+  // If a reconcile or a runnable has not ended in time, the lease is not released. The lease then expires after the process has ended.
   if (!ended.includes(false)) await attempt('the release of the lease', restMs, () => resigned)
 
   await Promise.all([

@@ -20,7 +20,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   const before = logger.level
   if (before === level) return
   const report = (): void => logger.warn(`the log level is ${level} now; it was ${before}`)
-  // The report has the level `warn`. If the new level suppresses this report, it is logged before the level changes.
+  // The report has the level `warn`. If the new level suppresses this report, the report is logged before the level changes.
   const isDropped = ['error', 'fatal', 'silent'].includes(level)
   if (isDropped) report()
   logger.level = level

@@ -30,7 +30,7 @@ const debugFlag = '--debug-bind-address'
 const debugRequestMs = 180_000
 
 export interface MonitoringOptions {
-  /** The address of secured metrics. It is `0` when metrics are disabled, or are served by the server of the probes. */
+  /** The address on which metrics are served over TLS; `0` if metrics are disabled, or if the probe server serves metrics without TLS. */
   readonly metricsBindAddress: string
   readonly debugBindAddress: string
   /** The folder with the certificate of these servers. */
@@ -112,7 +112,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
   }
 }
 
-/** Opens the certificate in the given folder. Without a folder, issues a certificate that exists only in memory. */
+/** Opens the certificate in `certDir`. If `certDir` is undefined, the function issues a certificate that exists only in memory. */
 function openOwn({ certDir, names, ips, clock, logger }: MonitoringOptions): Promise<CertificateSource> {
   return certDir === undefined
     ? openMemoryCertificates({ names, ips, clock, logger })

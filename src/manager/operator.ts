@@ -40,7 +40,9 @@ export interface OperatorDefinition {
   readonly checks?: HealthChecks
 }
 
-/** Returns a check that accepts a value with all properties in `fields`. The function named `maker` returns such values. */
+/**
+ * Returns a check that accepts values that have all properties in `fields`. `maker` is the name of the function that returns such values.
+ */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }
@@ -176,7 +178,7 @@ function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] 
   })
 }
 
-/** Returns the problems of runnables that have the same name, and of health checks that belong to the same probe and have the same name. */
+/** Returns a problem for each name that several runnables have, and for each name that several health checks of the same probe have. */
 function sameNames(operators: readonly Pick<Operator, 'runnables' | 'checks'>[]): string[] {
   const named = (what: string, parts: readonly { readonly name: string }[]): string[] =>
     duplicates(parts.map(({ name }) => name)).map((name) => `two ${what} are called "${name}"`)

@@ -111,7 +111,7 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
   }
 }
 
-/** Returns the types and views that controllers watch, and that webhooks and runnables read, without duplicates. */
+/** Returns the types and views that controllers watch, or that webhooks or runnables read. The list has no duplicates. */
 function needsOf({ operators, namespaces }: PermissionOptions): readonly Need[] {
   const needs = new Map<string, Need>()
   const add = (type: ResourceType, isPrimary: boolean): void => {

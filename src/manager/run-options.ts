@@ -143,7 +143,10 @@ export interface RunOptions {
    * to this process until its endpoint is removed. Default in a cluster: 10,000. Default outside: 0.
    */
   readonly drainDelayMs?: number
-  /** Time limit in milliseconds for running requests and reconciles. The time begins when `drainDelayMs` has passed. Default 30,000. */
+  /**
+   * Time limit in milliseconds for requests and reconciles that are in progress at the shutdown. The time begins when `drainDelayMs` has
+   * passed. Default 30,000.
+   */
   readonly drainDeadlineMs?: number
   /**
    * Maximum number of objects that all controllers of the process together reconcile at the same time. In addition, the option `workers` of

@@ -95,10 +95,10 @@ export const realParts: Parts = {
   createElector: (options) => new LeaderElector(options),
 }
 
-/** The options, in which `signal` is always set. By default, `signal` aborts on SIGTERM and SIGINT. */
+/** The options of `run`, with a `signal` that is always defined. The default `signal` aborts on SIGTERM and SIGINT. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
-/** Time limit in milliseconds for running requests after a failed start. A longer wait would only delay the error. */
+/** Time limit in milliseconds for requests that are in progress when the start fails. A longer wait would only delay the error. */
 const failedStartDeadlineMs = 5_000
 
 /**

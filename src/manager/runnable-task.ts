@@ -45,7 +45,8 @@ export function startRunnable(runnable: Runnable, environment: RunnableEnvironme
     } finally {
       leasing.releaseAll()
     }
-    // If a task ends before the process stops, the liveness probe fails. Therefore, a task that may end waits here until the process stops.
+    // If a task ends before the process stops, the liveness probe fails. Therefore, the task of a runnable with `mayEnd` waits here until
+    // the process stops.
     if (mayEnd) await aborted(signal)
     if (!signal.aborted) throw new Error('it returned before the process stopped; a runnable that may do so has the option mayEnd: true')
   }

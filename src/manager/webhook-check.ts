@@ -53,8 +53,8 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
 }
 
 /**
- * Makes one TLS handshake with the webhook port of this process. Resolves to undefined when the handshake succeeds, otherwise to the
- * problem.
+ * Makes one TLS handshake with the webhook port of this process. Resolves to undefined if the handshake succeeds, and to the problem if the
+ * handshake fails.
  */
 function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -131,7 +131,7 @@ function roleForOne(
 export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
   const kinds = kindsOf(operators)
   return kinds.flatMap(({ group, plural, singular }) => {
-    // If two groups have kinds with the same name, the names of their roles contain the group.
+    // If two groups have kinds with the same name, the role names of these kinds contain the group.
     const isUnique = kinds.filter((kind) => kind.singular === singular).length === 1
     const subject = isUnique ? singular : `${plural}.${group}`
     const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }

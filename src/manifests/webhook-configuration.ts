@@ -8,7 +8,10 @@ import type { CombinedWebhook } from '../webhook/definition/combine.ts'
 import { combineWebhooks } from '../webhook/definition/combine.ts'
 import { schemaKindOf } from '../webhook/definition/definition.ts'
 
-/** The address at which the API server reaches the webhook server. This is a Service in the cluster, or a URL outside the cluster. */
+/**
+ * The address at which the API server reaches the webhook server. A webhook server in the cluster has a Service. A webhook server outside
+ * the cluster has a URL.
+ */
 export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 

@@ -66,7 +66,7 @@ function limitYoungGeneration(): () => void {
   }
 }
 
-/** Returns the size of both halves of the young generation. */
+/** Returns the total size of both halves of the young generation in bytes. */
 function youngBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
 }

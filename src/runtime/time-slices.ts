@@ -71,7 +71,7 @@ export class TaskSlices {
     return elapsed() - this.#startedAt < this.#sliceMs ? undefined : this.renew()
   }
 
-  /** Waits for the next slice, even if the current one is not used up. */
+  /** Waits for the next slice, even if the current slice is not used up. */
   async renew(): Promise<void> {
     await this.#turns.next()
     this.#startedAt = elapsed()

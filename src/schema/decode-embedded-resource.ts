@@ -13,7 +13,7 @@ import { childPath, fieldChildPath, indexPath, keyPath } from '../api/field-path
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
 
 export interface Coerced<Value extends JsonValue> {
-  /** The decoded value. If decoding changed nothing, this is the same JavaScript value. */
+  /** The decoded value. If decoding changed nothing, this is the input value itself and not a copy. */
   readonly value: Value
   /** Sorted paths of unknown fields in the metadata of embedded resources. */
   readonly unknown: readonly string[]

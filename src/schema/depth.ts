@@ -1,4 +1,4 @@
-/** Limits the nesting of objects. Otherwise, a deeply nested object could exhaust the stack in a recursive function. */
+/** Limits the nesting of objects. Without a limit, a deeply nested object could exhaust the stack in a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { fieldOf } from '../api/field-path.ts'

@@ -264,7 +264,7 @@ function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: E
   return matches + 1
 }
 
-/** Returns the result with the most successful checks. If several results have the same number, returns the first of them. */
+/** Returns the result that has the highest number of successful checks. If several results have this number, returns the first of them. */
 function nearest(branches: readonly Branch[]): Branch {
   return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
 }

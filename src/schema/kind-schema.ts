@@ -28,7 +28,8 @@ export function schemaOf(kind: Kind, version: string = kind.version): CompiledSc
 
 export interface ValidateOptions {
   /**
-   * The version whose schema is used. Default: the version in the object's apiVersion if the kind has it, otherwise the storage version.
+   * The version whose schema is used. Default: the version in the object's apiVersion, or the storage version if the kind does not have
+   * that version.
    */
   readonly version?: string
   /** The stored object, when `object` is the new object of an update. */

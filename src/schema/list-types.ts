@@ -41,11 +41,11 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
 
 const minSlots = 128
 const maxSlots = 1024
-/** The slots of a hash table. A slot contains 0 if it is empty, otherwise the index of an item in the current list plus one. */
+/** The slots of a hash table. An empty slot contains 0. Any other slot contains 1 plus the index of an item in the current list. */
 const slots = new Uint16Array(maxSlots)
 /**
- * A prime number near 2^32 divided by the golden ratio. Multiplication by this number distributes similar hash codes over the table
- * (Fibonacci hashing).
+ * A prime number near the quotient of 2^32 and the golden ratio. Multiplication by this number distributes similar hash codes over the
+ * table (Fibonacci hashing).
  */
 const goldenRatio = 0x9e3779b1
 /**

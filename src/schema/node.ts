@@ -83,8 +83,8 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // `open` is false for the metadata of the root. Its depth is not checked with the schema, because `validateObjectMeta` alone validates
-    // this metadata.
+    // `open` is false for the metadata of the root. The depth of this metadata is not checked with the schema, because only
+    // `validateObjectMeta` validates this metadata.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),

@@ -17,12 +17,12 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** 2^63: one more than the greatest int64. Go's decoder reads an integer that does not fit into an int64 as a float. */
+/** 2^63: one more than the greatest int64. If an integer does not fit into an int64, Go's decoder reads the integer as a float. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** The midpoint between the greatest float32 and 2^128. Go's conversion to float32 rounds this value and all greater values to infinity. */
 const float32Overflow = 2 ** 128 - 2 ** 103
-/** The greatest magnitude at which Go's package `swag` may treat a float as an integer. */
+/** The greatest magnitude of a float that Go's package `swag` may treat as an integer. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER
 const relativeTolerance = 1e-9
 

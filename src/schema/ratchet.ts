@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
 
-/** The old value that belongs to a new value; undefined if it cannot be determined. */
+/** The old value that belongs to a new value; undefined if the old value cannot be determined. */
 export type OldValue = { readonly value: JsonValue } | undefined
 
 /** Returns the old value of a field; undefined if the schema does not specify the field, or the old object does not have the field. */
@@ -17,7 +17,7 @@ export function oldField(node: SchemaNode, old: OldValue, key: string): OldValue
   return value === undefined ? undefined : { value }
 }
 
-/** Returns the old value of a list item. This is possible only for lists of type map. */
+/** Returns the old value of a list item. If the list is not of type map, returns undefined. */
 export function oldItem(node: SchemaNode, old: OldValue, item: JsonValue): OldValue {
   if (old === undefined || node.listType !== 'map' || node.items === undefined || !Array.isArray(old.value)) return undefined
   const key = itemKey(node.listMapKeys, item)

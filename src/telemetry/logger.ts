@@ -48,7 +48,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const logger = pino(
     {
       level,
-      // Log lines do not contain the process id and the host name. In a cluster, log collectors add the name of the Pod.
+      // Log lines contain neither the process id nor the host name. In a cluster, log collectors add the name of the Pod.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -53,7 +53,7 @@ export interface QueueMetrics {
 export interface LeaderElectionMetrics {
   /** Sets whether this replica is the leader. */
   leading(leads: boolean): void
-  /** Counts a renewal before which the leader had to read the Lease. */
+  /** Counts a slow renewal: the leader had to read the Lease before it could renew the Lease. */
   slowpath(): void
 }
 
@@ -323,7 +323,7 @@ export class Metrics {
   }
 
   /**
-   * Registers `status`, which each scrape calls for the types in the cache.
+   * Registers the function `status`. Each scrape calls `status` to get the states of the types in the cache.
    * @internal
    */
   observeCache(status: () => readonly CachedType[]): void {
@@ -339,8 +339,8 @@ export class Metrics {
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1
     this.#clientTime.with({ verb, host }).observe(seconds)
-    // As in client-go, each attempt after the first one counts as a retry. The metric contains the status code of the response to this
-    // attempt.
+    // As in client-go, each attempt after the first attempt is a retry. The label `code` contains the status code of the response to the
+    // retry.
     if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
     if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)
     if (responseBytes !== undefined) this.#clientResponseSize.with({ verb, host }).observe(responseBytes)

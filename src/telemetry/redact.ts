@@ -137,7 +137,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Copies a list of headers, and redacts the secrets. The items of the list are `[name, value]` pairs, or alternately names and values. */
+/** Copies a list of headers, and redacts the secrets. The form of the list is `[[name, value], …]` or `[name, value, name, value, …]`. */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -202,7 +202,7 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
       if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
       break
     case 'message':
-      // The `message` of a StatusCause contains the rejected value of its `field`.
+      // In a StatusCause, `message` contains the rejected value of the field that `field` names.
       if (isSecretName(record['field'])) return String(copyOf(value, walk, 'open')).replace(/( value: )[\s\S]*/, `$1${redacted}`)
       break
     case 'headers':

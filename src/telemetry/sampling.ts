@@ -1,4 +1,4 @@
-/** Samples requests by their uid. Therefore either all log lines of a request are sampled, or none. */
+/** Selects a sample of the requests by their uid. Therefore, either all log lines of a request are in the sample, or none. */
 import { ProreusError } from '../api/errors.ts'
 
 /**

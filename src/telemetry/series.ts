@@ -96,7 +96,7 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     for (const { series } of this.#series.values()) series.clear()
   }
 
-  /** Removes all series. A removed series that a caller has kept is no longer rendered. */
+  /** Removes all series. A caller can still update a removed series, but `get` no longer returns the samples of that series. */
   clear(): void {
     this.#series.clear()
   }

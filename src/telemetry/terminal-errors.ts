@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { isObject } from '../api/json.ts'
 
 /**
- * If an error repeats, its stack is printed again after this number of milliseconds. By then, the first stack may no longer be visible in
- * the terminal.
+ * Minimum time in milliseconds between two prints of an error's stack. After this time, the earlier print may no longer be visible in the
+ * terminal.
  */
 const stackAgainAfterMs = 60_000
 

@@ -113,7 +113,8 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // A duration series has seventeen buckets. Therefore, the series of another outcome is created only when this outcome first occurs.
+    // Only the series for `allowed` is created here. The series for another outcome has seventeen buckets, so it is created only when that
+    // outcome first occurs.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 

@@ -8,7 +8,7 @@ import { ProreusError } from '../api/errors.ts'
 const compactedKey = 'compact_rev_key'
 
 /**
- * Removes all revisions before the current one from etcd.
+ * Removes from etcd all revisions that are older than the current revision.
  *
  * @throws {ProreusError} `PRO_API_UNREACHABLE` when etcd rejects a request.
  */

@@ -54,7 +54,7 @@ export interface ControlPlaneOptions {
   readonly users?: readonly ControlPlaneUser[]
   /** ServiceAccounts to create, with the permissions to grant to them. Default none. */
   readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
-  /** The logger of the control plane and of its operators. Default: errors, as text on standard error. */
+  /** The logger of the control plane and of its operators. Default: a logger that writes errors as text to standard error. */
   readonly logger?: Logger
   /**
    * The clock of the embedded API server and its controllers. Timestamps and the lifetimes of tokens depend on this clock. Operators that

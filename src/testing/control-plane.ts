@@ -1,4 +1,4 @@
-/** `startControlPlane`: starts an API server for tests, either the embedded one or real binaries, or connects to an existing cluster. */
+/** `startControlPlane`: starts the embedded API server or a real control plane for tests, or connects to an existing cluster. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -110,7 +110,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 type FullOptions = Required<Omit<ControlPlaneOptions, 'backend' | 'clock' | 'random' | 'pods'>>
 
-/** Returns an error for each option that only the embedded API server supports, if another backend is selected. */
+/** If the backend is not `embedded`, returns an error for each specified option that only the embedded API server supports. */
 function misplacedOptions({ backend = 'embedded', clock, random, pods }: ControlPlaneOptions): readonly string[] {
   if (backend === 'embedded') return []
   const misplaced = (name: string, reason: string): string =>
@@ -257,7 +257,8 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
       const user = users.find(({ name }) => name === identity)
       if (user === undefined)
         throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(identity)} here: name it in the option users.`)
-      // The administrator cannot create tokens for users, but may impersonate users.
+      // The administrator cannot create tokens for users. Therefore, the connection authenticates as the administrator and impersonates the
+      // user.
       const groups = [...(user.groups ?? []), 'system:authenticated']
       return {
         ...connection,

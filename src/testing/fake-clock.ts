@@ -26,7 +26,7 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** The sum of all changes of the time that `set` has made. These changes do not affect `monotonicNow`. */
+  /** The sum in milliseconds of all changes that `set` has made to the time. These changes do not affect `monotonicNow`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()

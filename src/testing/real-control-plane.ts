@@ -46,7 +46,7 @@ export interface RealControlPlaneOptions {
   readonly env: Environment
 }
 
-/** Time limit in milliseconds for the start. The start takes 5 s on an idle machine, and longer on a busy one. */
+/** Time limit in milliseconds for the start. The start takes 5 s on an idle machine, and longer on a busy machine. */
 const readyDeadlineMs = 60_000
 const pollMs = 50
 /** Number of attempts to start. An attempt fails when another process takes a chosen port before the binary listens on this port. */
@@ -259,8 +259,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // Endpoints must not contain a loopback address. With the value `none`, kube-apiserver writes no endpoints for the Service
-    // "kubernetes".
+    // The advertised address is a loopback address, which Endpoints must not contain. With the value `none`, kube-apiserver writes no
+    // Endpoints for the Service "kubernetes".
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
     // Without kube-proxy, the cluster IPs of Services are unreachable, so kube-apiserver must connect to the endpoints directly.
@@ -268,8 +268,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // The plugin requires a ServiceAccount for each Pod. If the controller does not run, no namespace gets a ServiceAccount, and no Pod
-    // could be created.
+    // The admission plugin ServiceAccount rejects a Pod if its ServiceAccount does not exist. Without the controller, no namespace gets the
+    // ServiceAccount `default`, which Pods use by default.
     ...(isSelected(controllers, 'serviceaccount-controller') ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }

@@ -13,7 +13,9 @@ interface ReviewLogOptions {
   readonly sampled: (uid: string) => boolean
 }
 
-/** Logs one line for a review. The line of an allowed review is at level `debug`, unless the review is sampled. */
+/**
+ * Logs one line for a review. The line of an allowed review is at level `info` if the review is sampled, and at level `debug` otherwise.
+ */
 type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
 
 export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {

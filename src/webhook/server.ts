@@ -43,7 +43,7 @@ export interface WebhookServerOptions extends TlsOptions {
   readonly conversions?: readonly ConversionDefinition[]
   /** The client for the handlers of webhooks that have no `client` of their own. */
   readonly client: Client
-  /** The cache of the process, from which handlers read through `context.cache`. */
+  /** The cache of the process. Handlers read it through `context.cache`. */
   readonly cache?: ProcessCache | undefined
   readonly certificates: CertificateSource
   /** The address on which the server listens. Default: all addresses. */
@@ -76,7 +76,7 @@ export interface WebhookServer {
   readonly paths: readonly string[]
   /** The number of unanswered requests. */
   readonly inFlight: number
-  /** The bytes of `memory.requestBytes` that are in use. */
+  /** The memory in bytes that requests in flight use. The limit is `memory.requestBytes`. */
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /**

@@ -52,7 +52,7 @@ interface StoredForm {
   readonly stored: string
 }
 
-/** The stored forms by cache and by object. */
+/** The remembered `StoredForm` of each object, for each cache. */
 const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
 
 /**
@@ -131,7 +131,7 @@ function formOf(type: ResourceType, object: DeepReadonly<KubernetesObject>, comp
 function remember(cache: CacheReader, id: string, form: StoredForm | undefined): void {
   const forms = formsOfCaches.get(cache) ?? new Map<string, StoredForm>()
   formsOfCaches.set(cache, forms)
-  // The old entry is deleted first. The new entry is then the last one in the order of insertion.
+  // `Map.set` keeps the position of an existing key. The old entry is deleted first, so that the new entry is at the end.
   forms.delete(id)
   if (form === undefined) return
   if (forms.size >= maxForms) forms.delete(forms.keys().next().value!)

@@ -228,7 +228,7 @@ async function prune(
       // Without a propagation policy, the API server would orphan the Pods of a deleted Job.
       await client.delete(type, keyOf(object), { preconditions: { uid: metadata.uid }, propagationPolicy: 'Background', signal })
     } catch (error) {
-      // 404: the object is already deleted. 409: another object with the same name exists, whose uid differs.
+      // 404: the object is already deleted. 409: another object with the same name, but with a different uid, exists.
       if (!isNotFound(error) && !isConflict(error)) throw error
     }
   }

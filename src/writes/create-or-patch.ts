@@ -75,7 +75,8 @@ export async function createOrPatch<R extends ResourceType>(
   refuseOptions('createOrPatch', checkOptions(options, ''))
   requireKey(type, key)
   const untyped: ResourceType = type
-  // The common result of all attempts. For example, the first attempt may create the object, and then fail with a conflict on the status.
+  // The result of all attempts together. For example, if the first attempt creates the object and then fails with a conflict on the status,
+  // the result after the retry is `created`.
   let result: CreatedOrPatched<R>['result'] = 'unchanged'
   let fromCache = cache !== undefined && !omitsFields(type)
   /** True when the object was deleted between the patch of the object and the patch of its status. */

@@ -171,7 +171,8 @@ t.test('a float without a fraction is an integer, unless it is beyond int64', as
   }
   t.equal(read(1e5), 100_000)
   t.equal(read(1e16), 10_000_000_000_000_000n)
-  // Go writes the shortest decimal number that stands for the float 2^62, and reads this number.
+  // Go encodes the float 2^62 as the shortest decimal number that identifies the float. The decoded integer is this decimal number, which
+  // is not exactly 2^62.
   t.equal(read(2 ** 62), 4_611_686_018_427_388_000n)
   t.equal(read(2 ** 63), 'json: cannot unmarshal number 9223372036854776000 into Go struct field ObjectMeta.generation of type int64')
   t.equal(read(1e30), 'json: cannot unmarshal number 1e+30 into Go struct field ObjectMeta.generation of type int64')

@@ -140,7 +140,7 @@ t.test('the objects of a released informer leave the memory', async (t) => {
   const store = new WeakRef(lease.informer.store)
   lease.release()
   await eventually(() => clock.pending === 0)
-  script.watches.length = 0 // the options of the scripted watch contain callbacks of the reflector
+  script.watches.length = 0 // these options contain callbacks, which keep the reflector in memory
   await eventually(() => {
     collect()
     return store.deref() === undefined

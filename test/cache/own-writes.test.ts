@@ -75,7 +75,7 @@ async function synced(t: Test, answer: ListAnswer = empty, namespaces: readonly 
       script.answers = [next]
       script.lastWatch.fail(expired)
       await eventually(() => script.watches.length === before + 1)
-      await clock.advance(5_000) // the watch works for this time, so the next failure causes no delay
+      await clock.advance(5_000) // after a watch has worked for 5 s, the next failure causes no delay
     },
     stored: () => informer.store.get({ namespace: 'default', name: 'a' })?.metadata.resourceVersion,
   }

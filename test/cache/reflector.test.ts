@@ -102,7 +102,7 @@ t.test('a change of the time of day neither ends a watch nor counts as its durat
   await clock.advance(89_000)
   t.equal(script.watches.length, 2)
   clock.set(clock.now() - 86_400_000)
-  await clock.advance(1_000) // after 90 s without an event or bookmark
+  await clock.advance(1_000) // now 90 s have passed without an event or bookmark
   await eventually(() => clock.pending === 1)
   await clock.advance(1_000) // the delay before the next watch
   await eventually(() => script.watches.length === 3)

@@ -1,4 +1,4 @@
-/** Tests of expressions with library functions for which the Go implementation has a special case. */
+/** Tests of special cases in the Go implementation of library functions. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'

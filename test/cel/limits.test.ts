@@ -1,4 +1,4 @@
-/** Tests of the cost limits of rules, for the estimated and the actual cost, and of the protection against hostile objects. */
+/** Tests of the limits on the estimated and the actual cost of rules, and of the protection against hostile objects. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { formatValue } from '../../src/api/field-error.ts'
@@ -97,7 +97,10 @@ t.test('rules whose estimated costs exceed the total budget are named', (t) => {
 })
 
 t.test('the most expensive rules are named, unless they contribute less than 1 % of the total budget', (t) => {
-  /** Returns the schema of a string with a rule of this estimated cost. The two variables cost 2, and the comparison costs the rest. */
+  /**
+   * Returns the schema of a string with a rule. The estimated cost of the rule is `cost`: 2 for the two variables, and the rest for the
+   * comparison.
+   */
   const costing = (cost: number): StructuralSchema => ({
     type: 'string',
     maxLength: (cost - 2) * 2.5,
@@ -157,7 +160,8 @@ t.test('the rules of one object share a budget', (t) => {
   t.end()
 })
 
-// The cost of a messageExpression counts (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: evalMessageExpression`).
+// The cost of a messageExpression is deducted from the budget (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel:
+// evalMessageExpression`).
 t.test('rules and their messageExpressions share a budget', (t) => {
   const failing = { rule: "self == 'a'" }
   const costOf = (rule: ValidationRule): number =>

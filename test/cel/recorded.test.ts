@@ -1,4 +1,4 @@
-/** Compares values of expressions, and problems of invalid ones, with records from kube-apiserver 1.36.3. */
+/** Compares the values of valid expressions and the problems of invalid expressions with records from kube-apiserver 1.36.3. */
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'

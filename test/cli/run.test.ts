@@ -70,7 +70,7 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** Returns the options that can be compared. It omits the objects that every call creates anew. */
+/** Returns the options that can be compared, without the objects that every call creates anew. */
 function plain({ connection: _, logger: __, ...options }: RunOptions): object {
   return options
 }

@@ -264,7 +264,7 @@ const cases: Case[] = [
   },
 ]
 
-/** Cases of the verbs for subresources: each type of patch for the status, and for a subresource whose kind differs from the object. */
+/** Cases of the verbs for subresources. Each type of patch has a case for `status`, for `scale` and for another subresource. */
 function subresourceCases(): Case[] {
   const path = '/apis/example.com/v1/namespaces/a/widgets/x'
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale' }

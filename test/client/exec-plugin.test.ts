@@ -11,13 +11,17 @@ import { ExecPlugin } from '../../src/client/exec-plugin.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { eventually } from '../support/eventually.ts'
 
-// A plugin does not keep the process alive. In production, the request that waits for its output does.
+// A running plugin does not keep this process alive, so the tests need a timer. In production, the request that waits for the credentials
+// keeps the process alive.
 const alive = setInterval(() => undefined, 60_000)
 t.teardown(() => clearInterval(alive))
 
 const v1 = 'client.authentication.k8s.io/v1'
 
-/** Writes a plugin whose code is JavaScript. In it, `answer(status)` writes an ExecCredential. `starts` returns the number of runs. */
+/**
+ * Writes a plugin that runs the JavaScript code `script`. In this code, `answer(status)` writes an ExecCredential, and `starts` is the
+ * number of runs, including the current run.
+ */
 async function pluginOf(
   t: Test,
   script: string,

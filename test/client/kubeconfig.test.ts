@@ -9,7 +9,8 @@ import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { testCertificate } from '../support/certs/client-certificates.ts'
 
-// An exec plugin does not keep the process alive. In production, the request that waits for its output does.
+// A running exec plugin does not keep this process alive, so the tests need a timer. In production, the request that waits for the
+// credentials keeps the process alive.
 const alive = setInterval(() => undefined, 60_000)
 t.teardown(() => clearInterval(alive))
 

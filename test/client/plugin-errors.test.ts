@@ -3,7 +3,7 @@ import { PluginErrors } from '../../src/client/plugin-errors.ts'
 
 const jwt = `eyJhbGciOiJub25lIn0.${'eyJzdWIiOiJqYW5lIn0'.repeat(20)}.c2lnbmF0dXJl`
 
-/** Returns the error output after each of these chunks. */
+/** Passes these chunks to `PluginErrors`. Returns the error output that `PluginErrors` writes, and the error message. */
 function copyOf(...chunks: readonly string[]): { written: string[]; all: string; message: string } {
   const written: string[] = []
   const errors = new PluginErrors((text) => void written.push(text))

@@ -96,7 +96,8 @@ t.test('close ends connections that are being made through a proxy', async (t) =
     await clock.advance(1000)
     await closed
     t.match(await running, { code: 'PRO_ABORTED' }, proxyUrl)
-    // Without the transport, undici would end these connections after five to ten seconds. The limit is therefore shorter.
+    // If the transport did not close these connections, undici would end them only after five to ten seconds. Therefore, the test waits for
+    // less than five seconds.
     await until(`the connections to ${proxyUrl} are gone`, () => [...accepted].every((socket) => socket.readableEnded), 4000)
   }
 })

@@ -21,7 +21,7 @@ const describe = 'a test'
 
 t.teardown(() => server.close())
 
-/** A function that returns a `Connection` to the server with this CA bundle. */
+/** A function that returns a `Connection` to the server. The connection trusts the CA bundle `ca`. */
 type Way = (t: Test, ca: string) => Promise<Connection>
 
 const direct: Way = async (_t, ca) => ({ server: server.url, ca, describe })

@@ -1,6 +1,6 @@
 /**
- * Tests of the compile-time checks of writes. Each `@ts-expect-error` marks a mistake. Without the check, the mistake would only fail in
- * the cluster.
+ * Tests of the compile-time checks of writes. Each `@ts-expect-error` marks a mistake. Without the check, the mistake would be noticed only
+ * in the cluster.
  */
 import t from 'tap'
 import { core } from '../../src/index.ts'

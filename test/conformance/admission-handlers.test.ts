@@ -147,8 +147,8 @@ function causesOf({ body }: RawAnswer): JsonObject[] {
   return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
 }
 
-// The API server loads a webhook configuration as a whole. When it calls the last webhook, it therefore calls all webhooks of the
-// configuration.
+// The API server loads a webhook configuration as a whole. If the API server calls one webhook of a configuration, it therefore knows all
+// webhooks of this configuration.
 await until('the webhooks are called', async () => {
   const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
   const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))

@@ -1,4 +1,4 @@
-/** Tests of the complete AdmissionReview for each verb that writes, for mutating and validating webhooks. */
+/** Tests of the complete AdmissionReviews that mutating and validating webhooks receive for each verb that writes. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'

@@ -13,7 +13,7 @@ import { needsKubectl } from '../support/process/process.ts'
 const namespace = 'conformance-autoscalers'
 const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
 const { client } = controlPlane
-/** kube-controller-manager reconciles an autoscaler for the first time after 15 s. */
+/** A time limit in milliseconds. kube-controller-manager reconciles a new autoscaler only after 15 s. */
 const patientMs = 60_000
 
 async function createTarget(name: string, replicas: number): Promise<void> {
@@ -60,7 +60,7 @@ const able = {
 }
 const target = { type: 'AverageValue', averageValue: '1' }
 
-/** Metrics. Each has the reason and the message of the condition that it causes. */
+/** Metrics of an autoscaler. Each entry has a metric, and the reason and message of the condition that the metric causes. */
 const metrics: Readonly<Record<string, readonly [metric: object | undefined, reason: string, message: string]>> = {
   cpu: [
     undefined,

@@ -25,8 +25,8 @@ const names = Array.from({ length: 5 }, (_, index) => `object-${index}`)
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [...namespaces, markers] })
 
 /**
- * The shortest and the longest duration in milliseconds of a round's faults. Between these times, a round ends as soon as `enoughWrites`
- * were made.
+ * The shortest and the longest duration of the faults of a round, in milliseconds. After the shortest duration, the faults end as soon as
+ * the process has made `enoughWrites` writes.
  */
 const roundMs = { least: 4_000, most: 12_000 }
 /** The number of own writes that a round needs to be useful. On a busy machine, a round of the shortest duration makes fewer writes. */
@@ -40,9 +40,7 @@ const foreignWriters = 2
 const longestPauseMs = 15
 /** The longest time between two compactions of the API server's storage, in milliseconds. */
 const longestCompactionMs = 800
-/**
- * The time limit in milliseconds until the cache has reached the state of the server after the faults. On a busy machine, this takes long.
- */
+/** The time limit in milliseconds for the cache to reach the state of the server after the faults. On a busy machine, this takes long. */
 const settleMs = 120_000
 
 t.setTimeout((seconds + 120) * 1000 + settleMs)

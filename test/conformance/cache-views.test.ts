@@ -1,5 +1,6 @@
 /**
- * Tests of the views of a cache: the objects that the API server sends for them, and own writes after which a view contains other objects.
+ * Tests of the views of a cache: the objects that the API server sends for the views, and own writes that add objects to a view or remove
+ * objects from it.
  */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'

@@ -22,7 +22,7 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const containers = [{ name: 'main', image: 'example.com/work:1' }]
 const quick: batch.JobSpec = { template: { spec: { restartPolicy: 'Never', containers } } }
-/** The Pods of this Job are not scheduled, so it runs until the test ends it. */
+/** The Pods of this Job are not scheduled, so the Job stays active until the test ends it. */
 const endless: batch.JobSpec = {
   backoffLimit: 0,
   template: { spec: { restartPolicy: 'Never', containers, nodeSelector: { never: 'there' } } },

@@ -1,4 +1,4 @@
-/** The acceptance tests of the CronJob operator in which time passes: the rows C2, C7 to C12 and C15 of the specification. */
+/** Acceptance tests that advance the clock of the CronJob operator: the rows C2, C7 to C12 and C15 of the specification. */
 import t from 'tap'
 import { batch } from '../../src/api/kubernetes/batch.ts'
 import { cronJob } from '../../src/operators/cronjob/kind.ts'
@@ -155,8 +155,8 @@ t.test('C15: twelve Jobs may be active, and the status names them all', async (t
   await suspend(key)
 })
 
-// The operator that starts here issues certificates whose validity, for the API server, begins in the future. Therefore no test after this
-// one writes a CronJob.
+// The clock of the restarted operator is about three hours ahead, so the API server sees certificates that are not valid yet. Webhook calls
+// would fail, so no later test writes a CronJob.
 t.test('C12: after three hours without the operator, the latest time has a Job, and so has the next one', async (t) => {
   const { key, first } = await create()
   await world.stopOperator()

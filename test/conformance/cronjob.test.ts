@@ -230,7 +230,7 @@ t.test('C16: the Jobs and Pods of a CronJob are deleted with it', async () => {
   await untilCollected(client, cronJob, { metadata: await newKey('probe'), spec: { schedule: '@yearly', jobTemplate } })
   const key = await newKey()
   await create(key, { schedule: '* * * * *', suspend: true })
-  // With this time, the previous scheduled time counts as missed, so a Job starts at once.
+  // Because of this `lastScheduleTime`, the controller finds a missed scheduled time, and starts a Job at once.
   const lastScheduleTime = new Date(Date.now() - 2 * minute).toISOString()
   await client.patchStatus(cronJob, key, { status: { lastScheduleTime } })
   await client.patch(cronJob, key, { spec: { suspend: false } })

@@ -145,7 +145,8 @@ t.test('a taint without NoExecute keeps the Pod, one with it does not', needsOwn
   const taint = (effect: string) => client.patch(nodeType, { name: 'n3' }, { spec: { taints: [{ key: 'example.com/a', effect }] } })
   t.teardown(() => client.patch(nodeType, { name: 'n3' }, { spec: { taints: [] } }))
   await taint('NoSchedule')
-  // Such a taint does not trigger a reconcile, because the Pod may stay on the node. This is the same in Kubernetes.
+  // As in Kubernetes, a `NoSchedule` taint does not trigger a reconcile, because the Pod can stay on the node. The patch of the DaemonSet
+  // triggers the reconcile.
   await client.patch(apps.daemonSet, key, { metadata: { annotations: { touched: 'yes' } } })
   await untilStatus(key, { desiredNumberScheduled: 2, numberMisscheduled: 1 })
   t.equal(nodesOf(await podsOf(key)), 'n1,n2,n3')

@@ -32,7 +32,7 @@ function create(key: NamespacedKey, spec: Partial<apps.DeploymentSpec> = {}): Pr
   return client.create(apps.deployment, { metadata: key, spec: { replicas: 3, selector, template: templateOf('1'), ...spec } })
 }
 
-/** Resolves with the Deployment when its rollout has ended. The condition is that of `kubectl rollout status`. */
+/** Resolves with the Deployment when its rollout has ended. The condition is the same as in `kubectl rollout status`. */
 function untilRolledOut(key: NamespacedKey): Promise<apps.Deployment> {
   return until('the Deployment is rolled out', async () => {
     const found = await client.get(apps.deployment, key)
@@ -145,7 +145,7 @@ t.test('with the strategy Recreate, no new Pod runs beside an old one', async (t
   const watched = (async () => {
     for await (const { type, object } of client.watch(pod, { namespace: key.namespace, signal: stop.signal })) {
       if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') continue
-      // A Pod that has ended no longer runs, even if it still exists.
+      // A Pod that has ended runs no containers, even if the Pod object still exists.
       const hasEnded = type === 'DELETED' || object.status?.phase === 'Succeeded' || object.status?.phase === 'Failed'
       if (hasEnded) images.delete(object.metadata.name)
       else images.set(object.metadata.name, object.spec!.containers[0]!.image!)

@@ -65,7 +65,7 @@ const reasonsOf = async ({ namespace, name }: Key): Promise<readonly unknown[]> 
 
 const untilComplete = (key: Key) => untilEcho(key, 'Complete')
 
-/** This ScheduledEcho is created first, because its CronJob creates the first Job up to a minute later. */
+/** This ScheduledEcho is created before the first test. Its CronJob creates the first Job up to a minute later, while other tests run. */
 const everyMinute = await newKey('every-minute')
 await createScheduled(everyMinute)
 

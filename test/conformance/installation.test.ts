@@ -45,8 +45,7 @@ import { until } from '../../src/testing/until.ts'
 import type { RequestRecord } from '../../src/devcluster/http/handle.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
-// The test takes at least 75 s, because it waits for a cached denial that expires after half a minute, and for connections to ended Pods
-// that expire.
+// The test takes at least 75 s. It waits until a cached denial expires after 30 s, and until connections to ended Pods expire.
 t.setTimeout(600_000)
 
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
@@ -118,7 +117,10 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
 
-  /** Returns the metrics. They are read by a ServiceAccount that has the ClusterRole for scrapers, with the CA of the Secret. */
+  /**
+   * Reads the metrics as a ServiceAccount that has the ClusterRole for scrapers. The client verifies the server certificate with the CA of
+   * the Secret.
+   */
   async function scrape(): Promise<string> {
     await kubectl.ok('create serviceaccount scraper -n default')
     const token = (await kubectl.ok('create token scraper -n default')).trim()

@@ -20,7 +20,7 @@ async function newKey(): Promise<NamespacedKey> {
 
 const containers = [{ name: 'main', image: 'example.com/work:1' }]
 const podSpec = { restartPolicy: 'Never', containers }
-/** The Pods of this template are not scheduled, so they run until the Job or the test ends them. */
+/** The Pods of this template are not scheduled, so the Pods stay active until the Job or the test ends them. */
 const endless = { spec: { ...podSpec, nodeSelector: { never: 'there' } } }
 
 function create(key: NamespacedKey, spec: Partial<batch.JobSpec> = {}): Promise<batch.Job> {

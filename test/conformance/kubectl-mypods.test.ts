@@ -48,7 +48,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
   const { ok } = kubectl
   const ns = `-n ${namespace}`
   const collected = whenCollected()
-  collected.catch(() => undefined) // the test that awaits `collected` reports its failure
+  collected.catch(() => undefined) // the test that awaits `collected` reports the rejection
   await startOperator()
 
   t.test('are created, listed and watched', async (t) => {

@@ -48,7 +48,7 @@ function writer(name: string, writes: string[], isOver: () => boolean): Operator
 
 const faults = [
   { fault: 'is reset', begin: (proxy: FaultProxy) => proxy.cut({ alsoNew: true }), inFlight: 0 },
-  // The only worker has one request in flight. The network delivers this request when it works again, which may be much later.
+  // The only worker has one request in flight. The network delivers this request when the network works again, possibly much later.
   { fault: 'is silent', begin: (proxy: FaultProxy) => proxy.halfOpen({ alsoNew: true }), inFlight: 1 },
 ]
 

@@ -240,7 +240,7 @@ t.test('B12: at rest nothing is written, also by an operator that is started aga
   await operator.stop()
   const since = Date.now()
   operator = await start()
-  // The operator reconciles the older Memcached before this one.
+  // The operator reconciles the older Memcached first. When the Memcached `later` is available, the operator has therefore reconciled both.
   const later = { ...key, name: 'later' }
   await untilWebhooksAnswer(() => client.create(first, { metadata: later, spec: { size: 1 } }, { dryRun: true }))
   await create(later, { size: 1 })

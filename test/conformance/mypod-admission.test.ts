@@ -155,7 +155,8 @@ t.test('admission of MyPods', async (t) => {
     await t.rejects(client.create(mypod, mypodNamed('dry', { podLabels: { creator: 'me' } }), { dryRun: true }), {
       message: /spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/,
     })
-    // The MyPod `after-dry` is created after the dry run. When its Pod runs, any effect of the dry run would be visible as well.
+    // The MyPod `after-dry` is created after the dry run. If the dry run had an effect, the effect would be visible by the time the Pod of
+    // `after-dry` runs.
     await running('after-dry')
     t.equal(await mypodOf('dry'), undefined)
     const { items } = await client.list(pod, { namespace })

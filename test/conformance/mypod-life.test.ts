@@ -20,7 +20,7 @@ t.test('the life of MyPods', async (t) => {
   const { controlPlane, client, whenCollected, running, podOf, mypodOf } = world
   let operator = await world.startOperator()
   const collected = whenCollected()
-  collected.catch(() => undefined) // the tests that await `collected` report its failure
+  collected.catch(() => undefined) // the tests that await `collected` report the rejection
 
   t.test('A13: in a namespace with level restricted the status reports the missing Pod, without a retry loop', async (t) => {
     await client.create(namespaceType, { metadata: { name: restricted, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })

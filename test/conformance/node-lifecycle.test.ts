@@ -7,7 +7,7 @@ import { conformanceControlPlane, needsOwnControlPlane } from '../support/confor
 
 const namespace = 'conformance-away'
 const key = { namespace, name: 'lost' }
-/** kube-controller-manager waits 50 s for a heartbeat of the kubelet. */
+/** A time limit in milliseconds. kube-controller-manager waits 50 s for a heartbeat of the kubelet. */
 const graceMs = 120_000
 t.setTimeout(3 * graceMs)
 

@@ -20,7 +20,7 @@ t.setTimeout(600_000)
 interface Proof {
   readonly kind: ShippedKind
   readonly moment: Moment
-  /** The user of the replicas, and the namespace of their objects. */
+  /** The name of the user of the replicas. The namespace of their objects has the same name. */
   readonly user: string
 }
 
@@ -63,7 +63,10 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
     const created = (await writesOf(controlPlane, user, since)).filter(isCreation).length
     return { ...(await outcomeOf(client, kind, { namespace: user, name })), created }
   }
-  /** Resolves with the life of an object without a fault, and with the lives of objects that each have a fault at another write. */
+  /**
+   * Resolves with the `Life` of an object without faults, and with the `Life` of each further object. For each further object, the test
+   * injects a fault at a different write.
+   */
   const prove = async (proof: Proof): Promise<{ readonly expected: Life; readonly found: readonly Life[] }> => {
     const { kind, moment, user } = proof
     const replicas = new Replicas({ controlPlane, operator: withoutWebhooks(kind.operator), user, namespace: user })
@@ -88,7 +91,7 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
   }
 
   const results = proofs.map((proof) => ({ ...proof, result: prove(proof) }))
-  for (const { result } of results) result.catch(() => undefined) // its own test reports the failure
+  for (const { result } of results) result.catch(() => undefined) // a test below reports each failure
   for (const { kind, moment, result } of results)
     await t.test(`${kind.name}: ${moment} the write reaches the API server`, async (t) => {
       const { expected, found } = await result

@@ -18,7 +18,7 @@ import { recordingLogger } from '../support/recording-logger.ts'
 
 t.setTimeout(900_000)
 
-/** The time limit in milliseconds until the operators report the state of a kind. */
+/** The operators must report the state of a kind within this time, in milliseconds. */
 const saidMs = 120_000
 
 const namespaceOf = ({ name }: ShippedKind): string => `missing-${name}`
@@ -63,7 +63,7 @@ async function prove(t: Test, missing: ShippedKind, { probes }: Endpoints, lines
 async function removeDefinition({ type }: ShippedKind): Promise<void> {
   const key = { name: groupResourceOf(type) }
   await client.delete(customResourceDefinition, key)
-  // The operator does not run. Without it, the objects would keep their finalizers for ever.
+  // In some tests, no operator runs. Therefore, this function removes the finalizers of the objects.
   await until(
     `${key.name} is gone`,
     async () => {

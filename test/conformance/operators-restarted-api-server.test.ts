@@ -1,4 +1,4 @@
-/** Tests of all shipped operators at the same time, with many objects of each kind. The API server is restarted meanwhile. */
+/** Tests of all shipped operators at the same time, with many objects of each kind. The API server is restarted during the tests. */
 import t from 'tap'
 import { isControlledBy } from '../../src/api/owner-reference.ts'
 import { shippedOperators } from '../../src/operators/index.ts'

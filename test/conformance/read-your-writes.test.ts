@@ -1,4 +1,4 @@
-/** Tests of a cache that contains the writes of its own client, although the watch sends no events. */
+/** Tests of a cache that contains the writes of its own client even while the watch sends no events. */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import { keyOf } from '../../src/api/object.ts'
@@ -89,7 +89,7 @@ t.test('a controller is not called for its own writes, other controllers and oth
     await until(`${name} is copied`, () => seen.includes(`other ${name}-child 1 1`))
   }
   await create('copied-a')
-  await create('copied-b') // The events of the first objects have arrived when this object is reconciled.
+  await create('copied-b') // after this wait, the events of the first objects have arrived
   t.strictSame(calls('writer copied-a'), ['writer copied-a 1'])
   t.ok(seen.includes('other copied-a 1 1'))
   await client.patch(configMap, key('copied-a'), { data: { n: '2' } })

@@ -58,7 +58,7 @@ t.teardown(() => client.delete(customResourceDefinition, { name: `bulbs.${group}
 
 type Options = Partial<RunOptions> & { readonly forceConflicts?: boolean }
 
-/** Does the same as `proreus run --install` when the servers listen. */
+/** Installs the operator like `proreus run --install`, but starts no servers. */
 async function install(name: string, operator: Operator, options: Options = {}, by: Client = client): Promise<void> {
   const { forceConflicts = false, ...others } = options
   const running = { connection: controlPlane.connection, name, webhook: { url: 'https://127.0.0.1:9' }, ...others }

@@ -31,7 +31,7 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
       const found = await client.get(pod, key(name))
       return found.status?.phase === 'Running' && found.spec?.nodeName
     })
-  /** Returns the message about a Pod that fits on no node, which an Event and a condition report. */
+  /** Creates a Pod that fits on no node. Returns the message that an Event and a condition report about the Pod. */
   const problem = async (name: string, spec: object, labels: Record<string, string> = {}): Promise<string> => {
     await create(name, spec, labels)
     const message = await until(`${name} is reported`, async () => {
@@ -114,7 +114,7 @@ t.test('Pods are scheduled', needsOwnControlPlane, async (t) => {
     await client.patch(node, { name: 'a' }, { spec: { unschedulable: true } })
     await create('s-5', spread, { app: 'spread' })
     t.equal(await placed('s-5'), 'b')
-    // kube-controller-manager also adds a taint to the cordoned node.
+    // kube-controller-manager adds a taint to the cordoned node. Therefore, the message also names an untolerated taint.
     const skewed = await problem('s-6', spread, { app: 'spread' })
     t.equal(
       skewed,

@@ -1,4 +1,7 @@
-/** Tests of updates of PersistentVolumeClaims and PersistentVolumes: the fields that may change, and the times at which they may. */
+/**
+ * Tests of updates of PersistentVolumeClaims and PersistentVolumes: the fields that an update may change, and the conditions for the
+ * change.
+ */
 import t from 'tap'
 import { core } from '../../src/api/kubernetes/core.ts'
 import { storage } from '../../src/api/kubernetes/storage.ts'

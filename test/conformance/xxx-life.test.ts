@@ -1,4 +1,4 @@
-/** Tests of the life of an Xxx that are not acceptance tests. No node accepts the Pods, so the tests end them. */
+/** Tests of the life of an Xxx, in addition to the acceptance tests. No node accepts the Pods, so the tests end the Pods. */
 import t from 'tap'
 import { findCondition } from '../../src/api/conditions.ts'
 import { batch } from '../../src/api/kubernetes/batch.ts'

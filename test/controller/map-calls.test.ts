@@ -10,11 +10,11 @@ import { objectOf, part } from '../support/controller/fakes.ts'
 interface Call {
   readonly uid: string
   readonly signal: AbortSignal
-  /** Ends the call. It returns the key with the uid of the state, or rejects with `error`. */
+  /** Ends the call. The call then returns the key with the uid of the state, or rejects with `error`. */
   end(error?: Error): void
 }
 
-/** A map function whose calls the test ends. */
+/** Creates `MapCalls` with the map function `map`. Default: a function whose calls stay pending until the test ends them. */
 function setUp(map?: KeysOf) {
   const clock = new FakeClock()
   const { logger, entries } = recordingLogger('debug')

@@ -1,4 +1,4 @@
-/** Checks which reconciles follow changes. The order of writes, responses, watch events and lists is random. */
+/** Checks which changes trigger reconciles. The order of writes, responses, watch events and lists is random. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'

@@ -366,7 +366,7 @@ t.test('a network error is no panic, although fetch throws a TypeError', async (
   await world.end()
 })
 
-/** An error that a logger cannot serialize, because reading its message throws. */
+/** An error whose message cannot be read. A logger therefore cannot serialize the error. */
 const unreadable = Object.defineProperty(new Error('x'), 'message', {
   get: () => {
     throw new Error('not to be read')

@@ -12,7 +12,10 @@ import { converting, job, jobConversion } from '../support/conversion/fixture.ts
 import { objectFrom, valueFor } from '../fuzz/values.ts'
 import { fc } from '../support/property.ts'
 
-/** Large integers that replace some of the small integers in generated objects. A double cannot distinguish the first two. */
+/**
+ * Large integers that replace some of the small integers in generated objects. The first two large integers are equal if they are stored as
+ * doubles.
+ */
 const large = new Map<JsonValue, bigint>([
   [4, 9007199254740993n],
   [6, 9007199254740992n],
@@ -109,7 +112,8 @@ for (const [definition, from, to] of cases) {
     const hub = schemaOf(kind)
     const property = fc.assert(
       fc.asyncProperty(objectsOf(kind, from), async (object) => {
-        // Fields are not restored if the converted object is invalid in the hub's schema, so such objects are skipped.
+        // If an object is invalid after its conversion to the hub version, its fields are not restored. The test therefore skips such
+        // objects.
         fc.pre(hub.validate(await convert(structuredClone(object), kind.version)).length === 0)
         const there = await convert(structuredClone(object), to)
         const shown = serialized(await convert(serialized(there), from))

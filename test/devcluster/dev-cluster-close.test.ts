@@ -1,6 +1,6 @@
 /**
- * Tests of the data that an embedded cluster keeps. It records requests. After it is closed, or after its start has failed, nothing of it
- * may remain.
+ * Tests that an embedded cluster limits the number of recorded requests, and that nothing remains after the cluster is closed or its start
+ * fails.
  */
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -41,7 +41,7 @@ t.test('a closed cluster keeps no connection to a webhook', async (t) => {
     calls += 1
     response.writeHead(500).end()
   })
-  // With the default, the server would end idle connections itself.
+  // With the default timeout, the server would close idle connections itself.
   server.keepAliveTimeout = 0
   server.on('connection', (socket: Socket) => {
     open.add(socket)

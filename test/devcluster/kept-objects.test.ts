@@ -108,7 +108,8 @@ t.test('custom resources are served from the first request on, as the schema of 
 })
 
 t.test('Events are kept for an hour', async (t) => {
-  // The certificates are valid from the time of this clock on. Clients use the system time, which must not be earlier.
+  // The certificates are valid from the time of this clock. Clients use the system time, so this clock must not be ahead of the system
+  // time.
   const clock = new FakeClock(Date.now() - 70 * 60_000)
   const directory = t.testdir()
   const first = await startKept(t, directory, { clock })

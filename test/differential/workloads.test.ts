@@ -1,4 +1,4 @@
-/** Tests of the comparison between the life of a workload on two control planes: the compared values, and the ignored ones. */
+/** Tests of the comparison of a workload's life on two control planes: the compared values, and the ignored values. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { GivenNames } from '../real/differential/workloads/names.ts'

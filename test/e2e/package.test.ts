@@ -133,7 +133,10 @@ export const specs = [specOf({} as never)]
 export const parts = core_pod({} as never)
 `
 
-/** Returns the text of a file with functions that return parts of the objects of each built-in resource type. */
+/**
+ * Returns the text of a module that exports one function for each built-in resource type. The function returns parts of an object of this
+ * type.
+ */
 function partsOfResources(): string {
   const groups = Object.entries(proreus).filter(([, members]) => Object.values(members).some(isType))
   return `

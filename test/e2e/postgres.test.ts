@@ -30,7 +30,7 @@ for (const [developer, end] of [
   t.test(name, { ...needsKubectl, ...(await optionsFor(developer)) }, (t) => keepsRows(t, developer, end))
 }
 
-/** A server whose Pod sets the user of the process, with scripts that initialize the database. */
+/** A Pod that runs PostgreSQL as the user in its `securityContext`, and a ConfigMap with scripts that initialize the database. */
 const ownUser = {
   apiVersion: 'v1',
   kind: 'List',
@@ -110,7 +110,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   const volume = join(volumes, (await readdir(volumes))[0]!)
   if (developer.uidOf999 !== undefined) t.equal((await stat(join(volume, 'PG_VERSION'))).uid, developer.uidOf999)
 
-  // The server whose Pod sets the user has run the scripts of the ConfigMap.
+  // The server in the Pod `own-user` has run the scripts of the ConfigMap.
   const own = 'psql --username=app --dbname=shop --no-psqlrc --tuples-only --no-align --host=127.0.0.1 '
   t.equal(await kubectl.until(`exec own-user -- ${own} '--command=select sum(id) from rows'`, (stdout) => stdout !== ''), '3\n')
   t.equal(await kubectl.ok('exec own-user -- stat --format=%u:%g:%a /data'), '0:999:2777\n')
@@ -129,7 +129,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   t.equal(await query(again.kubectl, 'select count(*) from rows'), '2000')
   t.equal(await throughPortForward(again.kubectl, place.image, 'select max(id) from rows'), '2000')
 
-  // PID 1 of the client ignores SIGTERM, so the deletion of this Pod takes the whole grace period.
+  // PID 1 of the Pod `client` ignores SIGTERM, so the deletion of this Pod takes the whole grace period.
   await again.kubectl.ok('delete pod client --grace-period=1')
   await again.kubectl.ok('delete statefulset/db pod/own-user pvc/data-db-0')
   const files = async (): Promise<string[]> => [...(await readdir(volumes)), ...(await readdir(join(volumes, '../pods')))]
@@ -145,7 +145,8 @@ async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions 
   await chmod(folder, 0o755)
   const [directory, mounts] = [join(folder, 'work'), join(folder, 'mounts')]
   await Promise.all([mkdir(directory), mkdir(mounts)])
-  // A developer creates the image as their own user, so the files of the copy belong to the developer and not to root.
+  // In practice, a developer creates the image as their own user. Therefore, the files of the copy must belong to the developer, not to
+  // root.
   const { code, stderr } = await finished('cp', ['-a', image.folder, `${image.folder}.json`, directory])
   if (code !== 0) throw new Error(`the image could not be copied: ${stderr}`)
   await developer.own(directory)

@@ -22,7 +22,7 @@ const key = { namespace: 'default', name: 'xxx-sample' }
 const skip = await namespacesProblem()
 const source = { 'hello.in': '#!/bin/sh\necho hello\n', 'build.sh': 'install -m 755 hello.in helloworld\n' }
 
-/** Serves a Git repository on the loopback interface. Resolves with the URL of the repository for Pods. */
+/** Serves a Git repository on the loopback interface. Resolves with the URL at which Pods can reach the repository. */
 async function serveRepository(t: Test, folder: string): Promise<string> {
   const git = (cwd: string, ...args: readonly string[]): unknown =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: join(folder, cwd), stdio: 'ignore' })
@@ -65,7 +65,7 @@ t.test('F2, F5: the program is in the output folder, and is removed with the Xxx
   t.strictSame(readdirSync(output), ['helloworld', 'other'])
   t.equal(execFileSync(join(output, 'helloworld'), { encoding: 'utf8' }), 'hello\n')
 
-  // F3: the build of the repository creates no file with this name, so it fails.
+  // F3: the build of the repository creates no file with this name, so the build fails.
   await client.patch(xxx, key, { spec: { binaryName: 'helloworld2' } })
   const failed = await untilPhase(key, 'Failed')
   t.equal(findCondition(failed.status?.conditions, 'Ready')?.reason, 'BuildFailed')

@@ -1,7 +1,7 @@
 /** The results of kube-apiserver 1.36 for the named cases. */
 import type { Result } from './servers.ts'
 
-/** The results, keyed by the name of the case. Empty fields are omitted. The reason is also omitted, because it follows from the status. */
+/** The results without empty fields, keyed by the name of the case. The reason is omitted, because the status determines the reason. */
 export const expectedResults: Readonly<Record<string, Partial<Omit<Result, 'reason'>>>> = {
   'a label key of three parts': {
     status: 422,

@@ -151,7 +151,7 @@ export class ExpressionWriter {
     return paths.length > 0 && this.#dice.chance(0.6) ? this.#dice.pick(paths).type : this.#dice.pick(simpleTypes)
   }
 
-  /** Writes a list or map over which a comprehension iterates. Returns it with the types of its keys and values. */
+  /** Writes a list or map over which a comprehension iterates. Returns the text, and the types of the keys and values. */
   #range(depth: number, scope: readonly Known[]): { text: string; isMap: boolean; key: Type; value: Type } {
     const dice = this.#dice
     const ranges = pathsOf(scope, dice).filter(({ type: { kind } }) => kind === 'list' || kind === 'map')

@@ -19,7 +19,7 @@ export interface Servers {
   readonly embedded: Api
 }
 
-/** A case whose results differ, shrunk to a small one. */
+/** A case whose results differ between the servers, after shrinking. */
 export interface Difference {
   readonly schema: JsonValue
   readonly object?: JsonObject
@@ -45,8 +45,8 @@ const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
 const concurrency = 24
 /**
- * The maximum number of differences that are shrunk, because shrinking takes many requests. All further differences are reported as they
- * are found.
+ * The maximum number of differences that are shrunk, because shrinking takes many requests. Further differences are reported without
+ * shrinking.
  */
 const maxShrunk = 20
 
@@ -100,7 +100,7 @@ export async function fuzzObjects(servers: Servers, seed: number, cases: number)
   return { counts: { schemas: sound.length, ...run.counts }, differences: run.differences }
 }
 
-/** A case with its schema. `stored` is the old object of an update, as each of the two servers has stored it. */
+/** A case with its schema. If the case is an update, `stored` contains the old object in the form that each server has stored. */
 interface Prepared {
   readonly version: number
   readonly schema: StructuralSchema
@@ -167,7 +167,7 @@ class ObjectFuzz {
     validate: (server: number) => Promise<Result>,
   ): Promise<readonly string[]> {
     const [first, actual] = await Promise.all([validate(0), validate(1)])
-    // The new schema makes the old object unreadable, so every request for it fails on the real API server.
+    // If the new schema makes the old object unreadable, every request for the object fails with 500 on the real API server.
     if (first.status === 500) {
       this.counts.unreadable += 1
       return []

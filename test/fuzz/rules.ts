@@ -15,7 +15,7 @@ interface Site {
   readonly schema: StructuralSchema
   /** The type of `self` in the rules; undefined for untyped data, for which the API server allows no rules. */
   readonly declared: DeclaredType | undefined
-  /** False for subschemas of a list without keys, for which the API server allows no transition rules. */
+  /** False for a subschema inside a list whose list type is not `map`. The API server allows no transition rules for such a subschema. */
   readonly correlatable: boolean
   put(rules: readonly ValidationRule[]): StructuralSchema
 }

@@ -32,7 +32,7 @@ export const group = 'fuzz.example.com'
 const kind = 'Fuzz'
 const unnamed = { version: 'v1', kind }
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-/** A schema that allows every object, for the storage version. */
+/** The schema of the storage version. It allows every object. */
 const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /**
@@ -107,7 +107,8 @@ export class ServedSchemas {
   }
 
   /**
-   * Stores an object in the version of the schema. The defaults of the schema are set. Resolves to undefined when the object is rejected.
+   * Stores an object in the API version that has the schema. The API server sets the defaults of the schema. Resolves to undefined if the
+   * API server rejects the object.
    */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1
@@ -162,7 +163,7 @@ export class ServedSchemas {
   }
 }
 
-/** Replaces the names that the server generates by a placeholder. */
+/** Replaces each generated name with a placeholder. */
 function withoutRandom(answer: RawAnswer, { metadata }: JsonObject): RawAnswer {
   const { name, generateName } = isObject(metadata) ? metadata : {}
   if (typeof generateName !== 'string' || generateName === '' || name) return answer

@@ -129,7 +129,7 @@ t.test('a second replica stands by, and its requests are refused', async (t) => 
 
 t.test('a candidate takes the lease when it has seen no renewal for the duration in the record', async (t) => {
   const { server, clock, replica } = world(t)
-  // The clock of the holder is an hour ahead. Its lease duration differs from the lease duration of the candidate.
+  // The clock of the holder is an hour ahead. The lease durations of the holder and of the candidate differ.
   server.put({
     holderIdentity: 'gone',
     leaseDurationSeconds: 20,

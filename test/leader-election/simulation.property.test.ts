@@ -31,7 +31,7 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
 /** If the Lease is deleted, no election is safe. A candidate that has not seen the last record cannot know that there is a leader. */
 const deletions = fc.constant({ kind: 'delete' as const })
 
-/** The clocks may run faster or slower by this factor. The margin of leader election, a third of the lease, is far larger. */
+/** The speed of a clock relative to real time. Leader election tolerates a far larger deviation: a third of the lease duration. */
 const rate = fc.double({ min: 0.98, max: 1.02, noNaN: true })
 const offsetMs = fc.integer({ min: -86_400_000, max: 86_400_000 })
 const machines = fc.tuple(...identities.map(() => fc.record({ rate, offsetMs })))
@@ -74,7 +74,7 @@ async function simulate(script: readonly Action[], skews: readonly { rate: numbe
       metrics: { leading: () => undefined, slowpath: () => undefined },
       random: () => 0.5,
     })
-    // A reconciler that ignores its signal, and sends requests for ever.
+    // This reconciler ignores its signal, and sends requests until the simulation ends.
     const reconcile = async (): Promise<void> => {
       while (!stop.signal.aborted) {
         const term = await elector.term(stop.signal).catch(() => undefined)

@@ -83,7 +83,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 }
 
-/** Calls `run` with components that record their options. Resolves when it has started. */
+/** Calls `run` with components that record their options. Resolves when `run` has called `onStarted`. */
 async function start(
   t: Test,
   operators: (given: Recorded) => readonly Operator[],

@@ -22,7 +22,7 @@ interface Steps {
   readonly onStarted?: () => void
 }
 
-/** Calls `run` with components that log their steps, until `run` has ended. */
+/** Calls `run` with components that log their steps. Resolves when `run` has ended. */
 async function run(steps: Steps, signal: AbortSignal): Promise<{ log: string[]; error: unknown; pending: number }> {
   const log: string[] = []
   const clock = new FakeClock()

@@ -68,7 +68,7 @@ t.test('it ends when the signal aborts', async (t) => {
 
 t.test('collectGarbage frees what is unreachable, and shrinks the heap', async (t) => {
   const garbage = new WeakRef({ large: Array.from({ length: 100_000 }, (_, index) => ({ index })) })
-  await turn() // the reference keeps its object in memory until then
+  await turn() // until the turn ends, the WeakRef keeps its object in memory
   const { heapTotal } = process.memoryUsage()
   await collectGarbage()
   t.equal(garbage.deref(), undefined)

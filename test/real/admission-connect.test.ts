@@ -1,4 +1,4 @@
-/** Tests of what only a real API server supports: CONNECT requests such as `kubectl exec`, and audit annotations of webhooks. */
+/** Tests of features that only a real API server supports: CONNECT requests such as `kubectl exec`, and audit annotations of webhooks. */
 import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'

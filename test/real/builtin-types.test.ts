@@ -33,7 +33,7 @@ const theirNames: readonly (readonly [RegExp, string])[] = [
   [/\.projected\.sources\[\d+\]\.serviceAccountToken/, '.projected'],
   [/\.gcePersistentDisk/, '.persistentDisk'],
   [/\.volumeMounts\[\d+\]\.mountPropagation/, '.volumeMounts.mountPropagation'],
-  // For a DaemonSet without a selector, the API server reports an error about the labels of the Pod template instead.
+  // For a DaemonSet without a selector, the API server reports an error about the labels of the Pod template, not about the selector.
   [/^spec\.selector$/, 'spec.template.metadata.labels'],
 ]
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { finished, repository } from '../support/process/process.ts'
 
-// An example's test starts a control plane in a child process.
+// These tests are slow, because each test starts a control plane in a child process.
 t.setTimeout(120_000)
 
 for (const path of ['databases/database.test.ts', 'controllers/census.test.ts']) {

@@ -28,10 +28,10 @@ async function grownTo(turns: number, enoughMb = Infinity): Promise<number> {
 t.test('the young generation grows to the limit, and beyond it when the limit is removed', async (t) => {
   const release = limitHeapSize({ execArgv: [], env: {} })
   const megabytes = await grownTo(150)
-  // If two collections occur in one iteration of the event loop, the size may double once more.
+  // If two collections occur in one iteration of the event loop, the size can grow to twice the limit.
   t.ok(megabytes > limitMb / 4 && megabytes <= 2 * limitMb, `${megabytes} MB`)
   release()
-  // V8 decides after each collection whether the size grows, and does not always grow it when the machine is busy.
+  // V8 decides after each collection whether the size grows. On a busy machine, the size does not grow after every collection.
   const unlimited = await grownTo(5_000, 4 * limitMb)
   t.ok(unlimited >= 4 * limitMb, `${unlimited} MB`)
 })

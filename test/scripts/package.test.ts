@@ -188,7 +188,7 @@ t.test('packing builds first, so that no package has a missing or old build', as
   const unbuilt = join(folder, 'unbuilt')
   mkdirSync(join(unbuilt, 'scripts'), { recursive: true })
   cpSync(join(repository, 'package.json'), join(unbuilt, 'package.json'))
-  // A short replacement for the real build, which takes long.
+  // This short script replaces the real build, because the real build takes a long time.
   const build = "import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync('dist'); writeFileSync('dist/built.js', '')"
   writeFileSync(join(unbuilt, 'scripts/build.ts'), build)
   symlinkSync(join(repository, 'node_modules'), join(unbuilt, 'node_modules'))

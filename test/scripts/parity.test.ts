@@ -41,7 +41,7 @@ const instances: Readonly<Record<string, string>> = {
   proxy: 'FaultProxy',
 }
 
-/** Returns the type of a value, or the type that the symbol declares. */
+/** Returns the type that the symbol declares. If the symbol declares no type, returns the type of its value. */
 function typeOf(symbol: ts.Symbol): ts.Type {
   const isType = (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class)) !== 0
   return isType ? checker.getDeclaredTypeOfSymbol(symbol) : checker.getTypeOfSymbol(symbol)

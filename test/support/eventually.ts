@@ -1,6 +1,6 @@
 /** Waits for conditions inside this process. */
 
-/** Resolves when `condition` returns true. It is checked in every iteration of the event loop, for ten seconds at most. */
+/** Checks `condition` in every iteration of the event loop, for ten seconds at most. Resolves when `condition` returns true. */
 export async function eventually(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!condition()) {

@@ -17,7 +17,7 @@ for (let turn = 0; turn < turns; turn += 1) {
   for (let index = 0; index < perTurn; index += 1) live[(turn * perTurn + index) % liveCount] = { a: [turn, index], b: { c: turn } }
   if (turn % 5 === 0) await setImmediate()
   const used = getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')!.space_used_size
-  // The list is complete after 600 iterations. V8 adjusts the heap to the list during the next collections.
+  // The list is full after 600 iterations. V8 then needs more collections to adjust the size of the heap, so the measurement starts later.
   if (turn > 1_500) largest = Math.max(largest, used / 1024 / 1024)
 }
 process.stdout.write(String(largest))

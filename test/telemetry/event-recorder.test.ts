@@ -166,7 +166,7 @@ t.test('events that differ only in their messages are combined from the tenth on
 
 t.test('the limits of 4,096 objects are remembered, and the one that is unused longest is forgotten first', async (t) => {
   const { recorder, writes } = setUp()
-  /** Returns the number of writes for one more event. */
+  /** Records one more event, and returns the number of writes that the event causes. */
   const countOf = async (name: string): Promise<number> => {
     const before = writes.length
     recorder.event(object(name, 'ns'), 'Normal', `Reason${before}`, 'x')
@@ -327,7 +327,7 @@ t.test('many long messages need little memory, even if they are parts of longer 
     recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', i % 2 === 0 ? flat : flat.slice(0, 500))
   }
   await recorder.flush()
-  // A single garbage collection does not always free everything, so the test may try several times.
+  // A single garbage collection does not always free everything, so the test repeats the garbage collection.
   const retained = (): number => (heapAfterCollection() - before) / 2 ** 20
   await t.resolves(until('less than 16 MiB are retained', () => retained() < 16, 5000))
 })

@@ -1,4 +1,4 @@
-/** Tests that every metric and label in the observability guide exists. */
+/** Tests of the observability guide: its metrics and labels exist, and its examples match their files. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

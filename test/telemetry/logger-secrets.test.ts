@@ -1,4 +1,4 @@
-/** Tests that log lines never contain a secret, in whatever form it is logged, and that harmless values stay readable. */
+/** Logs secrets in many forms. Tests that no log line contains a secret, and that harmless values stay readable. */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
@@ -53,7 +53,7 @@ class Computed {
 
 const withGetter = Object.defineProperty({ name: 'getter' }, 'apiKey', { enumerable: true, get: () => secret })
 
-/** Returns an object whose field contains a secret only from the second read on. */
+/** Returns an object whose field `text` is harmless at the first read. At each later read, the field contains a secret. */
 function changing(): object {
   let reads = 0
   return Object.defineProperty({}, 'text', { enumerable: true, get: () => (reads++ === 0 ? 'harmless' : `Bearer ${secret}`) })

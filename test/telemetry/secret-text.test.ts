@@ -2,7 +2,7 @@ import { fc } from '../support/property.ts'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
-/** Returns the CPU time of `work` in milliseconds. It does not depend on other processes of the machine. */
+/** Returns the CPU time of `work` in milliseconds. CPU time does not depend on other processes of the machine. */
 function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -15,7 +15,7 @@ const jwt = 'eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl'
 const keyInBase64 = Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64')
 const certificateInBase64 = Buffer.from('-----BEGIN CERTIFICATE-----\nMIGH').toString('base64')
 
-/** Strings with secrets. Each has the expected result, in which only the secret is replaced. */
+/** Strings with secrets, each with its expected result. In the result, only the secret is replaced. */
 const texts: readonly (readonly [text: string, clean: string])[] = [
   ['a -----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----- b', `a ${R} b`],
   ['a -----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK----- b', `a ${R} b`],

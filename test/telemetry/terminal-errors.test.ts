@@ -1,4 +1,4 @@
-/** Tests of the errors in log lines for a person: their frames, and errors that repeat. */
+/** Tests that errors in human-readable log lines are shortened: stack frames are removed, and a repeated error has no stack. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'

@@ -94,7 +94,7 @@ t.test('the same numbers of `random` give the Pods of a Deployment the same name
     const spec = { replicas: 3, selector: { matchLabels: labels }, template }
     await client.create(deployment, { metadata: { namespace: 'default', name: 'web' }, spec })
     const identities = async (): Promise<string[]> => {
-      // The time passes, because a Pod waits for its ServiceAccount.
+      // A Pod is rejected until its ServiceAccount exists. The controller retries after a back-off, so the clock must advance.
       await clock.advance(100)
       const { items } = await client.list(pod, { namespace: 'default', labelSelector: { matchLabels: labels } })
       return items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)

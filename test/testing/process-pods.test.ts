@@ -10,7 +10,7 @@ import { startControlPlane, until } from '../../src/testing/index.ts'
 const key = { name: 'hello', namespace: 'default' }
 
 t.test('the containers run as processes, and their files are removed with the control plane', async (t) => {
-  // The control plane creates its folder in the folder of `TMPDIR`.
+  // The control plane creates its temporary folder in the folder that the variable `TMPDIR` names.
   const folder = t.testdir()
   const { TMPDIR = tmpdir() } = process.env
   process.env.TMPDIR = folder

@@ -9,7 +9,7 @@ import { recordingLogger } from '../support/recording-logger.ts'
 import { repository } from '../support/process/process.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** The arguments of a shell that ignores signals and starts a child process. Both run until they are killed. */
+/** The arguments of a shell that starts a child process. The shell and the child process ignore SIGTERM, SIGINT and SIGHUP. */
 const stubborn = ['-c', 'trap "" TERM INT HUP; echo "started $KUBECONFIG in $PWD"; sleep 600 & echo "child $!"; wait']
 
 /** Returns true if the process is alive. A zombie is not alive. */

@@ -8,7 +8,7 @@ import { startControlPlane } from '../../src/testing/control-plane.ts'
 import { fakePrograms } from '../support/process/fake-programs.ts'
 import { until } from '../../src/testing/until.ts'
 
-/** Returns the arguments with placeholders for the folder and the ports. Both differ between runs. */
+/** Returns the arguments with placeholders for the folder and the ports. The folder and the ports differ between runs. */
 function plain(args: unknown, folder: string): string[] {
   return (args as string[]).map((argument) => argument.replaceAll(folder, 'FOLDER').replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')) // prettier-ignore
 }

@@ -11,7 +11,9 @@ const url = '/validate-apps-example-com-v1-widget'
 const good = widgetObject({ size: 3, image: 'i' })
 const forever = (): Promise<never> => new Promise(() => undefined)
 
-/** Returns the value of a series; undefined when the series does not exist. `series` is its name with labels, as in a scrape. */
+/**
+ * Returns the value of a series; undefined when the series does not exist. `series` is the name of a metric with labels, as in a scrape.
+ */
 async function valueOf({ metrics }: Fixture, series: string): Promise<number | undefined> {
   const line = (await metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
@@ -156,7 +158,7 @@ t.test('a body that is not an AdmissionReview is answered with 400 and counted, 
 
 t.test('a review that times out before its body is read is answered with 500', async (t) => {
   const clock = new FakeClock()
-  // There are no worker threads, so the review waits for one until its deadline.
+  // There are no worker threads, so the review waits for a worker thread until its deadline.
   const evaluation = { isInline: () => false, threads: 0 }
   const fix = await fixture(t, handlers, { clock, evaluation })
   // Until a worker thread parses the body, the server knows only the fields of the AdmissionRequest that precede the string `,"object":`.

@@ -446,7 +446,7 @@ t.test('two conversions of a kind are refused', async (t) => {
 })
 
 const never = (): Promise<never> => new Promise<never>(() => undefined)
-/** Returns the conversion of jobs with another `toHub` for v1beta1. */
+/** Returns a copy of `jobConversion` with this `toHub` for v1beta1. */
 function with1beta1(toHub: (object: JsonObject, call: { readonly signal: AbortSignal }) => unknown): typeof jobConversion {
   const spokes = new Map(jobConversion.spokes)
   spokes.set('v1beta1', { toHub: toHub as never, fromHub: () => ({ spec: { cron: 'x' } }) })

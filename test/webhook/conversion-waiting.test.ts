@@ -1,4 +1,4 @@
-/** Tests of conversions that wait for the memory of their objects. */
+/** Tests of conversions that wait until enough memory is free for their objects. */
 import { request } from 'node:https'
 import t from 'tap'
 import { FakeClock } from '../../src/testing/fake-clock.ts'

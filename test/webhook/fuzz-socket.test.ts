@@ -24,7 +24,7 @@ import { seed } from '../support/seed.ts'
 /** The number of connections. It is higher in CI, where a longer run is acceptable. */
 const connections = Number(process.env.CONNECTIONS || (process.env.CI === undefined ? 1_000 : 3_000))
 const concurrency = 16
-/** The maximum time for which a connection may stay open after the client has ended it, in milliseconds. */
+/** The maximum duration of a connection with hostile bytes, in milliseconds. The same limit applies to a valid review of another client. */
 const maxMs = 8_000
 const shown = 5
 const path = '/validate-fuzz-example-com-v1-gadget'
@@ -53,7 +53,7 @@ async function play({ parts, plain, gone }: SocketCase): Promise<string | undefi
     ? connectPlain({ port, host: '127.0.0.1' })
     : connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   const chunks: Buffer[] = []
-  // The server may reset the connection.
+  // The server is allowed to reset the connection, so this error is ignored.
   socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -138,7 +138,7 @@ t.test('hostile bytes on the socket neither keep connections open nor block othe
   t.ok(slowest < maxMs, 'other clients are served during the run')
   t.equal((await sendValid(agent, body)).status, 200, 'and afterwards')
   agent.destroy()
-  // The handlers of Gadgets fail on purpose. No other error may be in the log.
+  // The handlers of Gadgets fail on purpose. The log must not contain any other error.
   t.strictSame(
     lines.filter((line) => !line.includes('the webhook for Gadget')),
     [],

@@ -89,7 +89,8 @@ t.test('TLS before 1.2 is refused, also after a certificate change', async (t) =
   const fix = await fixture(t)
   const { port } = await fix.server.start()
   const handshake = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
-    // The security level 0 allows old TLS versions in the client. A handshake with an old version then fails only if the server rejects it.
+    // The security level 0 allows old TLS versions in the client. If a handshake with an old version fails, the server has therefore
+    // rejected the version.
     const socket = connect({
       host: '127.0.0.1',
       port,

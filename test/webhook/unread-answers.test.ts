@@ -6,11 +6,14 @@ import { fixture, review, widgetObject } from '../support/webhook/fixture.ts'
 
 interface Taken {
   readonly answer: Buffer
-  /** The bytes that are in flight when the server begins to send the response. */
+  /** The value of `server.inFlightBytes` when the server begins to send the response. */
   readonly taken: number
 }
 
-/** Returns a function that sends a request to the server. `sender` adds a hook to the server, so the server must not have started yet. */
+/**
+ * Returns a function that sends a request to the server. `sender` adds a hook to the server, so `sender` must be called before the server
+ * starts.
+ */
 function sender(server: WebhookServer): (url: string, payload: string) => Promise<Taken> {
   let taken = 0
   server.app.addHook('onSend', (_request, _reply, payload, next) => {

@@ -161,7 +161,7 @@ t.test('a list to which another client adds items is applied once', async (t) =>
   await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
 })
 
-/** Returns a cache and a client. Their API server stores the value of each object in a form that differs from the desired one. */
+/** Returns a cache and a client. When the client applies an object, the stored data differ from the desired data. */
 function otherForms(): { context: ApplyContext; applied: ObjectKey[] } {
   const applied: ObjectKey[] = []
   const live = new Map<string, KubernetesObject>()
@@ -180,7 +180,7 @@ function otherForms(): { context: ApplyContext; applied: ObjectKey[] } {
 
 t.test('the stored forms of 10,000 objects are remembered, and those that were written last', async (t) => {
   const { context: fake, applied } = otherForms()
-  /** Returns the number of requests. */
+  /** Applies an object, and returns the number of requests. */
   const apply = async (index: number, x = 'desired'): Promise<number> => {
     await applyIfChanged(fake, configMap, desired(`o-${index}`, { x }))
     return applied.splice(0).length

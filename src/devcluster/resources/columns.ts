@@ -1,4 +1,4 @@
-/** Table columns of many types, and functions to make columns. */
+/** Table columns that many types share, and functions that create columns. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { humanDuration } from './human-duration.ts'

@@ -16,9 +16,9 @@ export interface LogOptions {
   readonly timestamps: boolean
   readonly tailLines?: number
   readonly limitBytes?: number
-  /** Only lines that were written at this time or later, in milliseconds since 1970. */
+  /** A time in milliseconds since 1970. Lines that were written before this time are omitted. */
   readonly since?: number
-  /** Only the lines of one stream. Default: both. */
+  /** The stream whose lines are returned. Default: both streams. */
   readonly stream?: 'Stdout' | 'Stderr'
 }
 

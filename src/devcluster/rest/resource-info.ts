@@ -54,7 +54,10 @@ export interface ResourceInfo {
   readonly strategy: Strategy
   /** Table columns, the column `Name` first. If `columns` is empty, the generic columns `Name` and `Age` are used. */
   readonly columns: readonly Column[]
-  /** Returns the fields for field selectors, keyed by path, in addition to metadata.name and metadata.namespace. */
+  /**
+   * Returns the values of the fields that field selectors can use, keyed by path. The fields metadata.name and metadata.namespace are not
+   * included, because all types support these fields.
+   */
   readonly selectableFields: (object: JsonObject) => Readonly<Record<string, string>>
   readonly deprecationWarning?: string
   readonly review?: (object: JsonObject, request: RequestContext) => Promise<JsonObject>

@@ -9,13 +9,13 @@ import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { RequestContext } from '../apimachinery/request-context.ts'
 
-/** The state of the cluster that the functions of a type can read. */
+/** The cluster state that the functions of a type can read. */
 export interface ClusterView {
   get(storageKey: string, key: ObjectKey): JsonObject | undefined
   list(storageKey: string, namespace?: string): readonly JsonObject[]
   /**
-   * True when a controller creates the default ServiceAccount of each namespace. A Pod is then rejected if its ServiceAccount does not
-   * exist.
+   * True when a controller creates the default ServiceAccount of each namespace. In this case, a Pod is rejected if its ServiceAccount does
+   * not exist.
    */
   readonly hasServiceAccounts: boolean
   /** Returns five random characters, the suffix of a generated name. */
@@ -41,9 +41,9 @@ export interface Strategy {
   /** Sets and removes fields of an updated object. `now` is the time in milliseconds since 1970. */
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string, now: number, cluster: ClusterView) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
-  /** True when a DELETE without a propagation policy orphans the dependents. By default, the dependents are garbage-collected. */
+  /** Returns the grace period of the object in seconds. If this function is absent, the type has no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number
-  /** True when a DELETE without a propagation policy orphans the dependents. By default, they are garbage-collected. */
+  /** True when a DELETE without a propagation policy orphans the dependents. By default, the dependents are garbage-collected. */
   readonly orphansDependents?: boolean
   /** Returns warnings about a DELETE with these `DeleteOptions`. */
   readonly deletionWarnings?: (options: JsonObject) => readonly string[]

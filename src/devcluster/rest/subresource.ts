@@ -22,7 +22,7 @@ export interface SubresourceContext {
 
 export interface SubresourceInfo {
   readonly kind: string
-  /** Group of `kind`. The version of `kind` is `version`. Default: the group and the version of the type. */
+  /** The group and the version of `kind`. Default: the group and the version of the type. */
   readonly group?: string
   readonly version?: string
   /**

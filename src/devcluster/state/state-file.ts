@@ -23,7 +23,7 @@ export async function readStateFile(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the file atomically, readable only by its owner.
+ * Writes a file atomically. Only the owner of the file can read the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be written.
  */

@@ -21,7 +21,7 @@ export interface ClusterState {
   readonly serviceAccountKey: string
 }
 
-/** A CA that expires within this time is replaced when the cluster starts. Otherwise, the CA could expire while the cluster runs. */
+/** When the cluster starts, a CA that expires within this time is replaced, because such a CA could expire while the cluster runs. */
 const renewBeforeMs = 30 * 24 * 3_600_000
 
 function newServiceAccountKey(): string {
@@ -98,7 +98,7 @@ export function issueServingCertificate(authority: KeyPair, now: number): Promis
     // Pods that run as processes reach the API server at the cluster IP of the Service `kubernetes`.
     ips: ['127.0.0.1', '::1', apiServerAddress],
     now,
-    // The certificate is issued at each start, and not renewed later. Its lifetime is therefore that of the CA.
+    // The certificate is issued at each start and is not renewed later. Therefore the certificate has the same lifetime as a new CA.
     lifeMs: authorityLifeMs,
   })
 }

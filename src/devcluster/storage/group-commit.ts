@@ -22,7 +22,10 @@ export class GroupCommit {
   readonly #publish: (change: Change) => void
   #batch: Batch | undefined
 
-  /** @param publish is called with each committed change, in order, before the promises of its transaction resolve; must not throw */
+  /**
+   * @param publish is called with each committed change, in order. The promises of `add` and `committed` resolve after these calls. Must
+   *   not throw.
+   */
   constructor(persistence: Persistence, publish: (change: Change) => void) {
     this.#persistence = persistence
     this.#publish = publish

@@ -103,7 +103,7 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
     prepare(database, path)
     if (reset) database.exec('DELETE FROM objects')
     const revision = Math.max(numberOf(database, 'SELECT value FROM revision'), firstRevision)
-    // This write also checks that the database can be written, before the first request of a client.
+    // This write also checks that the database is writable. A problem is therefore found before the first client request.
     database.prepare('UPDATE revision SET value = ?').run(revision)
     return { objects: objectsOf(database, path), revision, database: new ObjectDatabase(database) }
   } catch (error) {
@@ -114,7 +114,7 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
 
 /** Locks the database and checks it. Creates the tables of a new database. */
 function prepare(database: DatabaseSync, path: string): void {
-  // The first statement that reads takes the lock. The lock ends when the connection is closed or the process ends.
+  // The first statement that reads acquires the lock. The lock ends when the connection is closed or the process ends.
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
   const owner = numberOf(database, 'PRAGMA application_id')
   const isNew = owner === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0

@@ -27,7 +27,7 @@ export const controller = defineController(cronJob, {
   reconcile: reconcileCronJob,
 })
 
-/** The result of a reconcile for the latest scheduled time. */
+/** The result of handling the latest scheduled time in a reconcile. */
 interface Outcome {
   readonly active: readonly Job[]
   readonly lastTime: number
@@ -54,7 +54,7 @@ export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: R
   report(object, outcome, context)
   const observed = { active, ended: jobs.kept, lastTime: outcome.lastTime, trouble, waiting }
   await patchStatusIfChanged(client, cronJob, object, statusOf(object, observed, clock.now()))
-  // The status is written before the Jobs are deleted, because the annotations of these Jobs may be the only place with the scheduled time.
+  // The status is written before the Jobs are deleted. The annotations of these Jobs may be the only record of the latest scheduled time.
   const isClean = await deleteSurplus(object, jobs.surplus, context)
   if (again === 'soon') return { requeue: true }
   const at = Math.min(again ?? Infinity, isClean ? Infinity : clock.now() + refusedRetryMs)
@@ -114,8 +114,8 @@ const eventReasons: Readonly<Record<Trouble['reason'], string>> = {
 }
 
 /**
- * Records Events for a problem or a waiting Job, unless the stored status already contains it. Therefore, later reconciles do not repeat
- * the Event.
+ * Records an Event for a problem, and an Event for a waiting Job. An Event is not repeated if the stored status already has its reason and
+ * message.
  */
 function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { events }: ReconcileContext): void {
   if (trouble !== undefined && !isKnown(object, 'Degraded', trouble)) {
@@ -127,7 +127,8 @@ function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { 
 }
 
 /**
- * Deletes Jobs. Resolves with false if a Job could not be deleted. The error is not thrown, because the back-off would delay the next Job.
+ * Deletes Jobs. Resolves with false if a Job could not be deleted. The error is not thrown, because the back-off after an error would delay
+ * the next Job.
  */
 async function deleteSurplus(object: DeepReadonly<CronJob>, surplus: readonly Job[], context: ReconcileContext): Promise<boolean> {
   let isClean = true

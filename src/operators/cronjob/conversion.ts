@@ -5,7 +5,8 @@ import { fieldsOf, maxScheduleLength, textOf } from './schedule.ts'
 import type { ScheduleFields } from './schedule.ts'
 
 /**
- * The annotation of a v2 object with its v1 schedule. It is set if the fields of v2 cannot express the schedule exactly, as with `@hourly`.
+ * The annotation of a v2 object with its v1 schedule. It is set if the fields of v2 cannot express the schedule exactly, for example
+ * `@hourly`.
  */
 export const scheduleAnnotation = 'batch.tutorial.kubebuilder.io/v1-schedule'
 
@@ -17,7 +18,8 @@ export const conversion = defineConversion(cronJob, {
       toHub: (object) => ({ spec: { ...object.spec, schedule: textInV1(object) }, ...withKept(object, undefined) }),
       fromHub(object) {
         const text = object.spec.schedule
-        // A text without five fields was stored while the webhook was not called. An error here would make every list request for v2 fail.
+        // If the text does not have five fields, the object was stored while the webhook was not called. An error here would make every
+        // list request for v2 fail.
         const schedule = fieldsOf(text) ?? {}
         return { spec: { ...object.spec, schedule }, ...withKept(object, textOf(schedule) === text ? undefined : text) }
       },

@@ -3,7 +3,10 @@ import type { DeepReadonly } from 'proreus'
 import type { CronJob } from './kind.ts'
 import type { Schedule } from './schedule.ts'
 
-/** If more scheduled times than this number were missed, an Event reports this. The CronJob controller of Kubernetes has the same limit. */
+/**
+ * If more than this number of scheduled times were missed, an Event reports the missed times. The CronJob controller of Kubernetes has the
+ * same limit.
+ */
 export const fewMissed = 100
 
 export interface DueTime {

@@ -5,7 +5,10 @@ import type { CronJob } from './kind.ts'
 
 const path = 'spec.jobTemplate'
 
-/** Checks that the requester may create Jobs. Otherwise a requester who may only create CronJobs could start any Job through a CronJob. */
+/**
+ * Checks that the requester may create Jobs. Without this check, a requester who may create only CronJobs could start any Job through a
+ * CronJob.
+ */
 export async function checkRequester({ namespace, requesterCan, user }: AdmissionContext): Promise<readonly FieldError[]> {
   if (await requesterCan({ verb: 'create', type: batch.job })) return []
   const what = `resource "jobs" in API group "batch" in the namespace "${namespace}"`

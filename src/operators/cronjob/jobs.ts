@@ -10,7 +10,7 @@ export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
 /** Maximum length of the annotation `scheduledAt` in the cache. A longer text cannot be a time. */
 const maxTimeLength = 64
 
-/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
+/** To save memory, the cache contains only the fields that the operator reads. Other clients can create very large Jobs. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata
@@ -53,12 +53,15 @@ function byStart(a: Job, b: Job): number {
   return startOf(a) - startOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1)
 }
 
-/** Returns the newest scheduled time of the Jobs, or 0. Skips and logs a Job whose annotation is missing, invalid or in the future. */
+/**
+ * Returns the newest scheduled time of the Jobs; 0 if there is none. Skips and logs a Job whose annotation is missing, invalid or in the
+ * future.
+ */
 export function newestTime(jobs: readonly Job[], { clock, logger }: Pick<ReconcileContext, 'clock' | 'logger'>): number {
   let newest = 0
   for (const job of jobs) {
     const time = scheduledTime(job)
-    // Times in the future are skipped. Otherwise, a client that may change Jobs could stop the CronJob with a date in the far future.
+    // Times in the future are skipped. If the operator used a time in the far future, the CronJob would start no Jobs until that time.
     if (time <= clock.now()) newest = Math.max(newest, time)
     else logger.debug({ job: job.metadata.name }, `the annotation ${scheduledAt} of a Job is no time of the past`)
   }

@@ -83,7 +83,7 @@ export function parseSchedule(text: string): Schedule | readonly ScheduleProblem
   const cron = new Cron(pattern, { mode: '5-part', utcOffset: 0, domAndDow })
   return {
     next: (time) => cron.nextRun(new Date(time))!.getTime(),
-    // croner returns only times before the given one. One millisecond is added, so that `time` itself can be the result.
+    // croner returns only times before the given time. One millisecond is added, so that `time` itself can be the result.
     latest: (time) => cron.previousRuns(1, new Date(time + 1))[0]?.getTime(),
   }
 }
@@ -95,7 +95,9 @@ function formProblem(text: string): string | undefined {
   return length === fieldNames.length ? undefined : `Expected exactly ${fieldNames.length} fields, found ${length}: ${text}`
 }
 
-/** Splits a schedule at white space. A macro is replaced by its schedule first. The schema of v2 refuses the same characters in a field. */
+/**
+ * Replaces a macro by its schedule, and splits the schedule at white space. The schema of v2 refuses fields that contain such white space.
+ */
 function split(text: string): readonly string[] {
   return (macros.get(text) ?? text).split(/[ \t\n\f\r]+/).filter((value) => value !== '')
 }

@@ -44,8 +44,8 @@ export async function startJob(
 }
 
 /**
- * Handles an existing Job that has the name of the Job to start. The CronJob itself may control this Job, because the cache may not contain
- * the Job yet.
+ * Handles an existing Job that has the name of the Job to start. An earlier reconcile of this CronJob can have created the existing Job,
+ * because the cache can lag behind the API server.
  */
 async function existingJob(
   object: DeepReadonly<CronJob>,

@@ -8,7 +8,7 @@ import type { cronJob, CronJob } from './kind.ts'
 /** Maximum number of Jobs in the status. With more Jobs, the object could exceed the size limit of the API server. */
 const maxListed = 1000
 
-/** The problem because of which the latest scheduled time has no Job. */
+/** The problem that prevents a Job for the latest scheduled time. */
 export interface Trouble {
   readonly reason: 'InvalidSchedule' | 'JobCreationFailed' | 'JobDeletionFailed' | 'MissedSchedule' | 'NameConflict'
   readonly message: string
@@ -21,7 +21,7 @@ export interface Observed {
   /** The scheduled time of the newest Job in milliseconds since 1970, even if this Job is deleted. 0 if the CronJob never had a Job. */
   readonly lastTime: number
   readonly trouble?: Trouble | undefined
-  /** The scheduled time, in milliseconds since 1970, whose Job can only start when the active Jobs have ended. */
+  /** The scheduled time of the Job that waits until the active Jobs have ended, in milliseconds since 1970. */
   readonly waiting?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export function statusOf(object: DeepReadonly<CronJob>, observed: Observed, now:
   }
 }
 
-/** Returns true if the stored status already has a condition with this reason and message. The Event was then recorded as well. */
+/** Returns true if the stored status already has a condition of this type with this reason and message. */
 export function isKnown({ status }: DeepReadonly<CronJob>, type: string, { reason, message }: Omit<State, 'status'>): boolean {
   const known = findCondition(status?.conditions, type)
   return known?.reason === reason && known.message === message
@@ -75,7 +75,7 @@ function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, t
   if (newest === undefined || stateOf(newest) !== 'failed') return asExpected
   const failure = { reason: 'JobsFailed', message: `Job ${newest.metadata.name} failed.` }
   const isLast = scheduledTime(newest) === lastTime
-  // While a newer Job is active, its result is unknown. The condition is then unchanged.
+  // While a newer Job is active, its result is unknown. Until the result is known, the condition does not change.
   return isLast || (active.length > 0 && isKnown(object, 'Degraded', failure)) ? { status: 'True', ...failure } : asExpected
 }
 

@@ -8,7 +8,7 @@ import { cronJob, cronJobV2 } from './kind.ts'
 import type { CronJob, CronJobV2 } from './kind.ts'
 import { parseSchedule, textOf } from './schedule.ts'
 
-/** Maximum length of a name. The name of a Job has at most 63 characters. It ends with a hyphen and the scheduled time, 11 characters. */
+/** Maximum length of the name of a CronJob. The names of its Jobs are 11 characters longer, and have at most 63 characters. */
 const maxName = 52
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 /** The labels that the API server sets in the Pod template of each Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). */
@@ -40,7 +40,7 @@ function scheduleErrors(text: string): readonly FieldError[] {
 }
 
 function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
-  // The schema reports fields that are empty or contain white space. They are not parsed here, because with such fields, the text would not
+  // If a field is empty or contains white space, the schema reports this field. The schedule is not parsed here, because its text would not
   // have five fields.
   if (Object.values(schedule).some((field) => !schemaField.test(field))) return []
   const parsed = parseSchedule(text)
@@ -61,7 +61,10 @@ function validate({ metadata, spec }: Given<CronJob | CronJobV2>, { warn }: Warn
   return [...nameErrors(metadata.name), ...schedule, ...templateErrors(spec.jobTemplate)]
 }
 
-/** @param name undefined in the mutating webhook if the API server generates the name, because it does so after the mutating webhooks. */
+/**
+ * @param name undefined in the mutating webhook if the API server generates the name. The API server generates names after the mutating
+ *   webhooks.
+ */
 function nameErrors(name: string | undefined): readonly FieldError[] {
   if (name === undefined) return []
   if (name.length > maxName) return [tooLong('metadata.name', maxName)]

@@ -8,7 +8,7 @@ export const messageHash = 'mmontes.io/message-hash'
 /** The number of characters of `jsonHash`. */
 const hashLength = 32
 
-/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
+/** To save memory, the cache contains only the fields that the operator reads. Other clients can create very large Jobs. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata

@@ -57,9 +57,11 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   }
   const wanted = jobFor(object)
   const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
-  // A Job of the current message that is being deleted is replaced only if it had not ended before.
+  // If the Job of the current message is deleted after its end, no new Job is needed. If the Job is deleted before its end, a new Job
+  // replaces it.
   if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
-  // The new Job has the same name, so it is created when the old Job has been deleted. The deletion event triggers this reconcile.
+  // The new Job has the same name as the old Job, so the operator cannot create the new Job yet. The deletion event of the old Job triggers
+  // the reconcile that creates the new Job.
   const progressing = { status: 'True', reason: 'ReplacingJob', message: 'The Job of the message before is being deleted.' } as const
   await writeStatus(object, undefined, { complete: no, failed: no, progressing }, context)
   if (live.metadata.deletionTimestamp !== undefined) return
@@ -68,7 +70,7 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
 }
 
-/** Writes a status without a Job, with the condition Failed. Records an Event unless the status already has this reason and message. */
+/** Writes a status without a Job, with the condition Failed. Records an Event if the stored condition has another reason or message. */
 async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, context: ReconcileContext): Promise<Result> {
   const known = findCondition(object.status?.conditions, 'Failed')
   if (known?.status !== 'True' || known.reason !== reason || known.message !== message)

@@ -45,7 +45,10 @@ export async function validateSchedule(
   }
 }
 
-/** @param name undefined in the mutating webhook if the API server generates the name, because it does so after the mutating webhooks. */
+/**
+ * @param name undefined in the mutating webhook if the API server generates the name. The API server generates names after the mutating
+ *   webhooks.
+ */
 function nameErrors(name: string | undefined, most: number, child: string): readonly FieldError[] {
   if (name === undefined || (name.length <= most && label.test(name))) return []
   const rule = `a name must have at most ${most} characters: lower case letters, digits and '-', and must begin and end with a letter or digit`

@@ -24,8 +24,8 @@ import type { Observed } from './status.ts'
 const refusedRetryMs = 30_000
 
 /**
- * The cache contains only ReplicaSets and Pods with the label of a Memcached. A cluster may have many other ReplicaSets and Pods of any
- * size.
+ * To save memory, the cache contains only ReplicaSets and Pods with the label of a Memcached. A cluster may have many other ReplicaSets and
+ * Pods.
  */
 const labelled = { labels: { matchExpressions: [{ key: nameLabel, operator: 'Exists' }] } } as const
 const replicaSets = cacheView(apps.replicaSet, labelled)
@@ -91,7 +91,10 @@ async function writeDeployment(object: DeepReadonly<Memcached>, image: string, c
   return { deployment: live, pods: podsIn(context, live) }
 }
 
-/** Records a Warning unless the status already contains it. Changes of Pods trigger reconciles, and these must not repeat the Event. */
+/**
+ * Records a Warning if the status does not contain the problem yet. Changes of Pods trigger many reconciles, which must not repeat the
+ * Event.
+ */
 function warnOnce(object: DeepReadonly<Memcached>, degraded: NonNullable<Observed['degraded']>, { events }: ReconcileContext): void {
   const known = findCondition(object.status?.conditions, 'Degraded')
   if (known?.status === 'True' && known.reason === degraded.reason && known.message === degraded.message) return

@@ -66,7 +66,7 @@ function labelsFor({ spec: { podLabels = {} } }: DeepReadonly<MyPod>): Record<st
   return { ...podLabels, [creatorLabel]: creatorValue }
 }
 
-/** The action that changes the live Pod to the desired one. */
+/** The action that changes the live Pod to the desired Pod. */
 export type Change =
   | { readonly action: 'none' }
   | { readonly action: 'recreate'; readonly why: string }

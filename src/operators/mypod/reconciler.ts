@@ -40,7 +40,7 @@ interface Step {
 }
 
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
-  // If a MyPod is being deleted, the garbage collector deletes the Pod. No new Pod may be created.
+  // If a MyPod is being deleted, the garbage collector deletes the Pod, and the operator must not create a new Pod.
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
@@ -51,7 +51,7 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
   return step.result
 }
 
-/** Returns the milliseconds that remain of `startMs` while a new Pod is starting; 0 when the status must be written now. */
+/** If a new Pod is starting, returns the rest of `startMs` in milliseconds. Returns 0 if the status must be written now. */
 function startingMs({ pod, outcome }: Step, now: number): number {
   if (pod === undefined || outcome.progressing?.reason !== 'Creating') return 0
   const age = now - Date.parse(pod.metadata.creationTimestamp)
@@ -139,7 +139,7 @@ async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Po
   return { pod: live, outcome: { progressing: { reason: 'Recreating', message: `The Pod is created anew: ${why}.` } } }
 }
 
-/** Records a Warning unless the status already reports it, because a retry must not repeat the Event. */
+/** Records a Warning if the status does not report the problem yet. A retry must not repeat the Event. */
 function degrade(object: DeepReadonly<MyPod>, degraded: NonNullable<Outcome['degraded']>, { events }: ReconcileContext): Step {
   const { reason, message } = degraded
   const known = findCondition(object.status?.conditions, 'Degraded')

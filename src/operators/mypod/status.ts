@@ -11,7 +11,7 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** Returns a patch of the status. The value null removes a field that the Pod does not have. */
+/** Returns a patch of the status. If the Pod lacks a field, the value null removes this field from the status. */
 export function statusOf(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,

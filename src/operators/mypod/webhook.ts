@@ -46,7 +46,10 @@ export async function validateMyPodInCluster(
   return refusal.length > 0 ? refusal : checkPod(object, context)
 }
 
-/** Checks that the requester may create Pods. Otherwise the permission to create MyPods would include the permission to create any Pod. */
+/**
+ * Checks that the requester may create Pods. Without this check, the permission to create MyPods would include the permission to create any
+ * Pod.
+ */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
   if (await requesterCan({ verb: 'create', type: core.pod, namespace })) return []

@@ -11,7 +11,7 @@ export const specHash = 'test.inspur.com/spec-hash'
 /** The annotation of a build Job with the name of the file that the Job copies to the output folder. */
 export const binaryName = 'test.inspur.com/binary-name'
 
-/** The values of the spec are parameters of this constant script. Therefore, no shell parses them, except the build command. */
+/** The values of the spec are parameters of this constant script. Therefore, the build command is the only value that a shell parses. */
 export const buildScript = `set -euo pipefail; git clone -- "$1" "$2"; cd -- "$2"; bash -c "$3"; cp -- "$4" ${outputFolder}/`
 
 /** The time in seconds after which a build fails. */
@@ -62,7 +62,7 @@ export function buildCommand(spec: DeepReadonly<Xxx['spec']>): string[] {
   return ['bash', '-c', buildScript, 'build', ...values.map((value) => value.replaceAll('$', '$$$$'))]
 }
 
-/** Returns true if the Job has the annotations of a build of `spec`. They may differ because another client has changed them. */
+/** Returns true if the Job has the annotations of a build of `spec`. Returns false if another client has changed these annotations. */
 export function buildsSpec(job: DeepReadonly<batch.Job>, spec: DeepReadonly<Xxx['spec']>): boolean {
   return job.metadata.annotations?.[specHash] === jsonHash(spec) && binaryNameOf(job) === spec.binaryName
 }

@@ -16,7 +16,10 @@ export type CleanUp = { readonly state: 'running' | 'done' } | { readonly state:
 
 const running: CleanUp = { state: 'running' }
 
-/** Executes the next step of the removal of the files `names`. Resolves with the state `done` if a Job with the same hash is complete. */
+/**
+ * Executes the next step of the removal of the files `names`. Resolves with the state `done` if the Job that removes these files is
+ * complete.
+ */
 export async function cleanUp(work: Work, names: readonly string[]): Promise<CleanUp> {
   const { object, observed, options, context } = work
   const { cache, events } = context
@@ -65,7 +68,7 @@ function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cach
   return uid !== object.metadata.uid && cache.list(xxx, { namespace, index: [xxxesByUid, uid] }).length > 0
 }
 
-/** Records a Warning unless the status already contains the failure. */
+/** Records a Warning if the status does not contain the failure yet. */
 function failed({ object, context }: Work, failure: Reason): CleanUp {
   const known = failureOf(object)
   if (known?.reason !== failure.reason || known.message !== failure.message)

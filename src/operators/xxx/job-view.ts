@@ -10,7 +10,7 @@ import { jobLabels } from './labels.ts'
  */
 const maxLength = 255
 
-/** The cache contains only the fields that the operator reads, because other clients may create Jobs of any size. */
+/** To save memory, the cache contains only the fields that the operator reads. Other clients can create very large Jobs. */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels, annotations, ...rest } = metadata

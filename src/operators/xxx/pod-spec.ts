@@ -37,13 +37,16 @@ export function podSpec(
   }
 }
 
-/** Returns a node affinity for one node. In contrast to `nodeName`, the scheduler still checks that the Pod fits on the node. */
+/**
+ * Returns a node affinity for one node. With a node affinity, the scheduler checks that the Pod fits on the node. With `nodeName`, the
+ * scheduler would not check this.
+ */
 export function onNode(node: string): Pick<core.PodSpec, 'affinity'> {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } } }
 }
 
-/** Returns the user of the container. With hostPath, this is root, because a folder of the node usually belongs to root. */
+/** Returns the user of the container. With hostPath, the user is root, because a folder of the node usually belongs to root. */
 function userOf({ kind }: XxxOptions['output']): NonNullable<core.PodSpec['securityContext']> {
   return kind === 'hostPath' ? { runAsUser: 0 } : { runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user }
 }

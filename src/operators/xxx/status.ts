@@ -14,7 +14,7 @@ export interface Report {
   readonly phase: Phase
   /** The reason and message of the condition Ready. The condition is True in the phase Succeeded. */
   readonly ready: Reason
-  /** If this field or one of the fields below is undefined, the field of the status is unchanged. */
+  /** If this field or one of the fields below is undefined, the corresponding field of the status does not change. */
   readonly jobName?: string
   readonly builtBinaryName?: string
   readonly binaryNames?: readonly string[]
@@ -42,7 +42,7 @@ export async function writeReport(
   })
 }
 
-/** Writes a problem that a user has to solve into the status. Records a Warning unless the status already contains the problem. */
+/** Writes to the status a problem that a user has to solve. Records a Warning if the status does not contain the problem yet. */
 export async function writeProblem(object: DeepReadonly<Xxx>, ready: Reason, context: ReconcileContext): Promise<void> {
   const known = findCondition(object.status?.conditions, 'Ready')
   if (known?.reason !== ready.reason || known.message !== ready.message)

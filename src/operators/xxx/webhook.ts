@@ -12,7 +12,7 @@ export const finalizer = 'job.finalizers.test.inspur.com'
 type New = DeepReadonly<Incoming<Xxx>>
 type Stored = DeepReadonly<Xxx>
 
-/** Removes white space around the values of the spec. A new Xxx gets the finalizer here, so that no Xxx is stored without it. */
+/** Removes white space around the values of the spec. A new Xxx gets the finalizer here, so no Xxx is stored without the finalizer. */
 export function defaultXxx(object: New, { operation }: Pick<ReviewContext, 'operation'>): New {
   const { finalizers = [] } = object.metadata
   const isMissing = operation === 'CREATE' && !finalizers.includes(finalizer)
@@ -31,7 +31,8 @@ function trimmed<T extends object>(spec: T): T {
 }
 
 /**
- * Returns the validation that needs the cluster. An unchanged spec is not validated, because changes of the metadata must stay possible.
+ * Returns the validation that needs the cluster. An unchanged spec is not validated, because users must be able to change the metadata even
+ * if the spec has become invalid.
  */
 export function validatorOf({ output }: XxxOptions) {
   return async (object: Stored, old: Stored | undefined, context: AdmissionContext): Promise<readonly FieldError[]> => {
@@ -46,7 +47,10 @@ export function validatorOf({ output }: XxxOptions) {
   }
 }
 
-/** Checks that the requester may create Jobs. Otherwise a requester who may only create Xxxes could run any command through an Xxx. */
+/**
+ * Checks that the requester may create Jobs. Without this check, a requester who may create only Xxxes could run any command through an
+ * Xxx.
+ */
 async function requesterErrors({ metadata: { namespace } }: Stored, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   if (await requesterCan({ verb: 'create', type: batch.job, namespace })) return []
   const text = `user "${user.username}" cannot create resource "jobs" in API group "batch" in the namespace "${namespace}", which an Xxx needs`

@@ -30,7 +30,10 @@ export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, cont
 /** The retry interval in milliseconds when a step has to wait for a user or another client. */
 export const retryMs = 30_000
 
-/** The reason of the error when a namespace is being deleted. Retries are useless, because the API server creates no objects in it. */
+/**
+ * The reason of the error if the namespace is being deleted. Retries are useless, because the API server creates no objects in such a
+ * namespace.
+ */
 export const namespaceTerminating = 'NamespaceTerminating'
 
 /** Returns the reason why Xxxes of `namespace` may not write to the output; undefined if they may. */

@@ -13,7 +13,7 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** Keywords that specify structure. Each has kube-apiserver's message for a branch that has the keyword. */
+/** Keywords that specify structure, each with kube-apiserver's message for a branch that has the keyword. */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

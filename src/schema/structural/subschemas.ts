@@ -9,7 +9,7 @@ export interface SchemaAt {
   readonly path: string
 }
 
-/** Returns true if a value is a schema. Schemas are read from files, so a value may not match its TypeScript type. */
+/** Returns true if a value is a schema. Schemas are read from files, so a value can differ from its TypeScript type. */
 export function isSchema(schema: unknown): schema is StructuralSchema {
   return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
 }

@@ -5,7 +5,7 @@ import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
 
-/** The status codes of failures that a client may receive for any request. */
+/** The HTTP status codes of the failures that a fault can simulate. */
 export type AnswerCode = 400 | 401 | 403 | 404 | 409 | 410 | 422 | 429 | 500 | 503 | 504
 
 /** A request that the fault proxy has received and not yet forwarded. */
@@ -24,7 +24,7 @@ export interface AnswerOptions {
   readonly count?: number
   /** Selects the requests that get this response. Default: all. */
   readonly match?: (request: ProxiedRequest) => boolean
-  /** The `message` of the Status. Default: kube-apiserver's message for this code. */
+  /** The `message` of the Status. Default: a message for the status code, similar to the message of kube-apiserver. */
   readonly message?: string
 }
 

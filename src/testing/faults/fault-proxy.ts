@@ -40,7 +40,10 @@ export interface FaultProxy {
    * connection that was passed to `startFaultProxy`.
    */
   readonly connection: Connection
-  /** The path of a kubeconfig for `connection`, for the environment variable KUBECONFIG. `stop` removes the file. */
+  /**
+   * The path of a kubeconfig that contains `connection`. The environment variable KUBECONFIG can be set to this path. `stop` removes the
+   * file.
+   */
   readonly kubeconfig: string
   /**
    * Returns a connection through the proxy with the identity of `connection`. `connection` and the proxy must be for the same API server.

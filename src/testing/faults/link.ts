@@ -1,4 +1,4 @@
-/** `Link`: a TCP connection through the proxy. Its data can be delayed, held or dropped. */
+/** `Link`: a TCP connection through the proxy. The link can delay its data, hold back its data, and reset the connection. */
 import type { Socket } from 'node:net'
 import type { Timer } from '../../runtime/clock.ts'
 import { systemClock } from '../../runtime/clock.ts'
@@ -22,7 +22,7 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when one of the two sockets has failed. Both sockets are reset as soon as no direction is held. */
+  /** True when one of the two sockets has failed. Both sockets are then reset as soon as no direction is held back. */
   #broken = false
 
   constructor(
@@ -57,7 +57,7 @@ export class Link {
     for (const socket of this.#sockets) reset(socket)
   }
 
-  /** Holds the data of exactly these directions, and releases the held data of any other direction. */
+  /** Holds back the data of the given directions. Forwards the data of the other directions, including data that was held back earlier. */
   hold(directions: ReadonlySet<Direction>): void {
     for (const [direction, lane] of Object.entries(this.#lanes)) lane.hold(directions.has(direction as Direction))
     this.#tellBroken()
@@ -77,7 +77,9 @@ function reset(socket: Socket): void {
   else socket.resetAndDestroy()
 }
 
-/** One direction of a link. Chunks of data are delivered in order, each with the latency that applied when it arrived. */
+/**
+ * One direction of a link. Chunks of data are delivered in order. The delay of a chunk is the latency at the time when the chunk arrived.
+ */
 class Lane {
   readonly #from: Socket
   readonly #to: Socket

@@ -20,7 +20,7 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size of the buffer after `more` further bytes have been added. */
+  /** Returns the size in bytes that the buffer has after `more` bytes have been added. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
@@ -38,7 +38,7 @@ export class GrowingBytes {
     this.#length += chunk.length
   }
 
-  /** Returns all bytes in an ArrayBuffer of exactly this size. The ArrayBuffer can be transferred to a worker thread. */
+  /** Returns all bytes. Their ArrayBuffer contains no other bytes, so the ArrayBuffer can be transferred to a worker thread. */
   whole(): Buffer {
     this.#resize(this.#length)
     return this.#bytes

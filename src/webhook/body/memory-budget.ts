@@ -16,7 +16,10 @@ export const smallBytes = 128 * 1024
  */
 export const smallCost = 8 * smallBytes
 
-/** Memory in bytes of a request without its body: headers, the objects of Node.js and fastify, and one read from the socket. */
+/**
+ * Memory in bytes that a request needs without its body: headers, the objects of Node.js and fastify, and the data of one read from the
+ * socket.
+ */
 export const requestCost = 16 * 1024
 
 /**
@@ -34,7 +37,7 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** Ranks of requests. A request waits while another request is waiting whose rank number is the same or lower. */
+/** Ranks of requests. A request waits while another request with the same or a lower rank number is waiting. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 
@@ -60,7 +63,7 @@ export class MemoryBudget {
   #used = 0
   /** The request that holds the reserve. */
   #holder: Charge | undefined
-  /** The waiting requests in order of arrival. Small requests do not have to wait until the large requests before them get their memory. */
+  /** The waiting requests in order of arrival. A small request can get memory before a large request that arrived earlier. */
   readonly #waiting: Waiting[] = []
   readonly #withPeers = new Set<Charge>()
   #check: Timer | undefined
@@ -120,7 +123,7 @@ export class MemoryBudget {
     if (this.#waiting.length > 0) this.#admit()
   }
 
-  /** Marks a request as waiting for its client to send or to read. */
+  /** Marks a request as waiting for its client: the client must send the body or read the response. */
   waitsForPeer(charge: Charge): void {
     this.#withPeers.add(charge)
     this.#watchPeers()
@@ -140,7 +143,7 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    // A request never gets memory before a waiting request whose rank number is the same or lower and which arrived earlier.
+    // A request gets no memory while an earlier request with the same or a lower rank number is waiting.
     let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
       const rank = rankOf(waiting.charge, waiting)
@@ -220,7 +223,10 @@ export class Charge {
     return true
   }
 
-  /** Reserves `bytes` more as soon as there is room, and then calls `onRoom`. After a call of `release`, `onRoom` is never called. */
+  /**
+   * Reserves `bytes` additional bytes as soon as the budget has room, and then calls `onRoom`. After a call of `release`, `onRoom` is never
+   * called.
+   */
   growLater(bytes: number, onRoom: () => void, isPart = false): void {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
@@ -232,7 +238,7 @@ export class Charge {
     this.#bytes += bytes
   }
 
-  /** Adds `bytes` to this request. The budget calls this method after it has reserved the bytes. */
+  /** Adds `bytes` to the memory of this request. The budget calls this method after it has reserved the bytes. */
   add(bytes: number): void {
     this.#bytes += bytes
   }

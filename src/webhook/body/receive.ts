@@ -80,7 +80,7 @@ class Receiver implements Received {
   readonly #timeout: unknown
   readonly #options: ReceiveOptions
   readonly #done: (error: Error | null, bytes?: Buffer) => void
-  /** The `Content-Length`. If the header is absent, this is the size limit. */
+  /** The value of the header `Content-Length`. If the header is absent, the value is the size limit. */
   readonly #announced: number
   #size = 0
   #chunks = 0
@@ -115,7 +115,7 @@ class Receiver implements Received {
     // The listeners are never removed, because removing them costs time. They ignore events after the end of the body.
     request.on('data', (chunk: Buffer) => this.#add(chunk))
     request.on('end', () => this.#complete())
-    // The client has closed the connection or sent invalid HTTP.
+    // This event means that the client has closed the connection or sent invalid HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
     request.on('close', () => {
       // 'close' is also emitted after 'end'. The complete request may then still be waiting for memory.
@@ -177,7 +177,10 @@ class Receiver implements Received {
     this.#bytes = undefined
   }
 
-  /** Reserves `bytes` more, and then calls `goOn`. If there is no room yet, pauses the connection until there is room. */
+  /**
+   * Reserves `bytes` additional bytes, and then calls `goOn`. If the budget has no room yet, pauses the connection until the budget has
+   * room.
+   */
   #withRoom(bytes: number, goOn: () => void, isPart = false): void {
     if (bytes <= 0 || this.charge.grow(bytes, isPart)) return goOn()
     const { clock, budget } = this.#options

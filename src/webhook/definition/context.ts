@@ -29,7 +29,7 @@ export interface OperationOptions {
   readonly dryRun?: readonly string[]
   readonly fieldManager?: string
   readonly fieldValidation?: string
-  /** Set only for server-side apply requests. */
+  /** Present only in server-side apply requests. */
   readonly force?: boolean
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: string

@@ -43,9 +43,12 @@ export interface Evaluation {
   begin(call: { readonly signal: AbortSignal }): Awaitable<Found>
   /** Returns the objects that are passed to the handlers. */
   objects(): Awaitable<ReviewedObjects>
-  /** Replaces the object with the result of a handler, validates it with the schema, and returns the errors. */
+  /** Replaces the object with the result of a handler, validates the new object with the schema, and returns the errors. */
   change(object: JsonObject): Awaitable<ErrorList>
-  /** Serializes the response. If a mutating webhook allows the request, adds the patch from the original object to the current object. */
+  /**
+   * Serializes the response. If a mutating webhook allows the request, the response contains the patch that converts the original object to
+   * the current object.
+   */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
   /**
    * Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Further calls

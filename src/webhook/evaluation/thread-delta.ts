@@ -81,8 +81,8 @@ class DeltaWriter {
   }
 
   /**
-   * Returns a map from the lists and objects in the original list to their indexes. The map is needed because the handler may have moved
-   * these items.
+   * Returns the index of each list and object in the original list, as a map. The map is needed because the handler may have moved these
+   * items.
    */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()

@@ -1,4 +1,7 @@
-/** The process's cache of informers, as webhook handlers use it. A read throws while the informer of its type has not synced. */
+/**
+ * Gives webhook handlers read access to the process's informer cache. While the informer of a type has not synced, a read of this type
+ * throws.
+ */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
@@ -10,7 +13,7 @@ import { viewOf } from '../../cache/view.ts'
 
 /** The methods of the process's cache that webhook handlers use. */
 export interface ProcessCache extends CacheReader {
-  /** Returns the informer of the type. Starts to watch the type, unless the process already watches it. */
+  /** Returns the informer of the type. If the process does not watch the type yet, starts a watch. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
   /** The namespaces to which the cache is limited; empty if it is not limited. */
   readonly namespaces: readonly string[]

@@ -68,7 +68,7 @@ export async function applyDefaultHandlers(
     try {
       object = asObject(await handlers.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
-      // If the object has schema errors, an exception is ignored, because these errors have probably caused it.
+      // If the object has schema errors, these errors have probably caused the exception. Therefore, the exception is only logged.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break

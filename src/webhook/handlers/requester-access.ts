@@ -1,4 +1,4 @@
-/** Caches the results of the SubjectAccessReviews for `context.requesterCan` for a few seconds. */
+/** Caches the results of SubjectAccessReviews for a few seconds. `context.requesterCan` uses this cache. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import type { UserInfo } from '../../api/user-info.ts'
@@ -48,7 +48,7 @@ export class AccessReviews {
   }
 
   #remember(key: string, answer: Answer): void {
-    // The old entry is deleted first. The new entry is then the last one in the order of insertion.
+    // The old entry is deleted first, so that the new entry is the last entry in the order of insertion.
     this.#answers.delete(key)
     if (this.#answers.size >= maxEntries) this.#answers.delete(this.#answers.keys().next().value!)
     this.#answers.set(key, answer)

@@ -36,7 +36,8 @@ export interface ConnectionLimits {
    */
   readonly pipelined: number
   /**
-   * Time limit in milliseconds of a request, from its headers until the client has read the response. The API server waits at most 30 s.
+   * Time limit for a request in milliseconds, from the arrival of its headers until the client has read the response. The API server waits
+   * at most 30 s.
    */
   readonly requestMs: number
 }

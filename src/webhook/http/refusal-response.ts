@@ -14,7 +14,7 @@ interface Refusal {
   readonly onRefused: (code: number) => void
 }
 
-/** Responds to a rejected request with the message of the error, and logs it. */
+/** Rejects a request: responds with a status code and a message, and logs the error. */
 export function refuse(
   reply: Pick<FastifyReply, 'header' | 'code'>,
   error: Error & { readonly statusCode?: number },

@@ -102,7 +102,8 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
   let from = 0
   let at = 0
-  // The length of the list after the operations so far. An item that is added at this index is appended: the path then ends with `-`.
+  // The length of the list after the operations so far. If an item is added at the index `length`, the item is appended, and the path ends
+  // with `-`.
   let length = raw.length
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
@@ -113,7 +114,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      // Without keys, matched items are equal. They do not have to be compared.
+      // If the list has no keys, matched items are equal. Therefore, they are not compared.
       if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1
@@ -137,7 +138,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Returns true when each key has the same value in both items or is absent from both. Returns false when all keys are absent. */
+/** Returns true when each key has the same value in both items or is absent from both items, and at least one key is present. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {

@@ -3,7 +3,7 @@ import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { AdmissionRequest } from './admission-review.ts'
 
-/** Checks a request. Returns an error message when the request is not for the webhook at this path, otherwise undefined. */
+/** Checks a request. Returns undefined if the webhook at this path handles the request, otherwise an error message. */
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
 /**

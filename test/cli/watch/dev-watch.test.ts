@@ -40,7 +40,7 @@ t.test('a change restarts the operators alone: objects, watches, addresses and c
   t.notOk(isRunning(before.pid))
   await until('the watch from before the restart has the event', () => watched.includes('hi?'))
 
-  // The second burst of changes comes while the process starts after the first burst.
+  // The first save replaces the process. The burst of saves comes while the new process starts.
   dev.save('said.ts', saidWith('x'))
   await until('the process is replaced', () => !isRunning(replaced))
   const burst = ['a', 'b', 'c', 'd'].flatMap((suffix) => [saidWith(suffix), `${saidWith(suffix)}// ${suffix}\n`])

@@ -39,7 +39,7 @@ t.test('changes are noticed, however an editor or git writes the file', async (t
     writeFileSync(join(folder, 'a.tmp'), 'replaced')
     renameSync(join(folder, 'a.tmp'), a)
   }
-  /** The file system may give the new folder the inode of the old one. */
+  /** Replaces the folder `lib`. The new folder can have the same inode as the old folder. */
   const replaceFolder = (): void => {
     rmSync(join(folder, 'lib'), { recursive: true })
     mkdirSync(join(folder, 'lib'))

@@ -16,10 +16,10 @@ type Message = Exclude<OperatorMessage, ReadyMessage>
 
 interface ScriptedChild {
   readonly start: StartMessage
-  /** The process ends by itself. */
+  /** Simulates that the process ends without a call of `stop`. */
   end(how: string): void
   send(message: Message): void
-  /** The operators run. */
+  /** Simulates that the operators of the process have started. */
   ready(): void
 }
 
@@ -79,7 +79,7 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   }
   return {
     ...{ files, clock, said, steps, reasons, child },
-    /** Reports that the process has loaded the file in a state that differs from its current one, and ends the burst of changes. */
+    /** Reports that the process has loaded an older state of the file, and then ends the burst of changes. */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })
       await clock.untilPending()

@@ -20,7 +20,7 @@ type Handler = (request: JsonObject) => JsonObject
 interface World {
   readonly cluster: DevCluster
   readonly client: Client
-  /** Returns the `clientConfig` of a webhook. The handler `path` serves the webhook. */
+  /** Returns the `clientConfig` of a webhook that calls the handler for this path. */
   readonly clientConfig: (path: string) => { url: string; caBundle: string }
   readonly caBundle: string
   /** The reviews that the webhook server received, each as `PATH OPERATION NAME`. */

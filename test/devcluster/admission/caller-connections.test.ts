@@ -23,7 +23,7 @@ async function start(t: Test, answered: Promise<void> = Promise.resolve()) {
     versions.push(request.httpVersion)
     void answered.then(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
   })
-  // With the default, the server would end idle connections itself.
+  // With the default timeout, the server would close idle connections itself.
   Object.assign(server, { keepAliveTimeout: 0 })
   server.on('secureConnection', (socket: TLSSocket) => {
     resumed.push(socket.isSessionReused())

@@ -22,7 +22,8 @@ const fields = {
 t.test('a field set is decoded from FieldsV1 and encoded again', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
     ...fields,
-    // The encoded field set has no `.` for a member without children, although the original FieldsV1 has one.
+    // The original FieldsV1 contains a `.` for the port. The encoded FieldsV1 omits this `.`, because the field set contains no fields of
+    // the port.
     'f:spec': {
       ...fields['f:spec'],
       'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } },

@@ -5,7 +5,7 @@ import { controllerNames, isControllerSelection, isSelected } from '../../../src
 import { startDevCluster } from '../../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 
-// The cases of k8s.io/controller-manager/app: TestIsControllerEnabled are among these.
+// These cases include those of k8s.io/controller-manager/app: TestIsControllerEnabled.
 t.test('the first item that names a controller decides, then "*"', (t) => {
   const name = 'job-controller'
   for (const [selection, expected] of [

@@ -1,4 +1,4 @@
-/** Tests of the requests that the garbage collector does not send, and of the requests without which it would overlook a deletion. */
+/** Tests that the garbage collector sends no unnecessary requests, and that it sends the requests that it needs to notice a deletion. */
 import t from 'tap'
 import type { KubernetesObject } from '../../../src/api/object.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'

@@ -55,7 +55,7 @@ t.test('the Pods of a Deployment cost no requests for their owners', async (t) =
   const reads = cluster.requests.filter(
     ({ verb, user, path }) => verb === 'get' && user.startsWith('system:') && path.includes('/replicasets/'),
   )
-  // The graph may observe a Pod before its ReplicaSet. Only a few Pods are created in this time.
+  // If the graph observes a Pod before its ReplicaSet, the garbage collector reads the ReplicaSet. This happens for only a few Pods.
   t.ok(reads.length < replicas / 4, `${reads.length} reads of the ReplicaSet`)
 })
 

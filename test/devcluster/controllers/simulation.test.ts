@@ -171,7 +171,7 @@ t.test('a node whose kubelet is stopped loses its Pods, and is ready again with 
     ((await client.get(node, { name: 'n1' })).spec?.taints ?? []).map(({ key: name, effect }) => `${name}:${effect}`).sort()
   const unreachable = ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']
   await until('there are taints', async () => (await taintsOf()).join() === unreachable.join())
-  // Admission gives each Pod a toleration of 300 s, after which the Pod is evicted.
+  // Admission has added a toleration of 300 s to the Pod `moves`. After this time, the Pod is evicted.
   await until('the eviction is scheduled', () => clock.nextDue !== undefined && clock.nextDue <= clock.now() + 300_000)
   await clock.advance(299_000)
   t.equal((await get('moves')).metadata.deletionTimestamp, undefined)

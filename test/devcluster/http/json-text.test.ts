@@ -87,8 +87,8 @@ t.test('the JSON of a list is that of its items, without their types for a built
         metadata,
         items: objects.map(({ kind, apiVersion, ...rest }) => ({ ...(isBuiltin ? {} : { kind, apiVersion }), ...rest })),
       })
-      // The keys are in the order of the object. The order differs from `expected` if apiVersion and kind are not the first fields of an
-      // object.
+      // If apiVersion and kind are not the first fields of an object, the keys of the text and of `expected` have different orders. The
+      // parsed values are therefore compared.
       const parsed = (text: string): unknown => JSON.parse(text)
       for (const texted of [texts.of(list()), String(texts.body(list())), String(texts.body(list()))]) {
         t.strictSame(parsed(texted), parsed(expected))

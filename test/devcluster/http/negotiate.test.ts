@@ -1,4 +1,4 @@
-/** Tests of the negotiation of the response's form with the `Accept` header. */
+/** Tests of how the `Accept` header selects the form of a response. */
 import t from 'tap'
 import { acceptsAggregated, encodingOfError, negotiate } from '../../../src/devcluster/http/negotiate.ts'
 import type { Offers } from '../../../src/devcluster/http/negotiate.ts'

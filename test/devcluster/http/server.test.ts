@@ -84,7 +84,7 @@ t.test('only members of system:masters may impersonate without a rule', async (t
   t.match(await send('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
   const answered = await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
   t.equal(answered.code, 201)
-  // The key of an extra field whose percent-encoding is invalid is used without decoding.
+  // If the percent-encoding in the key of an extra field is invalid, the key is used without decoding.
   t.match(await send(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: { ...asEve, 'impersonate-extra-%zz': 'a' } }), {
     code: 201,
   })

@@ -1,4 +1,4 @@
-/** Tests of the options of writes, which are in the query or in the body. */
+/** Tests of the options of write requests. Clients send these options in the query or in the body. */
 import type { IncomingHttpHeaders } from 'node:http'
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** Tests of values as YAML: their notation, and that parsers of YAML 1.1 parse the same values. */
+/** Tests of the conversion of values to YAML. YAML 1.1 parsers must read the same values from the text. */
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonValue } from '../../../src/api/json.ts'

@@ -1,4 +1,4 @@
-/** The JSON of messages whose Go types have a `MarshalJSON` method. */
+/** Tests of the JSON of messages whose Go types have a `MarshalJSON` method. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { jsonForms } from '../../../src/devcluster/protobuf/json-forms.ts'

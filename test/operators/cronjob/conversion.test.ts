@@ -11,7 +11,10 @@ const convert = converting(conversion)
 const group = 'batch.tutorial.kubebuilder.io'
 
 const macros = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-/** Schedules that the webhook refuses. They may nevertheless be stored, if they were written while no webhook was called. */
+/**
+ * Schedules that the webhook refuses. A stored CronJob can nevertheless have such a schedule, if the CronJob was written without a call of
+ * the webhook.
+ */
 const refused = ['@every 5m', 'TZ=UTC * * * * *', 'CRON_TZ=x 1 2 3 4', '', ' ', 'never', '1 2 3 4 5 6', '@', 'ä ö ü ß é', '\u00a0 * * * *']
 const part = fc.oneof(
   fc.constantFrom('*', '*', '?', '0', '*/5', '1-5', 'MON-FRI', '1,2,3'),
@@ -55,7 +58,7 @@ function objectOf(version: string, schedule: unknown, { annotations, status: cur
   } as JsonObject
 }
 
-/** Converts the object to the version `other` and back. Throws unless the result equals `expected`. */
+/** Converts the object to the version `other` and back. Throws if the result differs from `expected`. */
 async function checkRoundTrip(object: JsonObject, other: string, expected = object): Promise<void> {
   const there = await convert(structuredClone(object), other)
   const back = await convert(structuredClone(there), other === 'v1' ? 'v2' : 'v1')

@@ -34,7 +34,9 @@ function specOf({ schedule, startingDeadlineSeconds, ...spec }: ReferenceSpec): 
 }
 
 interface Ending {
-  /** The end of the Job, as the result of `clock.monotonicNow()`. All times of this test except scheduled times have this form. */
+  /**
+   * The time at which the Job ends, measured by `clock.monotonicNow()`. The test measures all times in this way, except scheduled times.
+   */
   readonly at: number
   readonly time: number
   readonly outcome: 'Complete' | 'Failed'
@@ -96,7 +98,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     const slot = nextTime(spec.schedule, clock.now()) - clock.now() + clock.monotonicNow()
     const next = Math.min(nextAct, ending?.at ?? Infinity, isUp() ? Math.min(timer, slot) : upAgain)
     if (next >= end) break
-    // A call of `set` does not change the monotonic time, so `advance` moves the clock to `next`.
+    // `next` is a monotonic time. `clock.set` does not change the monotonic time, so the test calls `clock.advance`.
     await clock.advance(next - clock.monotonicNow())
     const wasDown = upAgain === next
     if (ending?.at === next) {
@@ -111,7 +113,7 @@ async function simulate(dice: Dice): Promise<{ readonly started: readonly number
     model.reconcile(clock.now())
     for (const time of model.started.slice(known)) {
       const outcome = dice.chance(0.3) ? 'Failed' : 'Complete'
-      // Some Jobs never end, unless another Job replaces them.
+      // Some Jobs end only when another Job replaces them.
       if (!dice.chance(0.02)) endings.push({ at: next + dice.upTo(30) * dice.upTo(30) * 30_000 + 1000, time, outcome })
     }
     endings.sort((a, b) => a.at - b.at)

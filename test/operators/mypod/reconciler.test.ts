@@ -13,7 +13,7 @@ import { recordingLogger } from '../../support/recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
-  /** The age of the Pod in milliseconds. Default: 50,000. At this age, the status reports a Pod that is still starting. */
+  /** The age of the Pod in milliseconds. Default: 50,000. If a Pod of this age is still starting, the status reports this. */
   readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod
@@ -27,7 +27,7 @@ interface Script {
   readonly refuseDelete?: ApiError
 }
 
-/** Runs one reconcile with a scripted client. Returns its requests, its events and its result. */
+/** Runs one reconcile with a scripted client. Returns the requests, the Events and the result of the reconcile. */
 async function reconcile(object: MyPod, script: Script = {}) {
   const writes: [string, ...unknown[]][] = []
   const reads: unknown[] = []

@@ -1,6 +1,5 @@
 /**
- * Tests of the deletion of Xxxes: the order of the steps, requests that fail, and the annotation after which the operator gives up a failed
- * clean-up.
+ * Tests of the deletion of Xxxes: the order of the steps, requests that fail, and the annotation with which a user skips a failed clean-up.
  */
 import t from 'tap'
 import type { Xxx } from '../../../src/operators/xxx/kind.ts'
@@ -15,7 +14,7 @@ const deletedCleanUp = deleted(cleanUpName, 'clean-up-uid')
 const isBeingDeleted = { deletionTimestamp: '2026-01-01T00:09:00Z' }
 const force = (value: string): object => ({ annotations: { 'test.inspur.com/force-delete': value } })
 
-/** Returns an Xxx that is being deleted. Files with these names may exist. */
+/** Returns an Xxx that is being deleted. Its status contains the `names` of the files that can exist. */
 function leaving(names: readonly string[] = ['helloworld'], metadata: object = {}, spec: Partial<Xxx['spec']> = {}): Xxx {
   const object = anXxx(spec)
   return { ...object, metadata: { ...object.metadata, ...isBeingDeleted, ...metadata }, status: statusWith(names) } as Xxx

@@ -115,8 +115,8 @@ const schema = schemaOf(xxx)
 const isValid = (spec: Xxx['spec']): boolean => schema.validate(JSON.parse(JSON.stringify(anXxx(spec)))).length === 0
 
 /**
- * A bash script. It reads eight words at a time from its stdin, and runs them as a command. The bash of this command inherits the exported
- * functions.
+ * This bash script reads commands of eight words each from stdin, and runs each command. In these commands, the exported functions replace
+ * git and the other programs.
  */
 const driver = `
 record() { printf '%s\\0' "$@"; }

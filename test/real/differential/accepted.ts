@@ -13,14 +13,17 @@ export interface AcceptedDifference {
   readonly requests: readonly string[]
   /** The paths of values in the response, such as `status`, `headers.x` and `body.x`. */
   readonly paths: readonly string[]
-  /** The reason for the difference, which is documented for users. */
+  /** The reason for the difference. The documentation for users contains this reason. */
   readonly reason: string
-  /** True when the difference depends on the timing of the real control plane. Its patterns are never stale. Default: false. */
+  /**
+   * True when the difference depends on the timing of the real control plane. The patterns of such a difference are never stale. Default:
+   * false.
+   */
   readonly isRare?: boolean
 }
 
 export interface Accepted {
-  /** Features that the embedded API server lacks or simplifies, for the documentation. */
+  /** The features that the embedded API server lacks or simplifies. The documentation lists these features. */
   readonly limits: readonly { readonly title: string; readonly text: string }[]
   readonly differences: readonly AcceptedDifference[]
   /**

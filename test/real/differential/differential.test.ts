@@ -8,7 +8,7 @@ import { play } from './player.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario.ts'
 
-/** `npm run test:real` sets the variable. Other runs skip the tests, because they have no real control plane. */
+/** `npm run test:real` sets `PROREUS_BACKEND`. Other runs skip the tests, because they have no real control plane. */
 const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
 
 const scenarios = readScenarios()

@@ -206,7 +206,7 @@ function causeText(cause: JsonValue): string {
   return `${String(valueAt(cause, 'field'))}: ${String(valueAt(cause, 'message'))}`
 }
 
-/** Returns the Table, in which a placeholder replaces each age. */
+/** Returns the Table with a placeholder instead of each age. */
 function withoutAges(table: JsonObject): JsonObject {
   const rows = getOwn(table, 'rows')
   if (!Array.isArray(rows)) return table

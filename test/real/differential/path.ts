@@ -1,6 +1,6 @@
 /**
- * Paths into JSON values, such as `metadata.labels["app.kubernetes.io/name"]` or `items[0].spec`. Captured values and differences are
- * identified by them.
+ * Paths into JSON values, such as `metadata.labels["app.kubernetes.io/name"]` or `items[0].spec`. The paths identify captured values and
+ * differences.
  */
 import type { JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject } from '../../../src/api/json.ts'
@@ -22,7 +22,7 @@ export function valueAt(value: JsonValue | undefined, path: string): JsonValue |
   return found
 }
 
-/** Returns the path of a member of the value at `path`. The key is quoted unless it is a plain word. */
+/** Returns the path of a member of the value at `path`. If the key is not a plain word, the key is quoted. */
 export function child(path: string, key: string): string {
   if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`

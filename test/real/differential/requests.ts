@@ -15,7 +15,10 @@ export interface Request {
   readonly body?: string | Buffer
 }
 
-/** The time in milliseconds for which a watch stays open after its expected events. Additional events arrive in this time. */
+/**
+ * A watch stays open for this many milliseconds after its expected events. If additional events arrive during this time, they are recorded,
+ * too.
+ */
 const surplusMs = 200
 const requestTimeoutMs = 15_000
 

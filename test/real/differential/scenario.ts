@@ -37,14 +37,14 @@ export interface Step {
   readonly accept?: string
   readonly headers: JsonObject
   readonly user?: string
-  /** The paths of the values that are captured from the response. The keys are the names for `${name}`. */
+  /** The paths of the values that are captured from the response, keyed by the `name` in `${name}`. */
   readonly capture: Readonly<Record<string, string>>
   /**
    * The step is repeated until the response has these values. The keys are paths. `status` is the HTTP status code, and null means that the
    * path has no value.
    */
   readonly until?: JsonObject
-  /** The values for `${name}` in this step, from its entry in `each`. */
+  /** The values that replace `${name}` in this step. The values come from the step's entry in `each`. */
   readonly values: JsonObject
   /** The number of events after which a watch is ended. */
   readonly events?: number

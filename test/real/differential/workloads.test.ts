@@ -1,6 +1,6 @@
 /**
- * Repeats the lives of workloads on kube-controller-manager and on the embedded cluster. Their outcomes must be equal, except for accepted
- * differences.
+ * Tests that the steps in the life of a workload have equal outcomes on a real and on the embedded control plane. Accepted differences are
+ * ignored.
  */
 import t from 'tap'
 import { readAccepted, review } from './accepted.ts'
@@ -9,10 +9,11 @@ import { playLife } from './workloads/life.ts'
 import { lives } from './workloads/lives/index.ts'
 import { startTheatres } from './workloads/theatres.ts'
 
-/** `npm run test:real` sets the variable. Other runs skip the tests, because they have no real control plane. */
+/** `npm run test:real` sets `PROREUS_BACKEND`. Other runs skip the tests, because they have no real control plane. */
 const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
 
-// A CronJob runs at the next full minute. kube-controller-manager processes an autoscaler every 15 seconds.
+// The test takes minutes. For example, a CronJob runs at the next full minute, and kube-controller-manager processes an autoscaler every 15
+// seconds.
 t.setTimeout(600_000)
 
 t.test('workloads live as with kube-controller-manager', needsBinaries, async (t) => {

@@ -6,9 +6,9 @@ import type { Transport } from '../../../src/client/transport.ts'
 import type { Dice } from '../dice.ts'
 
 const expired = failure(410, 'Expired', 'too old resource version')
-/** A watch ends after at most this many bytes. Most of the time, this is in the middle of an event. */
+/** The maximum of the random number of bytes after which a watch ends. A watch that is cut usually ends in the middle of an event. */
 const longestBytes = 30_000
-/** The lists of the test have several pages of this size. */
+/** The number of objects in a page. The lists of the test have several pages. */
 const pageSize = 7
 
 export interface BrokenStreams extends Transport {

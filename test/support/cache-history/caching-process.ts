@@ -67,10 +67,9 @@ export class CachingProcess {
     return this.#watching.transport.counts
   }
 
-  /** Injects faults for about `ms` milliseconds. The response to a write is only delayed, or its connection is cut. */
+  /** Injects faults for about `ms` milliseconds. Writes are affected only by delays and broken connections. */
   async suffer(dice: Dice, ms: number): Promise<void> {
-    // The plan has the rate of faults of the unplugging test, which uses the system clock. Three times as many faults fit into a round of
-    // this test.
+    // The plan is made for three times the duration, and is played three times as fast. A short round therefore contains many faults.
     const plan = mixedFaults(dice.upTo(2 ** 31), (ms * 3) / 1000).map((fault) => ({
       ...fault,
       atMs: fault.atMs / 3,
@@ -146,10 +145,7 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
   }
 }
 
-/**
- * Records which states later reads may show after the response to an own write. `before` are the uids that the cache had before the
- * request.
- */
+/** Records the states that reads after an own write must not show. `before` contains the uids that the cache had before the request. */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {
     const uid = response.details?.uid

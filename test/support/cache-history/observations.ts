@@ -1,5 +1,6 @@
 /**
- * `Observations`: the objects that a view of a cache has shown in its events and its reads, and the states that the view may still show.
+ * `Observations`: the objects that a view of a cache has shown in its events and its reads, and the states that the view must not show any
+ * more.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { DeepReadonly } from '../../../src/api/json.ts'
@@ -41,7 +42,7 @@ export class Observations {
     if (this.#announced.get(formatKey(key)) !== object) this.#contradict(key, `${by} returns an object that no event has announced`)
   }
 
-  /** From now on, the view must not show states that are older than this one, which is the response to an own write. */
+  /** Records the response to an own write. From now on, the view must not show older states of the object. */
   wrote(key: ObjectKey, resourceVersion: string): void {
     this.#add(key, { what: 'at least', resourceVersion })
   }

@@ -78,7 +78,7 @@ export class ScriptedClient {
   readonly types: ResourceType[] = []
   readonly lists: ListOptions[] = []
   readonly watches: ScriptedWatch[] = []
-  /** The responses to list requests, in order. The last one is repeated. */
+  /** The responses to list requests, in order. The last response is repeated. */
   answers: ListAnswer[] = [{ items: [], resourceVersion: '1' }]
   /** The errors with which the next watch requests fail. */
   readonly watchErrors: Error[] = []

@@ -18,7 +18,7 @@ export class FakeClient {
   readonly objects = new Map<string, JsonObject>()
   /** The successful writes, each as `VERB KIND/NAME`. */
   readonly writes: string[] = []
-  /** Called before each request. If it throws, the request fails with its error. */
+  /** Called before each request. If the function throws an error, the request fails with this error. */
   before: (verb: string, name: string) => void | Promise<void> = () => undefined
   #revision = 0
 
@@ -32,7 +32,7 @@ export class FakeClient {
     } as unknown as Pick<Client, 'get' | 'create' | 'update' | 'patch'>
   }
 
-  /** Stores an object like a write of another client, which `writes` does not record. */
+  /** Stores an object as if another client had written it. `writes` does not record this write. */
   put(kind: string, name: string, object: JsonObject): JsonObject {
     const metadata = { ...(object.metadata as JsonObject), name, resourceVersion: String(++this.#revision) }
     const stored = { ...object, kind, metadata }

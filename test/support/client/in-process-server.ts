@@ -15,7 +15,7 @@ interface Change {
 }
 
 interface Target {
-  /** The path of all objects of the type, without a namespace. */
+  /** The URL path of the type without a namespace, such as `/api/v1/configmaps`. */
   readonly collection: string
   readonly namespace: string | undefined
   readonly name: string | undefined

@@ -85,7 +85,7 @@ export async function admissionWorld(t: Test, api: Api, namespace: string): Prom
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
         objectSelector: { matchLabels: { probe: `${type}-${name}` } },
       }
-      // The probe webhook is the first one: if another webhook denied the request before it, the probe webhook would not be called.
+      // The probe webhook is the first webhook. If another webhook denied the request first, the probe webhook would not be called.
       const entries = [probe, ...webhooks].map((webhook) => ({ ...common, ...webhook }))
       server.reset()
       const created = await api('POST', configurationPath(type), { body: configurationOf(type, name, entries) })

@@ -27,6 +27,6 @@ export const needsQuiet: { skip?: string } =
 /** Options for a tap test that cannot run on an existing cluster, because it reads the requests that the API server has received. */
 export const needsRequests: { skip?: string } = backend === 'existing' ? { skip: 'the requests of an existing cluster cannot be read' } : {}
 
-/** Options for a tap test that sets the time of the API server, which only the embedded one allows. */
+/** Options for a tap test that sets the time of the API server. Only the embedded API server allows this. */
 export const needsEmbedded: { skip?: string } =
   backend === 'embedded' ? {} : { skip: 'the API server uses the time of its machine, which a test cannot set' }

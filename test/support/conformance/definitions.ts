@@ -19,7 +19,7 @@ export function object(properties: JsonObject, rest: JsonObject = {}): JsonObjec
   return { type: 'object', properties, ...rest }
 }
 
-/** Returns a CustomResourceDefinition with one version. `version` overrides fields of the version, and `spec` fields of the spec. */
+/** Returns a CustomResourceDefinition with one version. `version` overrides fields of the version. `spec` overrides fields of the spec. */
 export function definition(plural: string, kind: string, schema: JsonObject, version: JsonObject = {}, spec: JsonObject = {}): JsonObject {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
   const whole = { group, scope: 'Namespaced', names: { plural, kind }, versions }
@@ -70,8 +70,8 @@ export async function create(api: Api, plural: string, body: JsonObject): Promis
 }
 
 /**
- * Returns the Status of a rejection with the reason `Invalid`. The causes are given as `FIELD: MESSAGE`; their reasons are derived from the
- * messages.
+ * Returns the Status of a rejection with the reason `Invalid`. Each cause has the form `FIELD: MESSAGE`. The messages determine the reasons
+ * of the causes.
  */
 export function invalid(kind: string, name: string, causes: readonly string[], of = group): JsonObject {
   const list = [...causes].sort()

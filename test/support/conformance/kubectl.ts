@@ -64,7 +64,9 @@ export function configMap(name: string, data: JsonObject, metadata: JsonObject =
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...metadata }, data })
 }
 
-/** Replaces ages, times, resource versions and uids in the output by placeholders, and longer sequences of blanks by two blanks. */
+/**
+ * Replaces ages, times, resource versions and uids in the output with placeholders. Replaces longer sequences of blanks with two blanks.
+ */
 export function steady(text: string): string {
   return (
     text

@@ -7,7 +7,7 @@ export interface NamespacedKey {
   readonly name: string
 }
 
-/** Returns a function that creates a namespace, and returns its name: `conformance-NAME-1`, `conformance-NAME-2`, …. */
+/** Returns a function that creates a namespace. The function resolves to the new name: `conformance-NAME-1`, `conformance-NAME-2`, …. */
 export function newNamespaces(client: Client, name: string): () => Promise<string> {
   let count = 0
   return async () => {

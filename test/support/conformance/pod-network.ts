@@ -19,7 +19,7 @@ import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import { finished, runningOf, type Running } from '../process/process.ts'
 
 export interface PodHost {
-  /** The address of the Pod for an EndpointSlice. */
+  /** The address of the Pod in EndpointSlices. */
   readonly address: string
   /** The environment variables with the address of the API server, as in a Pod. */
   readonly env: Readonly<Record<string, string>>
@@ -38,7 +38,7 @@ export interface ContainerOptions {
 
 const usesNamespaces = process.env.PROREUS_BACKEND === 'binaries'
 
-/** Options for a tap test that starts Pods. Without the required permissions the test is skipped with a reason, except in CI. */
+/** Options for a tap test that starts Pods. If the required permissions are missing, the test is skipped, except in CI. */
 export const needsPodNetwork: { skip?: string } = usesNamespaces && process.env.CI === undefined ? await reasonToSkip() : {}
 
 async function reasonToSkip(): Promise<{ skip?: string }> {
@@ -148,7 +148,7 @@ async function startSandbox(t: Test, socket: string): Promise<{ pid: number; por
   return { pid: child.pid!, port }
 }
 
-/** The number of networks in 10.200.0.0/16 that have two addresses for hosts each (/30). */
+/** The number of /30 networks in 10.200.0.0/16. Each of these networks has two addresses for hosts. */
 const networks = 2 ** 14
 /** The number at which the search for a free network starts. It differs between test processes. */
 let next = process.pid * 8

@@ -22,7 +22,7 @@ const server = createServer({ allowHalfOpen: true }, (inside) => {
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
 
 process.stdin.resume().on('end', () => {
-  // The operating system also closes the pipe when the process of the test is killed.
+  // If the process of the test is killed, the operating system closes the pipe. This handler then runs too.
   rmSync(dirname(path!), { recursive: true, force: true })
   process.exit()
 })

@@ -6,7 +6,7 @@ import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 import type { ControlPlaneUser } from '../../../src/testing/users.ts'
 import { until } from '../../../src/testing/until.ts'
 
-/** Returns the rules without some verbs for a resource. */
+/** Removes these verbs from the rules that contain `resource`. Returns all rules. */
 export function withoutVerbs(rules: readonly PolicyRule[], resource: string, verbs: readonly string[]): readonly PolicyRule[] {
   return rules.map((rule) => {
     if (rule.resources?.includes(resource) !== true) return rule

@@ -16,7 +16,10 @@ export interface RawEvent {
 export interface RawWatch {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The events that were received so far. */
+  /**
+   * Waits until the watch has received `count` events, and returns all events so far. Rejects after `timeoutMs` milliseconds (default
+   * 20,000) with an error that lists the events so far.
+   */
   readonly events: readonly RawEvent[]
   /**
    * Waits until `count` events were received since the start, and returns all events so far. Rejects after `timeoutMs` milliseconds

@@ -95,7 +95,7 @@ export class FakeInformer implements WatchedInformer {
 export class FakeCache implements ControllerCache {
   readonly informers = new Map<string, FakeInformer>()
   readonly indexes: CacheIndex[] = []
-  /** The arguments of the calls that passed the results of write requests to the cache. */
+  /** The arguments of all calls of `written` and `deleted`, with the plural of the type instead of the type. */
   readonly writes: unknown[][] = []
   /** The plurals of the types whose leases were released. */
   readonly releases: string[] = []
@@ -111,7 +111,7 @@ export class FakeCache implements ControllerCache {
     return this.of(type) as unknown as WatchedInformer<ObjectOf<R>>
   }
 
-  /** A lease of the informer; it has the methods of the leases of `Cache` and of `LeasingCache`. */
+  /** Returns a lease of the informer. The lease has the methods of the leases of `Cache` and of `LeasingCache`. */
   acquire<R extends ResourceType>(type: R) {
     const informer = this.informer(type)
     return {

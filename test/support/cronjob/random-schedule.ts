@@ -27,7 +27,7 @@ export function randomSchedule(dice: Dice): RandomSchedule {
     const fields = bounds.map(([min, max], index) => randomField(dice, min, max, index))
     const [, , dayOfMonth, month, dayOfWeek] = fields
     const isEither = !dayOfMonth!.isStar && !dayOfWeek!.isStar
-    // Every month has a day 28.
+    // The days 1 to 28 exist in every month. January has all 31 days.
     const isSelected = isEither || [...dayOfMonth!.values].some((day) => day <= 28) || month!.values.has(1)
     if (isSelected) return { text: fields.map(({ text }) => text).join(dice.pick([' ', ' ', '  ', '\t'])), fields }
   }
@@ -73,7 +73,7 @@ function selectsDay({ fields }: RandomSchedule, day: number): boolean {
   return dayOfMonth!.isStar || dayOfWeek!.isStar ? ofMonth && ofWeek : ofMonth || ofWeek
 }
 
-/** Returns the selected times of the day that begins at `day`, in ascending order. */
+/** Returns the times that the schedule selects on one day, in ascending order. `day` is the beginning of this day. */
 function timesOf(schedule: RandomSchedule, day: number): number[] {
   if (!selectsDay(schedule, day)) return []
   const [minute, hour] = schedule.fields

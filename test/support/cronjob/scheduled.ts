@@ -25,7 +25,10 @@ export async function scheduledCronJobs(t: Test, name: string) {
   const start = () => controlPlane.startOperator([cronJobOperator], { clock })
   let operator = await start()
 
-  /** Waits for a condition. Advances the clock meanwhile, because a watch may end, and the next watch begins only after a delay. */
+  /**
+   * Waits for a condition, and advances the clock before each check. If a watch ends, the next watch begins only after a delay of this
+   * clock.
+   */
   const untilTicking = <Found>(what: string, check: () => Promise<Found | undefined | false>): Promise<Found> =>
     until<Found>(what, async () => {
       await clock.advance(20)
@@ -82,7 +85,7 @@ export async function scheduledCronJobs(t: Test, name: string) {
         const found = findCondition((await get(key)).status?.conditions, type)
         return found?.reason === reason && found
       }),
-    /** Suspends a CronJob at the end of its test. Otherwise, it would start Jobs when other tests advance the clock. */
+    /** Suspends a CronJob at the end of its test. A CronJob that is not suspended would start Jobs when other tests advance the clock. */
     suspend: (key: NamespacedKey) => client.patch(cronJob, key, { spec: { suspend: true } }),
   }
 }

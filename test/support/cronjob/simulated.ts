@@ -18,9 +18,9 @@ export class SimulatedCronJob {
   readonly #jobs = new Map<string, batch.Job>()
   /** The names of all Jobs that were created. */
   readonly created: string[] = []
-  /** The requests that changed something. */
+  /** The number of requests that changed something. */
   writes = 0
-  /** The verb of the next request that is carried out, but whose response is lost. */
+  /** If set, the next request with this verb is carried out, but the response of this request is lost. */
   loses: 'create' | 'patchStatus' | undefined
   /** True when the next `get` fails. */
   refusesGet = false
@@ -45,7 +45,7 @@ export class SimulatedCronJob {
     this.#object = { ...this.#object, spec: spec as JsonObject }
   }
 
-  /** Ends a Job, unless it has been deleted. */
+  /** Ends a Job. If the Job has been deleted, does nothing. */
   end(time: number, outcome: 'Complete' | 'Failed'): void {
     const name = jobName('simulated', time)
     const job = this.#jobs.get(name)

@@ -31,7 +31,7 @@ export function inProcessClient(fixture: Fixture): Client {
   })
 }
 
-/** Rejects with the error that a client throws for the response of the registry. */
+/** Runs the operation. If the registry refuses the operation, rejects with the error that a client would throw. */
 async function refused<T>(request: ApiRequest, operation: () => Promise<T>): Promise<T> {
   request.signal?.throwIfAborted()
   request.guard?.()

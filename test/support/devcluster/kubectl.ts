@@ -21,7 +21,7 @@ export interface Kubectl {
   (args: string, input?: string): Promise<Finished>
   /** Runs kubectl and returns its standard output. Throws when the command fails. */
   ok(args: string, input?: string): Promise<string>
-  /** Starts kubectl without waiting for its end. It is stopped at the end of the test at the latest. */
+  /** Starts kubectl without waiting for its end. If kubectl still runs at the end of the test, kubectl is stopped. */
   start(args: string): Running
   /** Repeats a kubectl command until `done` returns true for its standard output. */
   until(args: string, done: (stdout: string) => boolean): Promise<string>

@@ -58,14 +58,17 @@ export interface World {
   readonly reads: string[]
   readonly stop: AbortController
   readonly ended: Promise<void>
-  /** Returns the watches that were opened for a type. The last one is the latest. */
+  /** Returns all watches that were opened for a type, the oldest first. */
   watches(type: ResourceType): ScriptedWatch[]
   /**
    * Waits until there are `count` writes, removes them from the list, and returns them as `patch TYPE NAME: JSON` or `delete TYPE NAME:
    * JSON`.
    */
   written(count: number): Promise<string[]>
-  /** Resolves to true when the garbage collector sends no more requests while the clock stands still. */
+  /**
+   * Waits until the garbage collector has no more work at the current time of the clock. Resolves with true if there are no new writes
+   * since the last call of `written`.
+   */
   isQuiet(): Promise<boolean>
   /** Returns the number of listeners for changes of the served types. */
   listeners(): number

@@ -1,4 +1,6 @@
-/** `SpdyClient`: a client that sends single frames of SPDY/3.1, also invalid ones, and records the frames of the server. */
+/**
+ * `SpdyClient`: a client that sends single frames of SPDY/3.1 and records the frames of the server. The client can send invalid frames too.
+ */
 import type { Duplex } from 'node:stream'
 import {
   dataFrame,
@@ -17,7 +19,7 @@ export class SpdyClient {
   readonly socket: Duplex
   /** The control frames of the server as texts, such as `reset 1 3`. */
   readonly events: string[] = []
-  /** The bytes of the server on each stream. */
+  /** The bytes that the server has sent on each stream, keyed by the id of the stream. */
   readonly received = new Map<number, string>()
   /** The streams that the server has ended. */
   readonly ended = new Set<number>()
@@ -46,7 +48,7 @@ export class SpdyClient {
         }
       }
     } catch {
-      // The frames also end when the connection breaks.
+      // If the connection breaks, the loop ends with an error. There are no more frames to read.
     }
     this.socket.destroy()
   }

@@ -114,7 +114,7 @@ export async function startStreamServer(t: Test, options: Parameters<typeof star
   }
 }
 
-/** A WebSocket whose messages have a channel. */
+/** A WebSocket client. The first byte of each message is the number of a channel. */
 export class ChannelClient {
   readonly socket: WebSocket
   /** The text that the server has sent on each channel. */

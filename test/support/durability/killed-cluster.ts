@@ -22,8 +22,8 @@ export class KilledCluster {
     this.#directory = directory
     const command = [process.execPath, '--conditions=proreus-source', program, directory]
     const limit = fileLimitKiB === undefined ? 'unlimited' : String(fileLimitKiB)
-    // Linux sends a signal to a process whose file reaches the limit. Node.js ignores this signal, but with tap's NODE_OPTIONS, the signal
-    // would end the process.
+    // If a file reaches the limit, Linux sends a signal to the process. Node.js ignores this signal. NODE_OPTIONS is removed, because with
+    // tap's NODE_OPTIONS the signal would end the process.
     const script = `ulimit -f ${limit} && unset NODE_OPTIONS && exec "$@"`
     this.#child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['pipe', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
@@ -42,7 +42,7 @@ export class KilledCluster {
     return createClient(await loadConnection({ env: { KUBECONFIG: join(this.#directory, 'kubeconfig') } }))
   }
 
-  /** Kills the process. Resolves when the process has ended. Its locks are then released. */
+  /** Kills the process. Resolves when the process has ended and its locks are released. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#ended

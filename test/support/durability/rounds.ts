@@ -20,8 +20,8 @@ export interface DurabilityResult {
 const writers = 8
 const objectsOfWriter = 5
 /**
- * The percentage of rounds in which the cluster is killed during its start: at most `longestStartMs` milliseconds after the start of its
- * process.
+ * The percentage of rounds in which the cluster is killed during its start. In these rounds, the cluster is killed at most `longestStartMs`
+ * milliseconds after the start of its process.
  */
 const killedStartPercent = 20
 const longestStartMs = 800

@@ -1,4 +1,7 @@
-/** ConfigMaps that writers create, update and delete, and what is known about them after the server was killed. */
+/**
+ * ConfigMaps that writers create, update and delete. After the server is killed, a test compares them with the ConfigMaps of the restarted
+ * server.
+ */
 import type { ConfigMap } from '../../../src/api/builtin.ts'
 import { configMap } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
@@ -12,7 +15,7 @@ export class WrittenObject {
   /** The state after the last acknowledged write. */
   #acknowledged: State
   #revision = 0
-  /** The number that the pending write stores. `value` is undefined for a deletion. The attempt is undefined when no write is pending. */
+  /** The pending write; undefined when no write is pending. `value` is the number that the write stores, or undefined for a deletion. */
   #attempt: { readonly value: number | undefined } | undefined
 
   constructor(name: string) {

@@ -186,7 +186,7 @@ async function announce(target: Target, signal: AbortSignal, count: number): Pro
   })
 }
 
-/** Keeps `count` connections open. A connection that the server closes is replaced by a new one. */
+/** Keeps `count` connections open. If the server closes a connection, opens a new connection. */
 async function holdOpen(target: Target, signal: AbortSignal, count: number, open: (target: Target) => Promise<Socket>): Promise<string> {
   const sockets = new Set<Socket>()
   let opened = 0

@@ -48,7 +48,7 @@ export function reviewOfSpec(spec: string, uid = 'hostile'): string {
 
 export interface HostileReview {
   readonly name: string
-  /** Returns the JSON of the AdmissionReview. It is generated only when needed, because it has several megabytes. */
+  /** Generates the JSON of the AdmissionReview, which can have several megabytes. */
   readonly text: () => string
   readonly allowed: boolean
   /** The status code of the AdmissionResponse that denies the request. */

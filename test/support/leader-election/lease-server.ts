@@ -1,4 +1,7 @@
-/** A server of one Lease in memory, with the optimistic concurrency of the real API server, and clients whose connection a test can fail. */
+/**
+ * Serves one Lease from memory, and refuses an update with an old resourceVersion, as the API server does. A test can interrupt the network
+ * of each client.
+ */
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { coordination } from '../../../src/api/kubernetes/coordination.ts'
 import { failure } from '../../../src/api/status.ts'
@@ -10,7 +13,7 @@ type Lease = coordination.Lease
 
 /** The network of one client. */
 export interface Network {
-  /** Called for each request. `action` handles the request in the server. By default, it is called at once. */
+  /** Called for each request. `action` handles the request in the server. By default, `carry` calls `action` at once. */
   carry<T>(action: () => T, verb: string): Promise<T>
   /** If false, the events of watches do not arrive. */
   watches: boolean
@@ -20,7 +23,7 @@ export const direct = (): Network => ({ carry: async (action) => action(), watch
 
 export class LeaseServer {
   lease: Lease | undefined
-  /** The requests that arrived, as `VERB`. */
+  /** The verbs of the requests that arrived. */
   readonly received: string[] = []
   #version = 0
   readonly #watchers = new Set<(event: WatchEvent<Lease>) => void>()

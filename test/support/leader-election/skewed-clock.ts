@@ -8,7 +8,7 @@ export class SkewedClock implements Clock {
   readonly #base: Clock
   readonly #offsetMs: number
   readonly #rate: number
-  /** The time of the base clock for which the machine was suspended until now. */
+  /** The total time for which the machine was suspended, in milliseconds of the base clock. A suspension is added when it ends. */
   #suspendedMs = 0
   #suspendedAt: number | undefined
   readonly #missed: (() => void)[] = []

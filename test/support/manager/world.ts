@@ -77,7 +77,10 @@ export interface RunningOperator {
   readonly done: Promise<void>
 }
 
-/** Runs the operator. Its kinds and webhook configurations are installed when its servers listen, unless `install` is false. */
+/**
+ * Runs the operator. If `install` is true (default), the kinds and webhook configurations of the operator are installed when its servers
+ * listen.
+ */
 export async function runNotes(
   t: Teardown,
   { cluster, client }: Cluster,
@@ -86,7 +89,7 @@ export async function runNotes(
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   const { install = true, ...rest } = options
-  // `testdir` empties the folder. A run that reuses the folder of an earlier run passes its certificates instead, so that `testdir` is not
+  // `testdir` empties the folder. If a run must reuse the folder of an earlier run, the test passes `certificates`, and `testdir` is not
   // called.
   const certificates = rest.certificates ?? { kind: 'files', directory: `${t.testdir()}/certs` }
   const done = run([noteOperator], {

@@ -197,7 +197,7 @@ export async function whenCollected(client: Client): Promise<void> {
  * after it has received the watch event.
  */
 async function untilCalled(client: Client): Promise<void> {
-  // This object violates the schema, so the operator denies it without sending requests of its own.
+  // This object violates the schema. The operator denies the object without any request to the API server.
   const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
   await until('the webhooks are called', () =>
     client.create(mypod, refused, { dryRun: true }).then(

@@ -30,7 +30,7 @@ export interface Replica {
 export interface ReplicasOptions {
   readonly controlPlane: ControlPlane
   readonly operator: Operator
-  /** The user of the replicas, which is also the name of their Lease. */
+  /** The name of the user of the replicas. Their Lease has the same name. */
   readonly user: string
   /** The namespace that the replicas watch. */
   readonly namespace: string

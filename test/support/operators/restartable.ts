@@ -35,7 +35,7 @@ export function startRestartable(t: Test, options: RestartableOptions): Promise<
 
 const nodesOf = ({ capacity }: RestartableOptions) => [{ name: 'node', labels: { project: 'test' }, capacity }]
 
-/** A restart stops the embedded cluster, which consists of the API server and the controllers, and starts it again in this process. */
+/** A restart stops the API server and the controllers of the embedded cluster, and starts them again in this process. */
 async function startEmbedded(t: Test, options: RestartableOptions): Promise<RestartableControlPlane> {
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const { namespaces } = options

@@ -50,7 +50,7 @@ export interface ScriptedController {
   events(): readonly string[]
   /** The errors with which reconciles have failed since the last call of this method. */
   failures(): readonly string[]
-  /** The time in milliseconds after which the only object is reconciled again; undefined when no timer is set. */
+  /** The delay in milliseconds before the next reconcile, if there is only one object. Undefined when no reconcile is scheduled. */
   retryMs(): number | undefined
 }
 

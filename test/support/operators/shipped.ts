@@ -38,7 +38,7 @@ export interface ShippedKind {
   readonly specOf: (name: string) => JsonObject
   /** Merge patches of the spec, applied in this order. Each patch causes a different write, for example an update of a child. */
   readonly changes: readonly JsonObject[]
-  /** The conditions of a converged object, to which the operator writes nothing more. */
+  /** The conditions of an object that has converged. The operator writes nothing more to such an object. */
   readonly converged: Readonly<Record<string, Condition['status']>>
   /** The status that `createShipped` writes into a new object. Default: none. */
   readonly firstStatus?: JsonObject
@@ -156,7 +156,7 @@ export async function createShipped(
   { type, specOf, firstStatus }: ShippedKind,
   metadata: NamespacedKey,
 ): Promise<ShippedObject> {
-  // While the API server starts to serve a changed CustomResourceDefinition, it responds with 503. `until` then sends the request again.
+  // While the API server starts to serve a changed CustomResourceDefinition, requests fail with 503. `until` sends a failed request again.
   const created = await until(`${metadata.name} is created`, () => client.create(type, { metadata, spec: specOf(metadata.name) }))
   return firstStatus === undefined ? created : client.patchStatus(type, metadata, { status: firstStatus })
 }
@@ -189,7 +189,9 @@ export function untilConverged(
   )
 }
 
-/** Returns the operator without webhooks and conversions, like `run` (src/manager/run.ts) when webhooks are disabled. */
+/**
+ * Returns the operator without webhooks and conversions. If webhooks are disabled, `run` (src/manager/run.ts) removes them in the same way.
+ */
 export function withoutWebhooks(operator: Operator): Operator {
   return { ...operator, webhooks: [], conversions: [] }
 }

@@ -34,7 +34,8 @@ export class DevProcess {
     mkdirSync(stateFolder, { recursive: true })
     this.podsFolder = join(stateFolder, 'pods')
     this.#kubeconfig = join(stateFolder, 'kubeconfig')
-    // A killed process leaves its kubeconfig behind. `ready` waits for the kubeconfig of the new process, so the old one is removed.
+    // A killed process leaves its kubeconfig behind. The old kubeconfig is removed, because `ready` waits for the kubeconfig of the new
+    // process.
     rmSync(this.#kubeconfig, { force: true })
     const folders = ['--state-dir', stateFolder, '--cert-dir', join(stateFolder, 'certs')]
     const options = ['--pods', 'process', '--operators', 'none', '--port', '0', '--log-format', 'json']
@@ -72,14 +73,14 @@ export class DevProcess {
     return { client: createClient(connection), connection }
   }
 
-  /** Kills the process. Resolves when the process has ended. Its child processes may still be running then. */
+  /** Kills the process. Resolves when the process has ended, even if its child processes still run. */
   async kill(): Promise<void> {
     this.#running.child.kill('SIGKILL')
     await this.#ended
   }
 
   /**
-   * Sends SIGTERM to the process. Resolves with its exit code when the process has ended. If a signal has killed it, resolves with null.
+   * Sends SIGTERM to the process. When the process has ended, resolves with its exit code, or with null if a signal has killed the process.
    */
   async stop(): Promise<number | null> {
     const { child } = this.#running

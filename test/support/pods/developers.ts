@@ -18,7 +18,7 @@ export interface Developer {
   readonly name: string
   /** Returns a command prefix. A command after this prefix is run by this user. `folder` is an empty folder that no other command uses. */
   become(folder: string): readonly string[]
-  /** Gives a folder and all files in it to the user. */
+  /** Makes the user the owner of a folder and of all files in the folder. */
   own(folder: string): Promise<void>
   /** The uid on this machine to which the uid 999 of a container is mapped. Undefined when the test does not know this uid. */
   readonly uidOf999: number | undefined
@@ -91,7 +91,8 @@ export interface PodsDevOptions {
 /** Starts `proreus dev --pods=process` without operators, and waits until it is ready. It is stopped at the end of the test. */
 export async function startPodsDev(t: Test, { developer, directory, folder, images }: PodsDevOptions): Promise<PodsDev> {
   const kubeconfig = join(directory, '.proreus/kubeconfig')
-  // A killed run leaves its kubeconfig behind. The wait below is for the kubeconfig of the new run, so the old one is removed.
+  // A killed run leaves its kubeconfig behind. The old kubeconfig is removed, because the code below waits for the kubeconfig of the new
+  // run.
   await rm(kubeconfig, { force: true })
   const flags = Object.entries(images).map(([name, image]) => `--pods-image=${name}=${image}`)
   const command = proreusCommand(['dev', '--port', '0', '--operators', 'none', '--pods=process', ...flags])

@@ -39,11 +39,11 @@ export interface Outcome {
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */
   readonly conditions?: Readonly<Record<string, string>>
-  /** The reasons of all Events, in any order, except `Pulling`, because there is no such Event if the image is already on the node. */
+  /** The reasons of all Events except `Pulling`, in any order. If the image is already on the node, there is no Event `Pulling`. */
   readonly events: readonly string[]
   /** Texts that the Events must contain. Each Event is written as `REASON: MESSAGE`. */
   readonly messages?: readonly string[]
-  /** Checks other fields of the Pod with its last status. Returns the problem, or undefined. */
+  /** Checks other fields of the last state of the Pod. Returns the problem; undefined if there is none. */
   problem?(pod: Pod): string | undefined
 }
 
@@ -51,7 +51,7 @@ export interface Outcome {
 export interface Stage {
   readonly client: Client
   readonly key: { readonly namespace: string; readonly name: string }
-  /** Resolves when the container has this state, or has had it before. */
+  /** Waits until the container is in this state. If the container was in this state before, resolves at once. */
   until(container: string, state: string): Promise<void>
   delete(options?: { readonly gracePeriodSeconds: number }): Promise<void>
 }

@@ -2,7 +2,7 @@
 import { messageOf } from '../../../src/api/errors.ts'
 import { createNamespacesDriver } from '../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 
-/** Resolves with the reason. Resolves with false when Pods can have namespaces. The result can be used as the option `skip` of a test. */
+/** Resolves with the reason why Pods cannot have namespaces; false if they can. A test can use the result as its option `skip`. */
 export async function namespacesProblem(): Promise<string | false> {
   try {
     await (await createNamespacesDriver()).close()

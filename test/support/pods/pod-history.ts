@@ -16,7 +16,7 @@ export interface PodRecord {
 }
 
 export class PodHistory {
-  /** The Pods, keyed by the label `fact`, or by the name of a Pod without this label. */
+  /** The Pods, keyed by the label `fact`. If a Pod does not have this label, the key is its name. */
   readonly records = new Map<string, PodRecord>()
   /** The Events as `REASON: MESSAGE`, keyed by the name of the Pod. */
   readonly events = new Map<string, Set<string>>()

@@ -81,7 +81,7 @@ export interface FakeWorldOptions {
   readonly context?: Partial<PodContext>
 }
 
-/** Creates a Pod `ns/web`. Containers without a name, an image or a command get the name `main`, the image `x` and the command `true`. */
+/** Creates a Pod `ns/web`. The defaults of a container are the name `main`, the image `x` and the command `true`. */
 export async function podWithoutProcesses(t: Test, spec: object, options: FakeWorldOptions = {}): Promise<FakeWorld> {
   const { mode = 'namespaces', objects = new FakeSources(), metadata, images = {}, context, mayStart, mayRemove } = options
   const stateFolder = await mkdtemp(join(tmpdir(), 'proreus-pod-'))
@@ -140,7 +140,7 @@ export async function podWithoutProcesses(t: Test, spec: object, options: FakeWo
     },
   )
   const destroy = (): Promise<void> => {
-    // The kubelet also stops the containers before it destroys a Pod.
+    // Like the kubelet, this function stops the containers before it destroys the Pod.
     for (const { run } of pod.containers.values()) run?.stop(systemClock.now(), 0)
     void pod.destroy()
     return removed.promise

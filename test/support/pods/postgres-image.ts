@@ -32,7 +32,7 @@ async function makeImage(folder: string): Promise<void> {
     const { code, stderr } = await finished('sh', [join(postgresExample, 'make-image.sh'), made])
     if (code !== 0) throw new Error(`make-image.sh ended with ${code}: ${stderr}`)
     await rename(`${made}.json`, `${folder}.json`)
-    // Another process may have created the same image in the meantime.
+    // Another process may already have created the same image.
     await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })

@@ -9,7 +9,7 @@ export interface PartOptions {
   readonly part: 'kill' | 'shop'
   readonly user: MachineUser
   readonly seed: number
-  /** The number of rounds of `kill`, or of seconds of `shop`. */
+  /** The number of rounds for the part `kill`; the number of seconds for the part `shop`. */
   readonly amount: number
   /** Receives lines about the progress. */
   readonly onProgress?: (text: string) => void

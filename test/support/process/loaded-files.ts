@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { finished, repository } from './process.ts'
 
-/** A module for `--import`. When the process ends, it writes the URL of every file that the process has loaded to the standard error. */
+/** A module for `--import`. When the process ends, the module writes the URLs of all loaded files to the standard error. */
 const recorder = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from 'node:module'
 const loaded = []
@@ -20,7 +20,7 @@ export async function loadedFiles(file: string, args: readonly string[] = []): P
     .map((url) => relative(repository, fileURLToPath(url)).replaceAll('\\', '/'))
 }
 
-/** Returns the names of the packages among these files. */
+/** Returns the names of the packages in `node_modules` to which these files belong. */
 export function packagesOf(files: readonly string[]): ReadonlySet<string> {
   return new Set(files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []))
 }

@@ -9,7 +9,7 @@ export interface OperatorProcess {
   readonly webhookUrl: string
   /** The URL of the server for probes, `http://127.0.0.1:PORT`. */
   readonly probesUrl: string
-  /** Resolves with the sum over all series of the metric that have these labels. */
+  /** Resolves with the sum of the metric over all series with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
 }
 

@@ -21,8 +21,8 @@ export function stepsOf(markdown: string): readonly Step[] {
 }
 
 /**
- * The parts of an output that differ from run to run, each with the pattern that is accepted instead. `…` in a transcript stands for any
- * end of a line.
+ * The parts of an output that differ from run to run. `documented` matches such a part in a transcript. `accepted` is the pattern for this
+ * part in the output of a run. In a transcript, `…` stands for any text until the end of the line.
  */
 const variable: readonly (readonly [documented: RegExp, accepted: string])[] = [
   [/…/, '.*'],

@@ -54,7 +54,7 @@ export interface WatchedDev {
   readonly folder: string
   /** Replaces a file of the folder. */
   save(name: string, content: string): void
-  /** Resolves when the output contains the text `times` times. */
+  /** Resolves when `count(text)` is at least `times` (default 1). */
   untilOutput(text: string, times?: number): Promise<void>
   /** Returns how often the output contains the text. */
   count(text: string): number

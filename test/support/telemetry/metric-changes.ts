@@ -15,7 +15,10 @@ async function series(metrics: Metrics): Promise<string[]> {
   return lines.filter((line) => line !== '' && !line.startsWith('#') && !line.includes('_bucket{'))
 }
 
-/** Returns the upper bounds of a histogram's buckets. If the histogram has several series, their bounds follow one after the other. */
+/**
+ * Returns the upper bounds of a histogram's buckets. If the histogram has several series, returns the bounds of each series, one series
+ * after another.
+ */
 export async function boundsOf(metrics: Metrics, name: string): Promise<number[]> {
   const text = await metrics.registry.getSingleMetricAsString(name)
   return [...text.matchAll(/_bucket\{le="([^"]+)"/g)].map(([, bound]) => (bound === '+Inf' ? Infinity : Number(bound)))

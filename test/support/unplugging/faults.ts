@@ -46,7 +46,7 @@ export function forgottenConnections(seed: number): PlannedFault[] {
   return [{ kind: 'forget', atMs: 3000, forMs: 0, seed }]
 }
 
-/** Executes the plan. Resolves when every fault except `forget` has ended, with the number of faults of each kind. */
+/** Executes the plan. When all faults except `forget` have ended, resolves with the number of faults of each kind. */
 export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const started = performance.now()

@@ -43,7 +43,7 @@ export interface UnpluggedOperator {
    * difference.
    */
   differences(truth: ReadonlyMap<ResourceType, readonly KubernetesObject[]>): string[]
-  /** The recorded events that are impossible after earlier events, such as a second creation of the same object. */
+  /** Descriptions of events that contradict earlier events, e.g. two `added` events of an object without a `deleted` event between them. */
   readonly contradictions: readonly string[]
   /** The number of watches that the client closed because they were silent for too long. */
   readonly silences: number
@@ -198,8 +198,8 @@ function differencesOf(
     if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
   }
   for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
-  // A deleted object is only checked if it was reconciled before. An object that was created and deleted during a fault may never have been
-  // reconciled.
+  // The deletion of an object is checked if the object was reconciled at least once. If an object is created and deleted during a fault,
+  // the operator possibly never sees it.
   for (const [key, state] of reconciled)
     if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
   if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))

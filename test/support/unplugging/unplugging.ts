@@ -32,7 +32,7 @@ export interface UnpluggingOptions {
   readonly forgetting: boolean
 }
 
-/** Reads the variables `SEED` and `SECONDS`. They are printed, because both are needed to repeat a run. */
+/** Reads the environment variables `SEED` and `SECONDS`, and prints the seed and the duration. Both are needed to repeat a run. */
 export function unpluggingOptions(t: Test, seconds: number): Pick<UnpluggingOptions, 'seconds' | 'seed'> {
   const options = { seconds: Number(process.env.SECONDS ?? seconds), seed }
   t.comment(`SEED=${options.seed} SECONDS=${options.seconds}`)
@@ -52,7 +52,7 @@ const settleMs = 150_000
 /** The time limit for a reconcile when the network works. */
 const promptMs = 20_000
 
-/** Runs the test on a control plane that contains the namespace. */
+/** Runs the test on a control plane in which the namespace `unplugging` exists. */
 export async function unplug(t: Test, controlPlane: ControlPlane, { name, seconds, seed, forgetting }: UnpluggingOptions): Promise<void> {
   const { client } = controlPlane
   await installKinds(client, [defineOperator({ name: 'unplugging', kinds: [gadget] })], systemClock)
@@ -75,7 +75,7 @@ export async function unplug(t: Test, controlPlane: ControlPlane, { name, second
       `${name}: ${operator.reconciles} reconciles of ${writes} changes; ${operator.silences} watches closed because of their silence`,
     )
   }
-  // The informers and controllers must still work. This is true if they promptly reconcile one more change of each object.
+  // The informers and controllers must still work: they must promptly reconcile one more change of each object.
   for (const operator of operators) operator.proxy.heal()
   await changeAll(client)
   for (const operator of operators) {

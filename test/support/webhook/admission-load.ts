@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly perSecond: number
   /** The number of requests that are sent simultaneously at the start. Each of them opens a connection. */
   readonly burst: number
-  /** The maximum number of requests in total. */
+  /** The maximum number of requests in flight, i.e. of requests without a response yet. An API server has a similar limit. */
   readonly most: number
   /** The maximum number of requests that wait for their response. An API server also limits the number of its requests in flight. */
   readonly inFlight: number
@@ -30,7 +30,7 @@ export interface LoadReport {
    */
   readonly elsewhere: number
   readonly opened: number
-  /** The number of responses after which the server closed the connection. */
+  /** The number of successful responses with the header `Connection: close`. After such a response, the server closes the connection. */
   readonly lastOnes: number
   /** The value of `performance.now()` when the latest request with a successful response was sent. */
   readonly lastSent: number
@@ -93,7 +93,7 @@ export class AdmissionLoad {
     }
   }
 
-  /** Sends the requests that are due. It waits for earlier responses only while `inFlight` requests are pending. */
+  /** Sends the requests that are due. If `inFlight` requests are pending, the remaining requests are sent at a later tick. */
   #tick(): void {
     const { perSecond, most, burst, inFlight } = this.#options
     const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))
@@ -143,7 +143,7 @@ export class AdmissionLoad {
     return this.#mayOpen ? this.#open() : undefined
   }
 
-  /** Opens a connection. It carries one request at a time. It is not reopened after it was closed. */
+  /** Opens a connection. The connection carries one request at a time, and is not reopened after it was closed. */
   #open(): Connection {
     this.#opened += 1
     const { url, ca } = this.#options

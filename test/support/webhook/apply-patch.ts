@@ -1,4 +1,4 @@
-/** Applies the patch of a mutating webhook like an API server. This implementation of RFC 6902 is independent of the tested code. */
+/** Applies the patch of a mutating webhook, as an API server does. This implementation of RFC 6902 is independent of the tested code. */
 import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { PatchOperation } from '../../../src/webhook/review/patch.ts'

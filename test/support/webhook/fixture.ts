@@ -103,7 +103,7 @@ export interface Fixture {
   readonly metrics: Metrics
   readonly source: ChangeableSource
   /**
-   * Sends an AdmissionReview and returns its response. The test fails unless the HTTP status is 200 and the response has the uid of the
+   * Sends an AdmissionReview and returns its response. Asserts that the HTTP status is 200 and that the response has the uid of the
    * request.
    */
   ask(verb: 'mutate' | 'validate', request: ReviewedRequest, query?: string): Promise<ReviewAnswer>
@@ -111,7 +111,7 @@ export interface Fixture {
 
 export type ChangeableSource = CertificateSource & { change(): Promise<ServingCertificate> }
 
-/** Creates a source of certificates for localhost. Its `change` issues another leaf with the same CA. */
+/** Creates a source of certificates for localhost. Its function `change` issues a new leaf certificate with the same CA. */
 export async function changeableSource(): Promise<ChangeableSource> {
   const now = Date.now()
   const authority = await issueAuthority(now)

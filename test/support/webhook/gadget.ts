@@ -1,4 +1,4 @@
-/** A kind that uses every feature of a schema. The note in an object selects how its handlers fail. */
+/** A kind that uses every feature of a schema. In an object of this kind, `spec.note` selects how the handlers fail. */
 import { invalid, required } from '../../../src/api/field-error.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Infer } from '../../../src/api/kind.ts'
@@ -86,7 +86,7 @@ export const gadgetHandlers: WebhookHandlers<Gadget> = {
     return object.spec.note === 'validateInCluster refuses' ? failure(403, 'Forbidden', 'not you') : []
   },
   validateDelete(object) {
-    // Webhooks do not validate the old object of an AdmissionReview. It may therefore lack the note.
+    // The webhook server does not validate the old object of an AdmissionReview, so `spec` may be undefined.
     return (object.spec as { note?: string } | undefined)?.note === 'kept' ? failure(409, 'Conflict', 'still needed') : []
   },
 }

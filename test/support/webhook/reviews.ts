@@ -4,7 +4,7 @@ import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { Dice } from '../dice.ts'
 import { goodGadget, notes } from './gadget.ts'
 
-/** A string that the generated JSON contains unchanged. */
+/** A string that is inserted unchanged into the generated JSON. */
 class Raw {
   readonly text: string
   constructor(text: string) {
@@ -185,7 +185,7 @@ function oddValue(dice: Dice): Hostile {
     case 5:
       return dice.pick<JsonValue>([[], {}, [[]], [null], [{}], { a: null }])
     case 6: {
-      // A few values are nested so deeply that recursive functions would exceed every stack size.
+      // A few values are nested so deeply that a recursive function would overflow the stack.
       const depth = dice.chance(0.02) ? 20_000 : dice.pick([5, 60, 300])
       return dice.chance(0.5) ? new Raw('['.repeat(depth) + ']'.repeat(depth)) : new Raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
     }

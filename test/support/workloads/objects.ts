@@ -8,7 +8,7 @@ export interface PodTraits {
   readonly phase?: string
   /** The time at which the Pod became ready, in seconds. */
   readonly readySince?: number
-  /** The time of the creation in seconds. Default: 0. */
+  /** The time at which the Pod was created, in seconds. Default: 0. */
   readonly created?: number
   readonly node?: string
   readonly index?: number
@@ -84,7 +84,7 @@ export function daemonSetWith(spec: object, annotations: object = {}): apps.Daem
   } as unknown as apps.DaemonSet
 }
 
-/** Returns a Pod of a DaemonSet with a revision. */
+/** Returns a Pod of a DaemonSet. The label `controller-revision-hash` of the Pod is `traits.revision`. */
 export function daemonPodWith(traits: PodTraits & { readonly revision: string }): Pod {
   const { metadata, ...pod } = podWith(traits)
   return { ...pod, metadata: { ...metadata, namespace: 'ns', labels: { 'controller-revision-hash': traits.revision } } }

@@ -1,4 +1,7 @@
-/** A cluster on a fake clock, without sockets: a registry, one node, and the controllers of a test. A year takes less than a minute. */
+/**
+ * A cluster on a fake clock, without sockets: a registry, one node, and the controllers of a test. A simulated year takes less than a
+ * minute.
+ */
 import type { Test } from 'tap'
 import { namespace as namespaceType, node as nodeType, pod as podType } from '../../../src/api/builtin.ts'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
@@ -26,17 +29,18 @@ export const namespace = 'default'
 export interface SimulatedCluster {
   readonly client: Client
   readonly clock: FakeClock
-  /** The number of Events by the name of their object and their reason, e.g. `web SuccessfulCreate`. */
+  /** The number of Events. Each key consists of the name of an object and a reason, e.g. `web SuccessfulCreate`. */
   readonly events: ReadonlyMap<string, number>
   /** Advances the clock to `time`, timer by timer. Waits at each step until the controllers have finished their work. */
   advanceTo(time: number): Promise<void>
   /** Waits until the controllers have finished their work at the current time. */
   settle(): Promise<void>
   /**
-   * Advances the clock of the garbage collector and of the watches. They have a separate clock, because they need timers every few minutes.
+   * Advances the clock of the garbage collector and of the watches by one second. With a common clock, `advanceTo` would stop every few
+   * minutes at a timer of the garbage collector or of a watch.
    */
   collectGarbage(): Promise<void>
-  /** Stops the controllers, for tests with many clusters. */
+  /** Stops the controllers. If a test does not call this function, the controllers stop at the end of the test. */
   stop(): Promise<unknown>
 }
 

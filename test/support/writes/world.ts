@@ -1,4 +1,4 @@
-/** A cache and a client of a control plane, as a reconciler has them. The client records its requests. */
+/** A cache and a client of a control plane, like those that a reconciler receives. The client records its requests. */
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'
 import type { ObjectKey } from '../../../src/api/object.ts'
@@ -12,13 +12,13 @@ import { until } from '../../../src/testing/until.ts'
 
 export interface WritesWorld {
   readonly context: { readonly client: Client; readonly cache: Cache }
-  /** The requests of `context.client`, as `verb plural name`. */
+  /** The requests of `context.client`, each as `verb plural name`. */
   readonly calls: string[]
-  /** Calls `action` once, immediately before the next request whose description matches. */
+  /** Calls `action` once, immediately before the next request whose description in `calls` matches `call`. */
   meanwhile(call: RegExp, action: () => Promise<unknown>): void
   /** Returns the requests since the last call of this function. */
   taken(): string[]
-  /** Resolves when the cache has the state of the API server. */
+  /** Resolves when the cache and the API server have the same version of the object. */
   cached(type: ResourceType, key: ObjectKey): Promise<void>
 }
 

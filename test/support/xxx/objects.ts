@@ -2,7 +2,7 @@
 import type { batch } from '../../../src/api/kubernetes/batch.ts'
 import type { Xxx } from '../../../src/operators/xxx/kind.ts'
 
-/** The sample of the documentation. */
+/** The `spec` of the sample in `docs/operators/xxx.md`. */
 export const sampleSpec: Xxx['spec'] = {
   gitUrl: 'https://github.com/kelseyhightower/helloworld.git',
   clonePath: '/root/go/src/helloworld',
@@ -27,14 +27,14 @@ export function anXxx(spec: Partial<Xxx['spec']> = {}): Xxx {
   }
 }
 
-/** The Job that removes the files of the sample. */
+/** The name of the Job that removes the files of the sample. */
 export const cleanUpName = `${sampleSpec.jobName}-delete`
 
 export function commandOf({ spec }: batch.Job): readonly string[] {
   return spec?.template.spec?.containers[0]?.command ?? []
 }
 
-/** Returns a function that returns true for every other Job. */
+/** Returns a function that returns true for a Job with another uid. */
 export function isOther({ metadata: { uid } }: batch.Job): (job: batch.Job) => boolean {
   return ({ metadata }) => metadata.uid !== uid
 }

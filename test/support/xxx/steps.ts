@@ -41,7 +41,7 @@ export interface Step {
   readonly result: Result
   /** The Xxx with the status that the reconcile has written. */
   readonly after: Xxx
-  /** The conditions, each as `STATUS REASON: MESSAGE`. */
+  /** The condition `Ready` of `after`, as `STATUS REASON: MESSAGE`. `cleanUpFailed` is the condition `CleanupFailed` in the same form. */
   readonly ready: string
   readonly cleanUpFailed: string
 }
@@ -103,7 +103,7 @@ export function apiError(code: number, reason: string, message = 'no', causes?: 
   return new ApiError(failure(code, reason, message, causes && { causes }))
 }
 
-/** Returns the status of an Xxx whose files are on a node. */
+/** Returns the status of an Xxx whose build succeeded. `binaryNames` are the names of its files. */
 export function statusWith(binaryNames: readonly string[], others: Partial<NonNullable<Xxx['status']>> = {}): NonNullable<Xxx['status']> {
   return { phase: 'Succeeded', binaryNames: [...binaryNames], observedGeneration: 1, conditions: [], ...others }
 }

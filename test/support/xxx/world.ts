@@ -1,4 +1,7 @@
-/** Creates Xxxes, and changes the status of their Pods in place of a kubelet. No node accepts these Pods. */
+/**
+ * Creates Xxxes, and waits for changes of Xxxes and Jobs. `end` sets the phase of a Pod, because some tests have no kubelet that runs the
+ * Pod.
+ */
 import { findCondition } from '../../../src/api/conditions.ts'
 import { pod as podType, type Pod } from '../../../src/api/builtin.ts'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
@@ -12,7 +15,7 @@ import { cleanUpName, sampleSpec } from './objects.ts'
 import type { NamespacedKey } from '../conformance/new-namespaces.ts'
 
 export const finalizer = 'job.finalizers.test.inspur.com'
-/** The time limit in milliseconds. It is long, because controllers on a slow machine need more time. */
+/** The time limit of a wait in milliseconds. It is long enough for a slow machine. */
 const slowMs = 40_000
 
 export type XxxWorld = ReturnType<typeof xxxWorld>
@@ -20,7 +23,7 @@ export type XxxWorld = ReturnType<typeof xxxWorld>
 export function xxxWorld(client: Client) {
   const create = (key: NamespacedKey, spec: Partial<Xxx['spec']> = {}): Promise<Xxx> =>
     client.create(xxx, { metadata: { ...key }, spec: { ...sampleSpec, ...spec } })
-  /** Applies the sample, as `kubectl apply` does. */
+  /** Applies the sample, like `kubectl apply --server-side`. */
   const apply = (key: NamespacedKey, spec: Partial<Xxx['spec']> = {}): Promise<unknown> =>
     client.apply(xxx, { metadata: { ...key }, spec: { ...sampleSpec, ...spec } }, { fieldManager: 'kubectl' })
 
@@ -65,13 +68,13 @@ export function xxxWorld(client: Client) {
     const { metadata } = await untilPod(job)
     await client.patchStatus(podType, metadata, { status: { phase } })
   }
-  /** Ends the Pod of the Job that removes the files. */
+  /** Waits for the Job that removes the files, and sets the phase of its Pod to `Succeeded`. */
   const untilCleanedUp = async (key: NamespacedKey, isWanted?: (job: batch.Job) => boolean): Promise<batch.Job> => {
     const job = await untilJob(key, cleanUpName, isWanted)
     await end(job, 'Succeeded')
     return job
   }
-  /** Builds the sample. */
+  /** Waits for the build Job, sets the phase of its Pod to `Succeeded`, and waits until the phase of the Xxx is `Succeeded`. */
   const untilBuilt = async (key: NamespacedKey): Promise<batch.Job> => {
     const job = await untilJob(key)
     await end(job, 'Succeeded')

@@ -11,8 +11,8 @@ function budgetOf(shared: number, reserve = large): { budget: MemoryBudget; cloc
 }
 
 /**
- * Opens a `Charge`, the share of the memory budget that a request has, and reserves bytes for it. If there is no room, the reservation
- * waits.
+ * Opens a `Charge`, which is the share of one request in the memory budget, and reserves bytes for the `Charge`. If too little memory is
+ * free, the reservation waits.
  */
 function taking(budget: MemoryBudget, bytes: number, order?: string[], name = ''): Charge {
   const charge = budget.open()
@@ -186,7 +186,7 @@ t.test('the reserve is capped at the total', (t) => {
   t.end()
 })
 
-/** Returns a budget without free memory: the part that all requests share and the reserve are both used. */
+/** Returns a budget without free memory. Both parts of the budget are in use: the shared part, and the reserve. */
 function fullBudget(): { budget: MemoryBudget; shared: Charge[]; clock: FakeClock } {
   const { budget, clock } = budgetOf(4 * smallCost)
   const shared = Array.from({ length: 4 }, () => taking(budget, smallCost))

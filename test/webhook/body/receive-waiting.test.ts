@@ -1,4 +1,4 @@
-/** Tests of bodies that wait for memory, for their senders or for their handlers, and of refused bodies. */
+/** Tests of request bodies that wait for memory, for the client or for the handler, and of request bodies that are refused. */
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import fastify from 'fastify'
@@ -23,11 +23,11 @@ interface Sent {
 interface Fixture {
   readonly clock: FakeClock
   readonly budget: MemoryBudget
-  /** The used memory of the budget when a body is refused. */
+  /** For each refused body, the bytes of the budget that were in use at that moment. */
   readonly refusedAt: number[]
   readonly bodies: Buffer[]
   begin(headers?: Record<string, string>): Promise<Sent>
-  /** Takes all memory, and makes a small request wait for it. Returns the function that releases the memory. */
+  /** Reserves all memory of the budget, and adds a small request that waits for memory. Returns the function that releases the memory. */
   takeAll(): () => void
 }
 

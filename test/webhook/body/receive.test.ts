@@ -157,7 +157,8 @@ t.test('a body that finds no memory is refused at its timeout, counted from its 
   budget.open().growLater(smallCost, () => undefined)
   payload.end(',]')
   await until('the body waits for memory', () => budget.waiting === 1)
-  // The request is rejected 9.9 s after its headers: its timeout is 10 s, less 100 ms for the response. 6 s have already passed.
+  // The timeout of a request is 10 s, and 100 ms of it are kept for the response. 6 s have passed since the headers, so the request is
+  // rejected in 3.9 s.
   await clock.advance(3899)
   t.equal(answer().status, 0)
   await clock.advance(1)

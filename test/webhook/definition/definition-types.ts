@@ -1,4 +1,4 @@
-/** Tests of the types of handlers' parameters: they are the types of the handled objects. This file is only compiled, never run. */
+/** Tests that the parameters of handlers have the types of the handled objects. This file is only compiled, never run. */
 import { pod } from '../../../src/api/builtin.ts'
 import type { Pod } from '../../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'

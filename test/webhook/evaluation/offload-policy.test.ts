@@ -81,7 +81,7 @@ t.test('twelve of 96 places may lack a name, and twelve may have a unique one', 
 
 t.test('the number of values is extrapolated from the sampled places', (t) => {
   const name = 'name'
-  // Each of the 96 places has 96 bytes with 6 values. Extrapolated to 960,000 bytes, these are 60,000 values.
+  // Each of the 96 sampled places has 96 bytes with 6 values. For 960,000 bytes, the estimate is therefore 60,000 values.
   t.equal(
     looksOrdinaryIn(
       places(96, () => ({ name, values: 6 })),

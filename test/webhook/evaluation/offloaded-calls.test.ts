@@ -17,7 +17,7 @@ interface Fixture {
   readonly evaluation: OffloadedEvaluation
   readonly controller: AbortController
   readonly calls: { readonly method: string; readonly argument: unknown; readonly moved: readonly ArrayBuffer[] }[]
-  /** Returns how often the worker thread was released. */
+  /** Returns the number of times that the worker thread was released. */
   readonly released: () => number
   begin(): Promise<unknown>
 }

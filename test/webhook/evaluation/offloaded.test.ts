@@ -16,7 +16,7 @@ import { Turns } from '../../support/turns.ts'
 t.setTimeout(300_000)
 
 const [webhook] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
-// Worker threads do not keep the process alive; in production, the listening server does.
+// Worker threads do not keep the process alive. In production, the listening server keeps the process alive; here, this timer does.
 const running = setInterval(() => undefined, 1000)
 t.teardown(() => clearInterval(running))
 
@@ -40,7 +40,7 @@ async function longestTurn(t: Test, text: string, handler: (object: Target) => J
   const turns = new Turns()
   await turn()
   await evaluation.change(changed)
-  // The route freezes the object in this way before it calls the next handler.
+  // In production, `applyDefaultHandlers` freezes the object before it calls the next handler.
   deepFreeze(changed)
   await turn()
   const longest = turns.stop()

@@ -80,7 +80,7 @@ t.test('the number of threads is limited, and a review waits for one', async (t)
 
 t.test('a review that exceeds the memory limit of its thread fails, and the next one gets another thread', async (t) => {
   const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 48 })
-  // Worker threads do not keep the process alive; in production, the listening server does.
+  // Worker threads do not keep the process alive. In production, the listening server keeps the process alive; here, this timer does.
   const running = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(running))
   const fields = Array.from({ length: 480_000 }, (_, index) => `"key-${index}":"v"`).join()

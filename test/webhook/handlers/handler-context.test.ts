@@ -211,7 +211,7 @@ t.test('each handler has the client of its operator, or of the server, and share
   t.match(await ask('validate', { operation: 'DELETE', object: null, oldObject: object }), expected)
 })
 
-/** Returns a cache of ConfigMaps. It is synced when `fill` is called. */
+/** Returns a cache of ConfigMaps. The cache becomes synced when `fill` is called. */
 function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }

@@ -32,7 +32,7 @@ interface Input {
   readonly warnings?: readonly string[]
 }
 
-/** Returns the response of the created handler to a request, and the recorded steps. */
+/** Creates a handler. Returns the response of the handler to a request, and the recorded steps. */
 function run(
   createHandler: typeof mutatingHandler,
   { definition = {}, request = { object }, errors = noErrors, warnings = [] }: Input,

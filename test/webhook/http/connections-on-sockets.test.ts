@@ -111,7 +111,7 @@ t.test('an answer that the client does not read closes its connection', async (t
   const { server, clock, tls } = await opened(t, 10)
   const socket = await tls()
   socket.pause()
-  // The patch in each response has more than 5 MB. The buffers of the socket cannot hold that much.
+  // The patch in each response is larger than 5 MB, so it does not fit into the buffers of the socket.
   const body = hostileReviews.find(({ name }) => name === 'a map of 90,000 items')!.text()
   for (let count = 0; count < 3; count += 1) socket.write(post(body, 'mutate'))
   await until('they are in flight', () => server.inFlight === 3)

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { Connections } from '../../../src/webhook/http/connections.ts'
 import { usualConnectionLimits } from '../../../src/webhook/http/limits.ts'
 
-/** A fake server, for which the test opens the connections. */
+/** A fake server. The test opens its connections. */
 class FakeServer extends EventEmitter {
   readonly clock = new FakeClock(0)
   readonly #connections: Connections
@@ -70,7 +70,7 @@ class FakeConnection extends EventEmitter {
     this.begin().emit('close')
   }
 
-  /** Begins a request. Its body is still being received if `complete` is false. Returns the response. */
+  /** Begins a request and returns its response. If `complete` is false, the server is still receiving the body of the request. */
   begin(complete = true): EventEmitter {
     const response = Object.assign(new EventEmitter(), { req: { complete } })
     this.#server.emit('request', { socket: this }, response)

@@ -63,7 +63,7 @@ t.test('cipher suites are passed to OpenSSL in the given order, after those of T
   t.equal(tlsLimits({ tlsCipherSuites: chosen }).ciphers, `${of13}:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384`)
   t.equal(tlsLimits({ tlsMinVersion: 'VersionTLS13' }).minVersion, 'TLSv1.3')
   t.equal(tlsLimits({ tlsMinVersion: 'VersionTLS12' }).minVersion, 'TLSv1.2')
-  // The flag accepts the names of Go's crypto/tls package, like the flags of Kubernetes components.
+  // As in Kubernetes components, the flag accepts the names of cipher suites in Go's package crypto/tls.
   t.strictSame(tlsCipherSuites, [
     'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
     'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',

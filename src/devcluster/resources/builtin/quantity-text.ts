@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../api/json.ts'
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
-/** Quantities are computed in billionths. A billionth is the smallest amount that a quantity can have. */
+/** The quantity 1 in billionths. A billionth is the smallest positive quantity. */
 const one = 1_000_000_000n
 
 /** Returns the canonical text of a quantity, such as `1500m` for `1.5`. A text that is not a quantity is returned unchanged. */
@@ -30,7 +30,7 @@ function binaryText(amount: bigint): string {
   return `${rest}${binarySuffixes[power]!}`
 }
 
-/** Formats billionths with a decimal suffix, or with an exponent. In both cases, the power of ten is a multiple of three. */
+/** Formats a number of billionths with a decimal suffix or with an exponent. The exponent of ten is always a multiple of three. */
 function decimalText(billionths: bigint, hasExponent: boolean): string {
   let [rest, power] = [billionths, 0]
   for (; rest % 1000n === 0n && power < decimalSuffixes.length - 1; power += 1) rest /= 1000n

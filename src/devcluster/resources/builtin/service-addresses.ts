@@ -14,11 +14,11 @@ import { addressBytes, validateAddress } from './ip-addresses.ts'
 /** The range of cluster IPs. The first and the last address of this network are not used. */
 export const clusterRange = { prefix: [10, 96], text: '10.96.0.0/16' }
 
-/** The range of node ports. */
+/** The first node port, and the number of node ports. */
 export const firstNodePort = 30_000
 export const nodePorts = 2_768
 
-/** Returns the IPv4 or IPv6 family of an address. */
+/** Returns the IP family of an address: `IPv4` or `IPv6`. */
 export function familyOf(address: JsonValue): string {
   return isIP(String(address)) === 6 ? 'IPv6' : 'IPv4'
 }
@@ -87,10 +87,7 @@ function validateAddresses(spec: JsonObject, old: JsonObject | undefined): Field
   return errors
 }
 
-/**
- * Validates that `ipFamilyPolicy` allows the number of addresses and families. Also rejects an IPv6 address that has no entry in
- * `ipFamilies`.
- */
+/** Validates that `ipFamilyPolicy` allows the number of addresses and families, and that each IPv6 address has an entry in `ipFamilies`. */
 function validatePolicy(spec: JsonObject): FieldError[] {
   const { ipFamilyPolicy: policy } = spec
   const [addresses, given] = [listAt(spec, 'clusterIPs'), listAt(spec, 'ipFamilies')]
@@ -109,7 +106,7 @@ function validatePolicy(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Validates that the cluster has addresses of the families of the Service. */
+/** Validates that the cluster supports the IP families that the Service requires. */
 function validateFamilies(spec: JsonObject): FieldError[] {
   if (isOpenHeadless(spec)) return []
   return [
@@ -123,7 +120,7 @@ function validateFamilies(spec: JsonObject): FieldError[] {
 }
 
 /**
- * Validates that a Service requests an address in the range of cluster IPs. An update is validated only if the old Service has the type
+ * Validates that the cluster IP of a Service is in the range of cluster IPs. An update is validated only if the old Service has the type
  * ExternalName.
  */
 function validateRange(spec: JsonObject, old: JsonObject | undefined): FieldError[] {

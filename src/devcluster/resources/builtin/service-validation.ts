@@ -101,8 +101,8 @@ function validatePorts(spec: JsonObject): FieldError[] {
 }
 
 /**
- * Validates that no port number and no node port occurs twice with the same protocol. If the type of the Service is ClusterIP, no node port
- * may be set.
+ * Rejects duplicate port numbers and duplicate node ports with the same protocol. Rejects all node ports of a Service of the type
+ * ClusterIP.
  */
 function validateNumbers(spec: JsonObject): FieldError[] {
   const ports = objects(listAt(spec, 'ports'))
@@ -150,7 +150,7 @@ function validateSourceRanges(service: JsonObject, oldService: JsonObject | unde
   const ranges = trimmed(listAt(spec, 'loadBalancerSourceRanges'))
   const isBalanced = spec.type === 'LoadBalancer'
   if (ranges.length > 0) {
-    // In kube-apiserver's error, this path begins with a capital letter.
+    // In kube-apiserver's error, the name of this field begins with a capital letter.
     const path = 'spec.LoadBalancerSourceRanges'
     const known = trimmed(listAt(old, 'loadBalancerSourceRanges'))
     return [

@@ -62,7 +62,7 @@ export const statefulSets: ResourceInfo = builtinResource({
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')
   if (!isObject(podSpec) || !Array.isArray(volumeClaimTemplates)) return podSpec
-  // If several claim templates have the same name, there is only one volume for them.
+  // If several claim templates have the same name, the Pod has only one volume for these templates.
   const names = [...new Set(volumeClaimTemplates.map((claim) => textAt(claim, 'metadata', 'name')))]
   const claimed = names.map((name): JsonValue => ({ name, persistentVolumeClaim: { claimName: name } }))
   const others = listAt(podSpec, 'volumes').filter((volume) => !names.includes(textAt(volume, 'name')))
@@ -74,7 +74,7 @@ function defaultClaimTemplate(template: JsonObject): JsonObject {
   return changeObjectField(defaultClaim(claim), 'status', (status) => withDefaults(status, { phase: 'Pending' }))
 }
 
-/** Removes `maxUnavailable`. kube-apiserver removes this field unless its feature gate MaxUnavailableStatefulSet is enabled. */
+/** Removes `maxUnavailable`. kube-apiserver removes this field if the feature gate MaxUnavailableStatefulSet is disabled. */
 function withoutMaxUnavailable(spec: JsonObject): JsonObject {
   return changeObjectField(spec, 'updateStrategy', (strategy) =>
     changeObjectField(strategy, 'rollingUpdate', ({ maxUnavailable: _disabled, ...rest }) => rest),

@@ -84,7 +84,7 @@ export function requestedSize(claim: JsonObject): number {
 }
 
 /**
- * Validates a change of the volume attributes class of a claim. If the volume already has a class, `current`, the claim must continue to
+ * Validates a change of the volume attributes class of a claim. If the volume already has a class (`current`), the claim must continue to
  * name a class.
  */
 function validateAttributesUpdate(spec: JsonObject, before: JsonObject, current: JsonValue | undefined): FieldError[] {

@@ -64,7 +64,7 @@ export function scaleOf(versions: ReadonlySet<string>, selectorOf: (spec: JsonVa
 
 /** The rules that workloads share. */
 interface SharedRules {
-  /** Validates that these fields are not negative. */
+  /** Validates that the values of `fields` are not negative. */
   readonly numbers: (...fields: readonly string[]) => FieldError[]
   /** Validates the selector and the Pod template. */
   readonly template: () => FieldError[]
@@ -126,7 +126,7 @@ function unreadable(selector: JsonObject, name: string): FieldError {
   return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
 }
 
-/** The kinds of the owners of Pod templates in kube-apiserver's errors, keyed by the type of the workload. */
+/** For each workload type, the kind in kube-apiserver's error about `activeDeadlineSeconds`. */
 const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
 
 function sharedRules(spec: JsonObject, old: JsonObject | undefined, name: string, podSpec: JsonValue | undefined): SharedRules {
@@ -169,7 +169,10 @@ export function templateColumns(...path: readonly string[]): readonly [Column, C
   ]
 }
 
-/** Returns a function that returns a field of all containers of the Pod template at `path`, separated by commas. */
+/**
+ * Returns a function that lists a field of all containers of a Pod template, separated by commas. `path` leads to the object that contains
+ * the field `template`.
+ */
 export function fieldsOfContainers(field: string, path: readonly string[]): (object: JsonObject) => string {
   return (object) =>
     listAt(object, ...path, 'template', 'spec', 'containers')
@@ -184,8 +187,8 @@ export function readyOf(object: JsonObject): string {
 export const strategyFields = ['type', 'rollingUpdate']
 
 /**
- * Applies the default type `RollingUpdate` to an update strategy. If its type is `RollingUpdate`, also applies `defaults` to the field
- * `rollingUpdate`.
+ * Applies the default type `RollingUpdate` to an update strategy. If the resulting type is `RollingUpdate`, also applies `defaults` to the
+ * field `rollingUpdate`.
  */
 export function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
   const typed = withDefaults(strategy, { type: 'RollingUpdate' })

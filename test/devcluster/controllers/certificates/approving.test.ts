@@ -1,4 +1,4 @@
-/** Tests that determine for which requests the client certificates of kubelets are approved. */
+/** Tests of the automatic approval of requests for client certificates of kubelets. */
 import type { Test } from 'tap'
 import t from 'tap'
 import { certificates } from '../../../../src/api/kubernetes/certificates.ts'

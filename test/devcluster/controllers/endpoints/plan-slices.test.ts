@@ -26,7 +26,7 @@ const endpoints = (from: number, to: number): Endpoint[] => Array.from({ length:
 const plan = (existing: readonly Slice[], desired: readonly Endpoint[], ports = http, of = service): SliceChanges =>
   planSlices(of, 'IPv4', existing, desired.length === 0 ? [] : [{ ports, endpoints: desired }])
 
-/** Returns the EndpointSlices as the API server stores them. `names` are the names of the created ones. */
+/** Returns the EndpointSlices as the API server stores them. `names` are the names of the created EndpointSlices. */
 function stored({ create, update }: SliceChanges, ...names: readonly string[]): Slice[] {
   const named = create.map((slice, index): SliceInput => ({ ...slice, metadata: { ...slice.metadata, name: names[index]! } }))
   return [...update, ...named] as unknown as Slice[]
@@ -34,7 +34,7 @@ function stored({ create, update }: SliceChanges, ...names: readonly string[]): 
 
 const sizes = (slices: readonly SliceInput[]): number[] => slices.map((slice) => slice.endpoints.length)
 
-/** Returns the numbers of endpoints in the created and updated EndpointSlices, and the names of the removed ones. */
+/** Returns the numbers of endpoints in the created and updated EndpointSlices, and the names of the removed EndpointSlices. */
 function summary({ create, update, remove }: SliceChanges) {
   return {
     create: sizes(create),

@@ -179,7 +179,7 @@ const kubelets = (_world: ControllerWorld, events: EventRecorder): ControllerDef
   kubelet({ runtime: simulatedRuntime(), eventsOf: () => events })
 const nodeWith = (name: string, address: string): KubernetesObject =>
   objectOf(name, { status: { addresses: [{ type: 'InternalIP', address }] } }, { namespace: undefined })
-/** The API server responds to a patch of a status with the changed Pod. */
+/** Returns the response to a request. The response to a status patch is the changed Pod. */
 const patched: Answer = (method: string, _type: never, metadata: never, patch: never) =>
   method === 'patchStatus' ? { ...(patch as object), metadata } : {}
 /** Runs the kubelets of two nodes. */

@@ -17,7 +17,7 @@ class ScriptedRuntime implements ContainerRuntime {
   readonly scheme = 'scripted'
   readyAt = 0
   sandboxAttempt = 0
-  /** Functions that end the runs that have been stopped. */
+  /** For each run that is being stopped, a function that ends the run. */
   readonly ends: (() => void)[] = []
   readonly events: RuntimeEvent[] = []
   starts = 0
@@ -105,7 +105,7 @@ t.test('the last Events of the runtime are returned when the Pod is gone', async
   t.match(worker.destroy().events, [{ reason: 'FailedMount' }, { reason: 'Killing' }])
 })
 
-/** The Pod with one container, as it was before a restart of the cluster. */
+/** Returns the Pod with the status that it had before a restart of the cluster. */
 const restarted = (state: object): ReadonlyPod =>
   ({
     ...pod,

@@ -1,4 +1,7 @@
-/** Tests of the node controllers while other clients change the same objects. Each object is changed just before the first write to it. */
+/**
+ * Tests of the node controllers while another client changes the same objects. This client changes each object immediately before a
+ * controller patches the object for the first time.
+ */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../../src/api/group-version-kind.ts'

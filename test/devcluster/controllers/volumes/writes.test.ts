@@ -1,4 +1,4 @@
-/** Tests of the writes to claims and volumes that another client has changed in the meantime. */
+/** Tests of writes to claims and volumes that have changed since they were read. */
 import t from 'tap'
 import { core } from '../../../../src/api/kubernetes/core.ts'
 import { changeClaim, changeVolume, reserve } from '../../../../src/devcluster/controllers/volumes/writes.ts'

@@ -14,7 +14,9 @@ const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid:
 const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: 'other' }
 const podWith = (name: string, metadata: object): KubernetesObject => podOf(name, {}, {}, { labels, ...metadata })
 
-/** Claims those of `pods` that belong to `by`. Returns their names, and the patches, keyed by the names of the Pods. */
+/**
+ * Claims the Pods in `pods` that belong to `by`. Returns the names of the claimed Pods, and the patches, keyed by the names of the Pods.
+ */
 async function claim(pods: readonly KubernetesObject[], { by = owner, error }: { by?: Selecting; error?: Error } = {}) {
   const cache = new FakeCache()
   for (const pod of pods) cache.of(podType).set(pod)

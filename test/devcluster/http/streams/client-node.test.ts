@@ -49,7 +49,7 @@ class Collected extends Writable {
   }
 }
 
-/** A stream for output that has the properties of a terminal. */
+/** An output stream with the `columns` and `rows` of a terminal. */
 class Terminal extends Collected {
   columns = 80
   rows = 24

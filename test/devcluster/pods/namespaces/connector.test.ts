@@ -1,4 +1,4 @@
-/** Tests of the connector. Its process connects to ports of a network, which is the network of this machine in these tests. */
+/** Tests of the connector, whose process connects to ports of a network. In these tests, this network is the network of the machine. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ async function startServer(t: Test): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Starts a connector. `pids` returns the ids of its processes so far. */
+/** Starts a connector. `pids` returns the ids of all processes that the connector has started. */
 function startConnector(t: Test): { readonly connector: Connector; readonly pids: () => readonly number[] } {
   const file = join(t.testdir({ pids: '' }), 'pids')
   const connector = new Connector(['sh', '-c', 'echo $$ >>"$0" && exec "$@"', file])

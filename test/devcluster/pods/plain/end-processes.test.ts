@@ -15,7 +15,8 @@ t.test('the members of a container', async (t) => {
   const processes = [
     entry(1, 0, 1),
     entry(100, 1, 100),
-    // Process 102 is a descendant of process 100 in another process group. Its child 101 is before it in the list.
+    // Process 102 is a descendant of process 100 in another process group. Process 101 is a child of process 102, and comes first in the
+    // list.
     entry(101, 102, 102),
     entry(102, 100, 102),
     // The parent of this process has ended, but the process is still in the group of the container.

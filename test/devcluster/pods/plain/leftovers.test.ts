@@ -1,4 +1,4 @@
-/** Tests of processes of containers that could outlive Proreus, or the supervisor that has started them. */
+/** Tests of container processes that could outlive Proreus or their supervisor. */
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

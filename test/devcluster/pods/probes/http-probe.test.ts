@@ -304,7 +304,10 @@ t.test('a server that does not answer in time fails', async (t) => {
 })
 
 t.test('a server that sends one byte after the other does not get more time', async (t) => {
-  /** Sends `text`, followed by digits `0`, one byte in each iteration of the event loop. Calls `waits` after `text` and 100 digits. */
+  /**
+   * A server that sends `text` and then digits `0`, one byte in each iteration of the event loop. The server calls `waits` when it has sent
+   * `text` and 100 digits.
+   */
   const drip =
     (text: string) =>
     (waits: () => void): Server =>

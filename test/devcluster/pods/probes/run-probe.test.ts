@@ -7,8 +7,8 @@ import { systemClock } from '../../../../src/runtime/clock.ts'
 import { loopbackTarget } from '../../../support/devcluster/loopback-target.ts'
 
 /**
- * Returns the context of a container, and a function that returns the number of commands so far. The first `failures` commands cannot be
- * started.
+ * Returns the context of a container, and a function that returns the number of attempts to run a command. `failures` is the number of
+ * attempts that fail before the first success.
  */
 function contextWith(failures: number): { readonly context: ProbeContext; readonly commands: () => number } {
   let commands = 0

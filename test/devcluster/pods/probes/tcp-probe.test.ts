@@ -1,4 +1,4 @@
-/** Tests of probes `tcpSocket` with real servers. */
+/** Tests of `tcpSocket` probes with real servers. */
 import { createServer } from 'node:net'
 import t from 'tap'
 import type { ContainerSpec } from '../../../../src/devcluster/controllers/kubelet/container-runtime.ts'

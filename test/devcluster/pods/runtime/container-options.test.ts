@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { eventsOf, podWithoutProcesses } from '../../../support/pods/pod-without-processes.ts'
 
-/** k8s.io/kubernetes leaves HOME to the container runtime (github.com/opencontainers/runc/libcontainer: prepareEnv). */
+/** In Kubernetes, the container runtime sets HOME (github.com/opencontainers/runc/libcontainer: prepareEnv). */
 t.test('HOME is the home of the user in the passwd file of the image', async (t) => {
   const image = t.testdir({
     etc: { passwd: '+::::::\nroot:x:0:0::/root:/bin/sh\npostgres:x:999:999::/var/lib/postgresql:\nbare:x:7:7::\n' },

@@ -48,7 +48,7 @@ export interface Group {
   readonly namespaceLabels?: Readonly<Record<string, string>>
   /** Objects that are created before the requests of the group. */
   readonly given?: readonly (readonly [RecordedType, JsonObject])[]
-  /** A valid object without a name, which the requests change. */
+  /** A valid object without a name. The requests of the group change this object. */
   readonly base: JsonObject
   /** Changes of `base`, each of which is sent as a create request. */
   readonly create?: readonly Change[]
@@ -66,8 +66,8 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
 }
 
 /**
- * Returns a change with a path for each leaf of a value. The name of this change is unambiguous. The name of a change with one long value
- * may not be.
+ * Returns a change with one path for each leaf of a value. If a change had one long value instead, its name could be ambiguous, because
+ * names contain only parts of long values.
  */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)
@@ -128,7 +128,7 @@ function set(
 
 const [shownStart, shownEnd] = [50, 10]
 
-/** Returns a description of a change. It is part of the name of the request. */
+/** Returns a description of a change. The name of a request contains this description. */
 export function textOfChange(change: Change): string {
   const text = Object.entries(change).map(([path, value]) => {
     if (value === undefined) return `without ${path}`

@@ -96,7 +96,7 @@ function withType({ group = '', version = 'v1', kind }: RecordedType, object: Js
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object }
 }
 
-/** Sends a request; throws unless it succeeds. */
+/** Sends a request. Throws if the request fails. */
 async function must(send: Send, request: Request): Promise<JsonObject> {
   const { code, body } = await send(request)
   if (code >= 300)

@@ -25,7 +25,7 @@ import { Stage } from './stage.ts'
 export interface Step {
   readonly id: string
   readonly act: (stage: Stage) => Promise<unknown>
-  /** Returns true when the step has had its effect. It is needed for an effect that can begin after a time without changes. */
+  /** Returns true when the step has had its effect. Before its effect, the step continues even if nothing changes. */
   readonly until: (stage: Stage) => boolean
 }
 
@@ -54,12 +54,15 @@ export function count({ kind }: ResourceType, number: number): Step['until'] {
 }
 
 const pollMs = 50
-/** The time limit in milliseconds for the effect of a step. A CronJob runs at the next full minute. */
+/**
+ * The time limit in milliseconds for the effect of a step. The limit is longer than a minute, because a CronJob runs at the next full
+ * minute.
+ */
 const effectMs = 80_000
-/** The time in milliseconds after the effect in which differences may disappear. */
+/** The maximum time in milliseconds to wait for equal outcomes. The time begins when the step has had its effect. */
 const patienceMs = 6_000
 
-/** The number of times that a life with differences is repeated. */
+/** The maximum number of times that a life is executed. A life is executed again if it has differences that are not accepted. */
 const performances = 3
 
 /**
@@ -103,7 +106,9 @@ async function perform({ name, steps }: Life, theatres: Sides<Theatre>, performa
   return comparisons
 }
 
-/** Resolves with the outcomes when nothing changes any more on both control planes. */
+/**
+ * Executes a step. Resolves with the outcomes when both control planes are at rest and the outcomes are equal, or when the time is over.
+ */
 async function playStep({ act, until }: Step, { real, embedded }: Sides<Stage>): Promise<Sides<JsonObject>> {
   await Promise.all([act(real), act(embedded)])
   const started = Date.now()

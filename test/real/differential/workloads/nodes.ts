@@ -4,12 +4,15 @@ import type { Client } from '../../../../src/client/client.ts'
 import { kubeletAnnotation } from '../../../../src/devcluster/controllers/nodes/node.ts'
 import { until } from '../../../../src/testing/until.ts'
 
-/** The nodes `daemon-1` and `daemon-2` are for the Pods of DaemonSets, the node `main` is for all other Pods. */
+/** The nodes for the Pods of DaemonSets. The node `main` is for all other Pods. */
 export const daemonNodes = ['daemon-1', 'daemon-2'] as const
 const taints = [{ key: 'daemons', value: 'only', effect: 'NoSchedule' }]
 const names = ['main', ...daemonNodes]
 
-/** kube-controller-manager expects a heartbeat of each node within 50 seconds. */
+/**
+ * The interval of the heartbeats in milliseconds. kube-controller-manager considers a node unreachable after 50 seconds without a
+ * heartbeat.
+ */
 const heartbeatMs = 10_000
 
 /** Creates the nodes. Resolves when Pods are scheduled. The heartbeats of the nodes end when the returned function is called. */
@@ -26,7 +29,7 @@ export async function startNodes(client: Client): Promise<() => void> {
   }
   await schedulesPods(client)
   const timer = setInterval(() => {
-    // If a heartbeat fails, the next one follows on time.
+    // A failed heartbeat needs no retry, because the next heartbeat follows on time.
     for (const name of names) client.patchStatus(nodeType, { name }, { status: status() } as never).catch(() => undefined)
   }, heartbeatMs)
   return () => clearInterval(timer)
@@ -44,9 +47,7 @@ function status(): object {
   }
 }
 
-/**
- * Resolves when each node has received a Pod. kube-controller-manager removes its taint from a new node when it has seen the node's status.
- */
+/** Resolves when each node has received a Pod. A new node has a taint until kube-controller-manager has seen the node's status. */
 async function schedulesPods(client: Client): Promise<void> {
   for (const name of names) {
     const key = { namespace: 'default', name: `probe-${name}` }

@@ -27,12 +27,12 @@ const watchedKinds: ReadonlySet<string> = new Set([
  */
 const countersByTiming: ReadonlySet<unknown> = new Set(['Deployment', 'DaemonSet'])
 
-/** kube-controller-manager repeats these Events on a timer. Only the first one counts, in its step. */
+/** kube-controller-manager repeats these Events on a timer. The repetitions are not compared. */
 const repeatedReasons: ReadonlySet<unknown> = new Set(['FailedBinding', 'ProvisioningFailed'])
 
 export class Outcomes {
   readonly #names: GivenNames
-  /** The number of states of each object that belong to earlier steps. */
+  /** For each object, the number of states in earlier steps. */
   #seen: ReadonlyMap<ObjectHistory, number> = new Map()
 
   constructor(namespace: string) {
@@ -70,10 +70,7 @@ export class Outcomes {
     return this.#names.keyOf(states[0]!)
   }
 
-  /**
-   * Returns the objects by kind and name. If the names of several objects differ only in their random suffix, the objects are a sorted
-   * list.
-   */
+  /** Returns the objects by kind and name. Objects whose names differ only in the random suffix are returned as one sorted list. */
   #objects(histories: readonly ObjectHistory[]): JsonObject {
     const result: JsonObject = {}
     for (const [key, group] of Map.groupBy(histories, (history) => this.#keyOf(history))) {
@@ -100,7 +97,7 @@ export class Outcomes {
     return result
   }
 
-  /** Returns the fields of an object that controllers write: its size, and its status. */
+  /** Returns the number of replicas and the status of an object. Controllers write these fields. */
   #stateOf(object: JsonObject): JsonObject {
     const { status = {} } = object
     const conditions = valueAt(status, 'conditions') ?? []
@@ -124,7 +121,7 @@ export class Outcomes {
   }
 }
 
-/** Sorts the addresses of Endpoints and EndpointSlices, whose order depends on the random names of Pods. */
+/** Sorts the addresses of Endpoints and EndpointSlices. The order of the addresses depends on the random names of Pods. */
 function sortedEndpoints(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sortedEndpoints)
   if (!isObject(value)) return value

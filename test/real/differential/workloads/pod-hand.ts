@@ -73,7 +73,7 @@ export class PodHand {
     const found = await until(`at least ${count ?? 1} Pods of ${this.#namespace}: each ${state}`, async () => {
       const pods = await this.#pods()
       const ready = pods.filter((pod) => isInState(pod) && where(pod))
-      // Without a count, the selected Pods are complete only when no Pod waits for the scheduler.
+      // Without a `count`, the selection is complete only when no Pod waits for the scheduler.
       const isComplete = count === undefined ? pods.every((pod) => isDeleted(pod) || isScheduled(pod)) : true
       return isComplete && ready.length >= (count ?? 1) && ready
     })

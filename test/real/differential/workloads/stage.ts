@@ -17,7 +17,7 @@ export interface Theatre {
   readonly recorder: Recorder
 }
 
-/** The time in milliseconds without changes after which the step of a life is complete. */
+/** A step is complete only after this many milliseconds without changes. */
 const quietMs = 500
 
 export class Stage {

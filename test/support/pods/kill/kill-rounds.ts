@@ -23,9 +23,9 @@ import { kinds, namespace, stubbornPod } from './stubborn-pods.ts'
 import { nodeProgram } from '../node-program.ts'
 
 export interface KillResult {
-  /** The number of rounds in which the process was ended during the first seconds after its start, without a change of Pods. */
+  /** The number of rounds in which the process was ended during the first seconds after its start. No Pods were changed in these rounds. */
   readonly earlyEnds: number
-  /** The number of Pods and Deployments that a start had to run again, in all rounds together. */
+  /** The number of Pods and Deployments that had to run again after a start of the process: the sum of all rounds. */
   readonly runAgain: number
   readonly failures: readonly string[]
 }
@@ -49,12 +49,12 @@ const deletion = 0.3
 /** The probability that the process is ended with SIGTERM instead of SIGKILL. */
 const orderlyEnd = 0.15
 /**
- * Time limits in milliseconds. The first one is for all Pods to run after a start. The second one is for all remains to disappear after the
- * end of the process.
+ * Time limits in milliseconds. `runningMs`: from the start of the process until all Pods run. `goneMs`: from the end of the process until
+ * nothing is left behind.
  */
 const [runningMs, goneMs] = [60_000, 15_000]
 
-/** Runs the rounds on this machine. Nothing else may run on the machine meanwhile. Stops after a round with failures. */
+/** Runs the rounds on this machine. Nothing else may run on the machine during the rounds. Stops after a round with failures. */
 export async function killRounds(options: KillOptions): Promise<KillResult> {
   return new KillRounds(options).run()
 }
@@ -178,15 +178,15 @@ class KillRounds {
     return found.join() === expected.join() ? [] : [`${found.join(' network namespaces, ')} links instead of ${expected.join(' and ')}`]
   }
 
-  /** Adds each object whose creation or deletion was interrupted to the expected Pods, if the object exists. */
+  /** For each object whose creation or deletion was interrupted: if the object exists, adds the object to the expected Pods. */
   #settleUncertain(existing: readonly KubernetesObject[]): void {
     this.#expected.push(...this.#uncertain.filter(({ name }) => existing.some(({ metadata }) => metadata.name === name)))
     this.#uncertain = []
   }
 
   /**
-   * Creates the missing Pods and deletes some existing Pods, in random order. Stops when a request fails, because the process has then
-   * ended.
+   * Creates the missing Pods and deletes some existing Pods, in random order. Stops at the first request that fails, because the failure
+   * means that the process has ended.
    */
   async #change(client: Client): Promise<void> {
     for (const kind of shuffled(kinds, this.#dice)) {

@@ -35,7 +35,7 @@ const scripts = {
   chatty: 'while :; do yes 0123456789abcdef | head -c 2000000; sleep 1; done & exec sleep "$0"',
 } as const
 
-/** Returns a Pod of the kind. `serial` is a number that no other Pod has. It makes the name and the commands unique. */
+/** Returns a Pod of the kind. `serial` must be different for each Pod, because it makes the name and the commands unique. */
 export function stubbornPod(kind: Kind, serial: number): StubbornPod {
   const name = `${kind}-${serial}`
   const seconds = String(1_000_000 + serial)

@@ -75,8 +75,7 @@ export async function runOnPrivateMachine(
       PATH: `${dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin`,
       TMPDIR: folders.temporary,
       HOME: folders.temporary,
-      // By default, Node.js creates its compile cache in the folder for temporary files, and the program would count the files of the
-      // cache.
+      // The program counts the files in the folder for temporary files. By default, Node.js would create its compile cache in this folder.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'cache'),
     }
     const words = [...isolation, process.execPath, '--conditions=proreus-source', program, ...args]

@@ -1,7 +1,10 @@
-/** Runs programs that are not permitted to create namespaces, so that the Pods of `proreus dev --pods=process` are plain processes. */
+/** Runs programs that are not permitted to create namespaces. The Pods of `proreus dev --pods=process` are then plain processes. */
 import { spawnSync } from 'node:child_process'
 
-/** A shell script. The limit applies only in the new user namespace. With capabilities, root could create other kinds of namespaces. */
+/**
+ * A shell script that runs in a new user namespace. It forbids more user namespaces there, and drops the capabilities that are needed to
+ * create other kinds of namespaces.
+ */
 const script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all -- "$@"'
 const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script, 'sh']
 
@@ -11,7 +14,7 @@ export interface WithoutNamespaces {
    * test must be skipped.
    */
   readonly words: readonly string[]
-  /** The reason why a test must be skipped. False if it can run. */
+  /** The reason why a test must be skipped; false if the test can run. */
   readonly skip: string | false
 }
 

@@ -108,7 +108,7 @@ export class Disturbances {
     try {
       process.kill(one.pid, 'SIGKILL')
     } catch {
-      // The process has ended in the meantime.
+      // The process has already ended.
     }
     return one
   }

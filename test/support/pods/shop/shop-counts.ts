@@ -1,7 +1,4 @@
-/**
- * Counts the processes, files and other resources of the running shop. At any two times at which the same Pods run, the numbers must be the
- * same.
- */
+/** Counts the processes, files and other resources of the running shop. Whenever the same Pods run, the numbers must be the same. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -11,8 +8,8 @@ import { machineState } from '../machine/machine-state.ts'
 export type ShopCounts = Readonly<Record<string, number>>
 
 /**
- * The number of additional sockets of `proreus dev` that is tolerated. They are not a leak, because connections of clients are kept open
- * for a while.
+ * The number of additional sockets of `proreus dev` that a test accepts. These sockets are not a leak, because connections of clients stay
+ * open for a while.
  */
 const toleratedSockets = 24
 

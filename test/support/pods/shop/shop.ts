@@ -30,7 +30,7 @@ export interface ShopResult {
 }
 
 export interface ShopOptions {
-  /** The total time of all disturbances in seconds. The times in which the shop converges are not included. */
+  /** The total duration of the disturbances in seconds, without the time that the shop needs to converge. */
   readonly seconds: number
   readonly seed: number
   readonly stateFolder: string
@@ -38,7 +38,7 @@ export interface ShopOptions {
   onPeriod(period: number): void
 }
 
-/** The length of a period in seconds. */
+/** The maximum length of a period in seconds. */
 const periodSeconds = 10
 /** Time limit in milliseconds for convergence. The back-off of a container takes up to 10 seconds. The back-off of a Job takes longer. */
 const convergedMs = 90_000
@@ -49,7 +49,7 @@ const [buyerMs, ordersOfBuyer] = [1_500, 3]
 /** The warning that `proreus dev` logs after the disturbance `killHelper`. */
 const expectedComplaint = /the agent of the network of the cluster has ended and is started again/
 
-/** Runs the shop on this machine. Nothing else may run on the machine meanwhile. Stops after a period with failures. */
+/** Runs the shop on this machine. Nothing else may run on the machine while the shop runs. Stops after a period with failures. */
 export async function runShop(options: ShopOptions): Promise<ShopResult> {
   const before = machineState()
   const dev = new DevProcess(options.stateFolder)

@@ -9,8 +9,8 @@ import { objects } from '../field-checks.ts'
 import { validateAddress } from '../ip-addresses.ts'
 
 /**
- * Maximum number of nameservers, search paths, and characters of all search paths (MaxDNSNameservers, MaxDNSSearchPaths,
- * MaxDNSSearchListChars).
+ * The maximum number of nameservers, the maximum number of search paths, and the maximum number of characters in all search paths together
+ * (MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars).
  */
 const [maxNameservers, maxSearches, maxSearchCharacters] = [3, 32, 2048]
 

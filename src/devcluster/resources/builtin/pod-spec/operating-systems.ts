@@ -104,7 +104,7 @@ export function validateUserNamespace(spec: JsonObject, path: string): FieldErro
   if (spec.hostUsers !== false) return []
   const refuse = (field: string): FieldError => forbidden(field, 'when `hostUsers` is false')
   return [
-    // In kube-apiserver's errors, two of the paths begin with a capital letter.
+    // In kube-apiserver's errors, the names `HostPID` and `HostIPC` begin with a capital letter.
     ...(
       [
         ['hostNetwork', 'hostNetwork'],

@@ -39,7 +39,7 @@ export function validatePodUpdate(pod: JsonObject, oldPod: JsonObject): FieldErr
 
 const free = ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'schedulingGates']
 
-/** Returns true when the update changes only mutable fields, and fields that other functions validate. */
+/** Returns true if each changed field is mutable or is validated by another function. */
 function isUnchanged(spec: JsonObject, old: JsonObject, isGated: boolean): boolean {
   const grace =
     numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
@@ -139,7 +139,7 @@ function onlyAdds(term: JsonValue, old: JsonValue): boolean {
   })
 }
 
-/** Returns a node selector term in the form in which kube-apiserver prints the term in errors. */
+/** Converts a node selector term to the form that kube-apiserver's errors show. */
 function printedTerm(term: JsonValue): JsonObject {
   const printed = termFields.map((field) => {
     const list = listAt(term, field)
@@ -148,7 +148,7 @@ function printedTerm(term: JsonValue): JsonObject {
   return goStruct(Object.fromEntries(printed), termFields)
 }
 
-/** Returns the error "Invalid value". The message contains the value as JSON, without a change to the order of the fields. */
+/** Returns the error "Invalid value". The message contains the value as JSON, with the fields in their original order. */
 function invalidJson(path: string, value: JsonValue, detail: string): FieldError {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${detail}` }
 }

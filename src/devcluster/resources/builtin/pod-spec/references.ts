@@ -75,7 +75,7 @@ const divisorsOf: Readonly<Record<string, Divisors>> = {
 /**
  * Validates `resourceFieldRef` (validateContainerResourceFieldSelector).
  *
- * @param isFile true in a volume, where the reference must name a container.
+ * @param isFile true if the reference is in a volume. In a volume, the reference must name a container.
  */
 export function validateResourceFieldRef(reference: JsonObject, path: string, isFile: boolean): FieldError[] {
   const resource = textAt(reference, 'resource')

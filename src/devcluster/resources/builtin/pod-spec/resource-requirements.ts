@@ -92,7 +92,7 @@ function validateRequirements(
   return [...errors, ...validateClaims(listAt(resources, 'claims'), `${path}.claims`, claims)]
 }
 
-/** The quantities of resources, keyed by their names. */
+/** Quantities, keyed by the name of the resource. */
 type Amounts = Readonly<Record<string, JsonValue>>
 
 function amountsOf(value: JsonValue | undefined): Amounts {
@@ -194,7 +194,10 @@ function thousandths(amount: number): string {
   return quantityText(`${Math.round(amount * 1000)}m`)
 }
 
-/** Returns the largest amount that the containers need at the same time (k8s.io/component-helpers/resource: AggregateContainerRequests). */
+/**
+ * Returns the largest amount of a resource that the containers need at the same time (k8s.io/component-helpers/resource:
+ * AggregateContainerRequests).
+ */
 function totalOf(spec: JsonObject, kind: 'requests' | 'limits', name: string): number {
   const amountIn = (container: JsonObject): number => amountOf(at(container, 'resources', kind, name))
   let total = objects(listAt(spec, 'containers')).reduce((sum, [container]) => sum + amountIn(container), 0)

@@ -53,7 +53,7 @@ function validateEscalation(context: JsonObject, path: string): FieldError[] {
   ]
 }
 
-/** Returns a security context in which the nested structs are printed as kube-apiserver prints them. */
+/** Converts the nested structs of a security context to the form that kube-apiserver's errors show. */
 function printedContext(context: JsonObject): JsonObject {
   const printed = { ...context }
   if (isObject(context.capabilities)) printed.capabilities = goStruct(context.capabilities, ['add', 'drop'])

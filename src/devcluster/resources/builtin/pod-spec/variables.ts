@@ -15,7 +15,7 @@ import {
   variableNameErrors,
 } from './references.ts'
 
-/** The sources of a variable's value, in the order of kube-apiserver. */
+/** The validation functions of the possible sources of a variable's value. kube-apiserver validates the sources in the same order. */
 const sources: Readonly<Record<string, (source: JsonObject, path: string) => FieldError[]>> = {
   fieldRef: (source, path) => validateFieldRef(source, path, variableFields),
   resourceFieldRef: (source, path) => validateResourceFieldRef(source, path, false),
@@ -56,7 +56,7 @@ export function validateVariableSources(list: readonly JsonValue[], path: string
     const given = ['configMapRef', 'secretRef'].filter((source) => isObject(item[source]))
     for (const source of given) {
       const name = textAt(item, source, 'name')
-      // kube-apiserver accepts a dash at the end, because it validates the name like the beginning of a generated name.
+      // kube-apiserver validates this name like the beginning of a generated name, and therefore accepts a dash at the end.
       const details = longName(name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
       if (name === '') errors.push(required(`${here}.${source}.name`))
       else errors.push(...details.map((detail) => invalid(`${here}.${source}.name`, name, detail)))

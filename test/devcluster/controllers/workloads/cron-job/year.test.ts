@@ -34,7 +34,8 @@ const cronJobs: readonly { readonly name: string; readonly spec: batch.CronJobSp
     left: 1,
   },
   { name: 'failing', spec: { schedule: '0 9 * * 1', jobTemplate: { spec: { ...endless, activeDeadlineSeconds: 60 } } }, runs: 52, left: 1 },
-  // Each Job runs for 36 hours. The Job of Tuesday therefore starts twelve hours late, and the Job of Wednesday a day late.
+  // Each Job runs for 36 hours, and a Job starts only after the previous Job has ended. The Job of Tuesday therefore starts 12 hours late,
+  // and the Job of Wednesday 24 hours late.
   {
     name: 'forbidden',
     spec: {

@@ -1,4 +1,4 @@
-/** Tests of the Job controller in which another client writes at a chosen moment. */
+/** Tests of the Job controller while another client writes the same Pods. */
 import t from 'tap'
 import { pod as podType } from '../../../../../src/api/builtin.ts'
 import { batch } from '../../../../../src/api/kubernetes/batch.ts'
@@ -20,7 +20,8 @@ t.test('the Pods that a succeeded Job deletes have not failed, also when another
   const clock = new FakeClock()
   const client = inProcessClient(await fixture({ clock }))
   const touched = new Set<string>()
-  // Another client writes a Pod immediately before the controller patches the Pod for the first time. The patch is therefore a conflict.
+  // Another client writes a Pod immediately before the controller patches the Pod for the first time. The patch of the controller therefore
+  // fails with a conflict.
   const conflicting = {
     ...client,
     async patch(type, pod, patch, options) {

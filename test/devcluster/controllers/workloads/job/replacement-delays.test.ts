@@ -34,7 +34,7 @@ t.test('a success ends the delay, unless a Pod failed after it', async (t) => {
   t.equal(remaining(delays, 121), 0)
 })
 
-/** Returns the time in seconds until a failed Pod may be replaced, 100 s after 1970. */
+/** Returns the number of seconds until a failed Pod may be replaced. The current time is 100 s after 1970-01-01T00:00:00Z. */
 function remainingAfter(pod: object): number {
   const delays = new ReplacementDelays()
   delays.record('a/b', [], [pod as unknown as Pod])

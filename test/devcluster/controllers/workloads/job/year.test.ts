@@ -17,7 +17,7 @@ type JobStatus = NonNullable<batch.Job['status']>
 const daySeconds = 24 * 3600
 const weekMs = 7 * daySeconds * 1000
 const weeks = 52
-/** The time for which the Pod of a Job runs, unless an annotation sets another time. */
+/** The number of seconds for which the Pod of a Job runs. An annotation can set another number. */
 const runSeconds = 0.1
 const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/work:1' }] }
 const behaving = (annotations: Readonly<Record<string, string>>, restartPolicy = 'Never'): batch.JobSpec['template'] => ({
@@ -30,9 +30,9 @@ const behaving = (annotations: Readonly<Record<string, string>>, restartPolicy =
 interface JobOfTheWeek {
   readonly name: string
   readonly spec: batch.JobSpec
-  /** The days of the week at which `spec.suspend` changes. */
+  /** The changes of `spec.suspend`. `day` is the number of days after the beginning of the week. */
   readonly suspended?: readonly (readonly [day: number, suspend: boolean])[]
-  /** The condition at the end. If the Job fails, this is the reason of the failure. */
+  /** The reason of the failure if the Job fails; `Complete` if the Job succeeds. */
   readonly end: 'Complete' | 'BackoffLimitExceeded' | 'DeadlineExceeded' | 'FailedIndexes'
   /** The seconds from the creation of the Job until its end. */
   readonly seconds: number
@@ -156,7 +156,7 @@ interface JobRecord {
   status?: JobStatus
 }
 
-/** Records the end of each Job from now on, keyed by the name of the Job. */
+/** Starts to record the Pods and the end of each Job. Returns the records, keyed by the names of the Jobs. */
 function record(client: Client): ReadonlyMap<string, JobRecord> {
   const records = new Map<string, JobRecord>()
   const of = (name: string): JobRecord => {

@@ -16,7 +16,7 @@ const setWith = (whenScaled: string) =>
   })
 const set = setWith('Delete')
 
-/** Returns a context whose cache contains `claims`. If `error` is given, each creation of a claim fails with it. */
+/** Returns a context whose cache contains `claims`. If `error` is given, each creation of a claim fails with this error. */
 function contextWith(claims: readonly KubernetesObject[], error?: Error) {
   const cache = new FakeCache()
   for (const claim of claims) cache.of(core.persistentVolumeClaim).set(claim)

@@ -104,7 +104,7 @@ async function deletePod({ client }: SimulatedCluster, ordinal: number, isForced
 
 interface Observer {
   readonly problems: readonly string[]
-  /** True while the controller may not have seen a change of the test yet. */
+  /** True from a change that the test makes until the controller has certainly seen the change. */
   isDisturbed: boolean
 }
 

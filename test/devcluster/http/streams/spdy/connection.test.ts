@@ -14,7 +14,7 @@ import { SpdyClient } from '../../../../support/devcluster/spdy-client.ts'
 
 interface Pair {
   readonly client: SpdyClient
-  /** The server's end of the connection. */
+  /** The server's side of the connection. */
   readonly socket: Duplex
   readonly connection: SpdyConnection
   readonly streams: SpdyStream[]
@@ -22,7 +22,7 @@ interface Pair {
   readonly ended: Promise<unknown>
 }
 
-/** Connects a client with a connection. `reads` is false for a client that reads nothing. */
+/** Connects a client to the server's side of a connection. If `reads` is false, the client reads nothing. */
 function connected(t: Test, { maxStreams = 10, reads = true } = {}): Pair {
   const [near, far] = duplexPair()
   near.on('error', () => undefined)

@@ -17,9 +17,7 @@ export const sh = (script: string, more: object = {}): object => ({
 export const endless = 'sleep 1000'
 /** A script that runs the command `atEnd` at SIGTERM, and then ends with exit code 143, as most programs do. */
 export const obedient = (atEnd = ':'): string => `trap "${atEnd}; exit 143" TERM; touch /tmp/armed; sleep 1000 & wait`
-/**
- * A probe that waits until the script handles SIGTERM. The probe does not fail before that. Therefore, no Event `Unhealthy` is recorded.
- */
+/** A probe that waits until the script handles SIGTERM. While the probe waits, it does not fail, so no Event `Unhealthy` is recorded. */
 const untilArmed = {
   exec: { command: ['sh', '-c', 'until test -e /tmp/armed; do sleep 0.1; done'] },
   timeoutSeconds: 60,

@@ -12,7 +12,7 @@ import { named, selector, template } from './objects.ts'
 const allows = (disruptionsAllowed: number): Step['until'] =>
   has(policy.podDisruptionBudget, 'budget', { 'status.disruptionsAllowed': disruptionsAllowed })
 
-/** Evicts a Pod. The PodDisruptionBudget may reject the eviction. */
+/** Evicts a Pod. If the PodDisruptionBudget forbids the eviction, the error is ignored. */
 async function evict({ client, namespace }: Stage, name: string): Promise<void> {
   try {
     await client.create(core.pod, { metadata: { namespace, name } } as never, { subresource: 'eviction' })

@@ -10,7 +10,7 @@ export function template(image: string, spec: JsonObject = {}): JsonObject {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }], ...spec } }
 }
 
-/** Selects the Pods with an image of `template`. */
+/** Selects the Pods that were created from `template(image)`. */
 export function withImage(image: string): (pod: Pod) => boolean {
   return ({ spec }) => spec?.containers[0]?.image === `example.com/app:${image}`
 }

@@ -16,7 +16,7 @@ const scale =
     stage.patch(apps.replicaSet, 'web', { spec: { replicas } })
 const status = (values: JsonObject): Step['until'] =>
   has(apps.replicaSet, 'web', Object.fromEntries(Object.entries(values).map(([key, value]) => [`status.${key}`, value])))
-/** Returns a Pod without an owner. Of two such Pods, the one with the lower number is deleted first. */
+/** Returns a Pod without an owner. Of several such Pods, the Pod with the lowest number is deleted first. */
 const bare = (number: number): JsonObject => ({
   metadata: { name: `bare-${number}`, labels, annotations: { 'controller.kubernetes.io/pod-deletion-cost': String(number) } },
   spec: { containers: [{ name: 'main', image: 'example.com/app:bare' }] },

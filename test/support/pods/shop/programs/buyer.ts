@@ -15,16 +15,18 @@ for (let number = 0; number < Number(count); number += 1) {
   process.stdout.write(`acknowledged ${id} ${version}\n`)
 }
 
-/** Resolves with the version of the web server when the order was acknowledged. Otherwise, resolves with undefined after a delay. */
+/**
+ * If the order is acknowledged, resolves with the version of the web server. If the order fails, waits and then resolves with undefined.
+ */
 async function order(id: string): Promise<string | undefined> {
   try {
-    // Each request has a new connection, so any of the web servers can receive it.
+    // Each request uses a new connection, so any of the web servers can receive the request.
     const headers = { connection: 'close' }
     const response = await fetch(`http://web/orders/${id}`, { method: 'POST', headers, signal: AbortSignal.timeout(requestMs) })
     const version = await response.text()
     if (response.status === 201) return version
   } catch {
-    // No web server has responded in time. The web server may have been replaced.
+    // The request has failed or timed out. The web server may have been replaced.
   }
   await delay(pauseMs)
   return undefined

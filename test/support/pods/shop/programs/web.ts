@@ -1,4 +1,7 @@
-/** The web server of the shop. It forwards orders to the store. It responds with the status code of the store and its own version. */
+/**
+ * The web server of the shop. It forwards orders to the store. Its response has the status code of the store and the version of the web
+ * server.
+ */
 import { createServer } from 'node:http'
 
 const version = process.env.VERSION
