@@ -5,19 +5,19 @@
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
-import { shippedOperators } from '../operators/index.ts'
+import { shippedNames, shippedOperator } from '../operators/index.ts'
 import { loadOperator } from './load-operator.ts'
 import { parseList } from './configuration.ts'
 import type { Project } from './project.ts'
 import { readProject } from './project.ts'
 
-const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
+const shippedList = shippedNames.join(', ')
 
 /** The default name of the installation for `--operators all`. */
 const shippedInstallation = 'proreus'
 
 export function operatorsOption(): Option {
-  const description = `which operators: files that export "operator", names of shipped ones (${shippedNames}), "all" of these, or "none" (default: "proreus.operators" in package.json)`
+  const description = `which operators: files that export "operator", names of shipped ones (${shippedList}), "all" of these, or "none" (default: "proreus.operators" in package.json)`
   return new Option('--operators <list>', description).env('PROREUS_OPERATORS')
 }
 
@@ -47,17 +47,19 @@ export interface Selected {
  * Loads the operators of a list such as `mypod,./my-operator.ts`. The item `all` selects all operators of this package, and the item `none`
  * selects no operator.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the list is missing or empty, a name is unknown, or an operator cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the list is missing or empty, a name is unknown, an operator cannot be loaded, or an
+ * environment variable of a shipped operator is invalid.
  */
 export async function selectOperators(options: OperatorSelection): Promise<Selected> {
   const project = readProject()
   const items = itemsOf(options, project)
-  const operators: Operator[] = []
-  for (const item of items) operators.push(...(await operatorsNamed(item)))
+  const operators = new Map<string, Operator>()
+  for (const item of items.flatMap(namesOf))
+    if (!operators.has(item)) operators.set(item, isFile(item) ? await loadOperator(item) : shippedOperator(item, process.env))
   const onlyShipped = items.every((item) => item === 'all')
   // `proreus.name` in package.json applies only to the operators that package.json selects.
   const given = options.name ?? (options.operators === undefined ? project.name : undefined)
-  return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
+  return { operators: [...new Set(operators.values())], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }
 
 /**
@@ -67,8 +69,7 @@ export async function selectOperators(options: OperatorSelection): Promise<Selec
  */
 export function selectsOperators(options: OperatorSelection): boolean {
   const items = itemsOf(options, readProject())
-  for (const item of items) if (!isFile(item) && item !== 'none' && item !== 'all') shippedOperator(item)
-  return items.some((item) => item !== 'none')
+  return items.flatMap(namesOf).length > 0
 }
 
 function itemsOf(options: OperatorSelection, project: Project): readonly string[] {
@@ -80,22 +81,18 @@ function isFile(item: string): boolean {
   return /[./\\]/.test(item)
 }
 
-async function operatorsNamed(item: string): Promise<readonly Operator[]> {
+/** Returns the names of shipped operators or the paths of files for which an item of the list stands. */
+function namesOf(item: string): readonly string[] {
   if (item === 'none') return []
-  if (item === 'all') return shippedOperators
-  return [isFile(item) ? await loadOperator(item) : shippedOperator(item)]
-}
-
-function shippedOperator(item: string): Operator {
-  const found = shippedOperators.find(({ name }) => name === item)
-  if (found !== undefined) return found
+  if (item === 'all') return shippedNames
+  if (isFile(item) || shippedNames.includes(item)) return [item]
   const advice = 'for your own operator use its file, e.g. ./my-operator.ts'
-  throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${item}". The shipped ones are: ${shippedNames}; ${advice}.`)
+  throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${item}". The shipped ones are: ${shippedList}; ${advice}.`)
 }
 
 function refuse(): never {
   throw new ProreusError(
     'PRO_CONFIG_INVALID',
-    `No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (${shippedNames}).`,
+    `No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (${shippedList}).`,
   )
 }

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { selectOperators, selectsOperators } from '../../src/cli/operators.ts'
-import { shippedOperators } from '../../src/operators/index.ts'
+import { shippedNames } from '../../src/operators/index.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { repository } from '../support/process/process.ts'
 
@@ -12,7 +12,12 @@ const hello = join(repository, 'docs/examples/hello.ts')
 process.chdir(repository)
 
 t.test('without options, operators and name are those of the project', async (t) => {
-  t.strictSame(await selectOperators({}), { operators: [...shippedOperators], name: 'proreus' })
+  const { operators, name } = await selectOperators({})
+  t.strictSame(
+    operators.map((operator) => operator.name),
+    shippedNames,
+  )
+  t.equal(name, 'proreus')
   t.equal((await selectOperators({ name: 'team-a' })).name, 'team-a')
 })
 
@@ -71,4 +76,17 @@ t.test('a selection is checked without loading its files', (t) => {
   t.throws(() => selectsOperators({ operators: './missing.ts,mypods' }), /There is no operator "mypods"/)
   t.throws(() => selectsOperators({ operators: ' ,' }), /No operators are selected/)
   t.end()
+})
+
+t.test('the environment variables of a shipped operator are read only when it is selected', async (t) => {
+  process.chdir(repository)
+  process.env['XXX_OUTPUT'] = '/opt'
+  t.teardown(() => delete process.env['XXX_OUTPUT'])
+  t.equal((await selectOperators({ operators: 'mypod' })).operators.length, 1)
+  t.equal(selectsOperators({ operators: 'all' }), true)
+  for (const operators of ['xxx', 'all'])
+    await t.rejects(selectOperators({ operators }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: /^The environment variable XXX_OUTPUT is "\/opt"/,
+    })
 })

@@ -55,7 +55,7 @@ async function prove(t: Test, missing: ShippedKind, { probes }: Endpoints, lines
   t.ok((await read('/healthz')).ok)
   const name = `${prefix}-${missing.name}`
   await converge(others, name)
-  await installKinds(client, shippedOperators, systemClock, { name: 'shipped' })
+  await installKinds(client, shippedOperators(), systemClock, { name: 'shipped' })
   await converge([missing], name)
   await until('the readiness names no kind', async () => waitingFor(await read('/readyz?verbose')) === '', saidMs)
 }
@@ -79,7 +79,7 @@ async function removeDefinition({ type }: ShippedKind): Promise<void> {
 async function startAll(logger: Logger): Promise<{ readonly endpoints: Endpoints; stop(): Promise<void> }> {
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
-  const ended = run(shippedOperators.map(withoutWebhooks), {
+  const ended = run(shippedOperators().map(withoutWebhooks), {
     name: 'shipped',
     connection: controlPlane.connection,
     signal: stop.signal,
@@ -101,7 +101,7 @@ async function startAll(logger: Logger): Promise<{ readonly endpoints: Endpoints
 // These tests come first, because they run without webhooks. The last test installs webhooks, which exist until the end of the file.
 for (const kind of shippedKinds)
   t.test(`a definition that is missing when the operators start: ${groupResourceOf(kind.type)}`, needsOwnControlPlane, async (t) => {
-    await installKinds(client, shippedOperators, systemClock, { name: 'shipped' })
+    await installKinds(client, shippedOperators(), systemClock, { name: 'shipped' })
     await removeDefinition(kind)
     const { logger, lines } = recordingLogger()
     const operators = await startAll(logger)
@@ -112,7 +112,7 @@ for (const kind of shippedKinds)
 
 t.test('a definition that is deleted while the operators run', needsOwnControlPlane, async (t) => {
   const { logger, lines } = recordingLogger()
-  const { endpoints } = await controlPlane.startOperator(shippedOperators, { name: 'shipped', logger })
+  const { endpoints } = await controlPlane.startOperator(shippedOperators(), { name: 'shipped', logger })
   await converge(shippedKinds, 'first')
   for (const kind of shippedKinds)
     await t.test(groupResourceOf(kind.type), async (t) => {

@@ -25,7 +25,7 @@ t.test(`${perKind} objects of each kind converge, while the API server is restar
   const { client } = controlPlane
   const operators = await startOperator(
     { ...controlPlane, logger: silentLogger(), clock: systemClock, random: systemRandom },
-    shippedOperators,
+    shippedOperators(),
   )
   t.teardown(() => operators.stop())
   const create = async (some: readonly string[]): Promise<void> => {

@@ -6,7 +6,6 @@ import { jobsByController, jobsByXxx, podsByXxx, xxxesByBinary, xxxesByJob, xxxe
 import { jobView } from './job-view.ts'
 import { xxx } from './kind.ts'
 import { xxxUidOf } from './labels.ts'
-import { optionsFrom } from './options.ts'
 import type { XxxOptions } from './options.ts'
 import { reconcileXxx } from './reconcile.ts'
 import { defaultXxx, finalizer, validatorOf } from './webhook.ts'
@@ -55,5 +54,3 @@ export function xxxOperatorWith(options: XxxOptions): Operator {
     ],
   })
 }
-
-export const xxxOperator = xxxOperatorWith(optionsFrom(process.env))
