@@ -4,7 +4,7 @@
  * probe, and the memory of the server.
  *
  * The server is a separate process. Its heap is limited (`--max-old-space-size`) like the heap of a container with the memory limit in
- * `config/`. If the peak resident memory exceeds this memory limit, the kernel would have killed the container.
+ * `config/`. If the peak resident memory of the server exceeds this memory limit, the kernel would kill such a container.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */

@@ -1,4 +1,7 @@
-/** AdmissionReviews for the compared servers: valid and invalid Apps of about 1 KiB, 7 KiB, 98 KiB and 1 MiB. */
+/**
+ * AdmissionReviews for the servers that the benchmark compares. Each AdmissionReview contains a valid or an invalid App of about 1 KiB, 7
+ * KiB, 98 KiB or 1 MiB.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../src/index.ts'

@@ -116,7 +116,7 @@ const words: Readonly<Record<string, string>> = {
 
 /**
  * Fields that are required according to the OpenAPI documents, although the API server accepts objects without these fields. If such a
- * field is absent, the API server decodes the zero value of its Go type, and the zero value is valid.
+ * field is absent, the API server uses the zero value of the field's Go type, and this value is valid.
  */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',

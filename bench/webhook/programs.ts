@@ -12,7 +12,7 @@ export interface Program {
   /** True when the server applies the defaults of objects, and validates the objects. */
   readonly judges: boolean
   /**
-   * Returns the command that starts the server, and builds the server if necessary. The caller appends the port and the paths of the
+   * Builds the server if necessary, and returns the command that starts the server. The caller appends the port and the paths of the
    * certificate and the key.
    */
   command(): readonly string[]

@@ -39,9 +39,9 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   /** False to allow objects without a spec. In this case, `spec` is optional in the CRD and in the static type. Default true. */
   readonly specRequired?: boolean
   /**
-   * The schema of the status, which enables the `status` subresource. All fields of the status are optional, in the CRD and in the static
-   * type, even without `Type.Optional`. The reason is that a new object has no status, and that controllers set the fields one by one.
-   * Nested fields, for example of list items, are required as usual.
+   * The schema of the status. If a version has this schema, the version has the `status` subresource. All fields of the status are
+   * optional, in the CRD and in the static type, even without `Type.Optional`. The reason is that a new object has no status, and that
+   * controllers set the fields one by one. The fields of nested objects are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]
@@ -343,7 +343,10 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** Returns a copy of the schema. The copy contains only JSON values and the marks of `Type.Builtin`, whose key is a symbol. */
+/**
+ * Returns a copy of the schema. The copy contains only JSON values and the names of built-in types. `Type.Builtin` stores these names in
+ * the schema under a symbol.
+ */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }

@@ -385,8 +385,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the store has
-   * another state than the written one, handlers were already notified of that state, and this method does nothing.
+   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the state in
+   * the store is not the written state, handlers were already notified of the stored state, and this method does nothing.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return
@@ -394,8 +394,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Handles the DELETED event of a watch. `object` is the last state that the view contained. Its resourceVersion is that of the change
-   * that deleted the object or removed it from the view.
+   * Handles the DELETED event of a watch. `object` is the last state that the view contained. The resourceVersion of `object` is that of
+   * the change that deleted the object or removed the object from the view.
    */
   #removed(object: DeepReadonly<T>): void {
     const metadata = metadataOf(object)

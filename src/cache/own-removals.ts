@@ -8,10 +8,14 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of remembered deletions, and maximum number of remembered departures. When a maximum is exceeded, the oldest entry is
- * forgotten. Without a maximum, the entries could become too many, because some entries are forgotten only at the next list. Such entries
- * belong to objects whose DELETED event arrived before the response to the own write, to objects that were never in the view, and to all
- * deletions in a view with a selector.
+ * Maximum number of remembered deletions, and maximum number of remembered departures. If a maximum is exceeded, the oldest entry is
+ * forgotten.
+ *
+ * Without a maximum, there could be too many entries, because these entries are forgotten only at the next list:
+ *
+ * - all deletions in a view with a selector
+ * - removals of objects that were never in the view
+ * - removals whose DELETED event arrived before the response to the own write
  */
 const maxRemembered = 10_000
 
@@ -23,8 +27,8 @@ interface Deletion {
 }
 
 /**
- * The removal of an object from the view by an own write. The view does not contain the states with the same key up to `resourceVersion`.
- * It may contain a newer state.
+ * The removal of an object from the view by an own write. After the removal, the view contains no state of this key that is as old as
+ * `resourceVersion` or older. The view may contain a newer state.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string
@@ -38,13 +42,13 @@ type State = DeepReadonly<Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'resou
  */
 export class OwnRemovals {
   /**
-   * True for a view with a selector: an existing object can leave the view and return. A DELETED event then does not prove that the object
+   * True for a view with a selector. An existing object can leave such a view and return, so a DELETED event does not prove that the object
    * was deleted.
    */
   readonly #isSelection: boolean
   /**
-   * The deletions, keyed by uid. The response to a deletion contains no resourceVersion, so the resourceVersion of a state cannot be
-   * compared with a deletion.
+   * The deletions, keyed by uid. States of a deleted object are recognized by the uid, because the response to a deletion contains no
+   * resourceVersion.
    */
   readonly #deletions = new Map<string, Deletion>()
   /**
@@ -66,7 +70,7 @@ export class OwnRemovals {
     remember(this.#deletions, uid, { namespace, precedesList: false })
   }
 
-  /** Remembers that an own write has removed `state` from the view, together with all older states of the same key. */
+  /** Remembers that an own write has removed `state` and all older states with the same key from the view. */
   left(state: State): void {
     const { namespace, resourceVersion } = state
     // If the response to a later write has arrived first, the remembered departure is newer than `state`.
@@ -110,8 +114,9 @@ export class OwnRemovals {
   }
 
   /**
-   * Compares a state with the departure that has the same key. Returns a positive number when the state is newer or the resourceVersions
-   * cannot be compared; otherwise 0 or a negative number. Returns undefined when no departure has this key.
+   * Compares a state with the departure that has the same key. Returns a positive number if the state is newer, 0 if the resourceVersions
+   * are equal, and a negative number if the state is older. If the resourceVersions cannot be compared, returns a positive number. If no
+   * departure has this key, returns undefined.
    */
   #sinceDeparture(state: State): number | undefined {
     // Formatting a key allocates a string, so a key is formatted only if departures are remembered.

@@ -1,6 +1,6 @@
 /**
- * `isOwnState`: detects changes of other clients. The function compares the object in the response to a write of this process with the
- * object before this write.
+ * `isOwnState`: detects changes of other clients. After a write request of this process, the function compares the object before the
+ * request with the object in the response.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
@@ -27,11 +27,11 @@ export interface WrittenState {
 
 /**
  * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. Returns
- * false when this is not the case, or cannot be determined from the states. A wrong false only costs one more call of the reconcile.
+ * false in all other cases, and if the states do not show whether this is true. A wrong false only causes one unnecessary reconcile.
  *
- * A write that changes nothing succeeds, and its response is the stored object. Another client may have written this stored object after
- * `before`. If the stored object counted as the result of the own write, the reconcile would never be called for the change of the other
- * client. The response does not show whether the request has changed the object, so the states are compared.
+ * A write request that changes nothing succeeds, and its response is the stored object. This object can contain a change that another
+ * client has made after `before`. If the function returned true for such a response, no reconcile would be called for the change of the
+ * other client. The response does not show whether the request has changed the object, so the function compares the states.
  */
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata
@@ -46,8 +46,9 @@ export function isOwnState({ content, before, after, managedFields = [] }: Writt
 }
 
 /**
- * Returns true when `managedFields` shows no write after the creation of an object. The time in `managedFields` may differ from
- * `creationTimestamp` by one second: both have whole seconds, and the API server sets the time in `managedFields` a little earlier.
+ * Returns true when `managedFields` shows no write after the creation of an object. The time in `managedFields` can be one second earlier
+ * than `creationTimestamp`. The reason is that both times are in whole seconds, and that the API server sets the time in `managedFields` a
+ * little earlier.
  */
 function isNew({ metadata }: ReadonlyObject, managedFields: NonNullable<WrittenState['managedFields']>): boolean {
   const created = Date.parse(metadata.creationTimestamp)
@@ -76,8 +77,8 @@ function withoutServerFields(metadata: unknown): JsonObject {
 }
 
 /**
- * Returns true when the request can have changed a field from `old` to `current`. `wanted` is the value in the request; undefined when the
- * request does not contain the field.
+ * Returns true if it is possible that the request has changed a field from `old` to `current`. `wanted` is the value in the request;
+ * undefined when the request does not contain the field.
  */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false

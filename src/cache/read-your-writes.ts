@@ -1,6 +1,6 @@
 /**
  * `readYourWrites`: a client that passes the results of its write requests to the cache. After a write, a read from the cache therefore
- * returns the written state or a newer one, even if the watch has not sent the written state yet.
+ * returns the written state or a newer state, even if the watch has not sent the written state yet.
  */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -21,7 +21,7 @@ export type StoredStates = ReadonlyMap<ResourceType, DeepReadonly<KubernetesObje
 export interface SentWrite {
   /** The body of the request: an object or a patch. */
   readonly content: unknown
-  /** The states of the object that the cache had before the request was sent. */
+  /** The cached states of the object before the request was sent. */
   readonly before: StoredStates
 }
 

@@ -37,8 +37,8 @@ interface Writes<T> extends Overtaken<T> {
  * only change. If a different state arrives first, another client has made this state.
  *
  * After an interruption of the watch, a list replaces the events. If the list contains exactly the state before the own write, the list is
- * older than the write, and the write is still unconfirmed. Otherwise, the own write counts as overtaken, because the list does not show
- * whether there were other states in between.
+ * older than the write, and the write is still unconfirmed. In all other cases, the own write counts as overtaken, because another client
+ * may have made a state that the list does not show.
  */
 export class UnconfirmedWrites<T extends KubernetesObject> {
   readonly #writes = new Map<string, Writes<T>>()

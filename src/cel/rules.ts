@@ -49,7 +49,7 @@ export interface CompiledRules {
 }
 
 /**
- * Name of the root type in messages. kube-apiserver's name ends in a number that is computed from the current time, not in 1
+ * Name of the root type in messages. The name in kube-apiserver does not end in 1, but in a number that is computed from the current time
  * (`generateUniqueSelfTypeName`).
  */
 const selfName = 'selfType1'

@@ -1,4 +1,7 @@
-/** The X.509 extensions of CA certificates, of serving certificates and of certificates for requests (RFC 5280 §4.2). */
+/**
+ * The X.509 extensions of CA certificates, of serving certificates, and of certificates that are issued for certificate requests (RFC 5280
+ * §4.2).
+ */
 import { isIP } from 'node:net'
 import type { asn1 } from 'node-forge'
 import { ProreusError } from '../api/errors.ts'

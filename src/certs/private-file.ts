@@ -1,4 +1,7 @@
-/** Reads and writes files with secrets. Only their owner can read the files, and git ignores them. The files are written atomically. */
+/**
+ * Reads and writes files with secrets. Only the owner of such a file can read it, and git ignores the file. The files are written
+ * atomically.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -46,7 +49,7 @@ export async function readPrivateFile(path: string): Promise<string> {
  * Rejects a file that other users could have read or changed.
  *
  * @throws an error when the file cannot be accessed, belongs to another user, or has a mode with permissions for the group or for others.
- * The message of the latter two errors is not a complete sentence: it contains only the reason, such as `its mode is …`.
+ *   If the owner or the mode is wrong, the message is not a complete sentence: it contains only the reason, such as `its mode is …`.
  */
 export async function checkPrivateFile(path: string): Promise<void> {
   checkPrivate(await stat(path))

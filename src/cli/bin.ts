@@ -9,8 +9,8 @@ if (problem !== undefined) {
   process.exit(1)
 }
 
-// The process that reads the output may end first, e.g. `head` in a pipe. Writing then fails with EPIPE. This error is ignored, because a
-// server must continue to run.
+// The process that reads the output may end before this process, e.g. `head` in a pipe. Writing then fails with EPIPE. This error is
+// ignored, because a server must continue to run.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

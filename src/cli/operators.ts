@@ -37,8 +37,8 @@ export interface OperatorSelection {
 export interface Selected {
   readonly operators: readonly Operator[]
   /**
-   * The name of the installation: from `--name`, from package.json, or `proreus` for `--operators all`. In all other cases, the name is
-   * undefined.
+   * The name of the installation, from `--name` or from package.json. If neither applies, the name is `proreus` if the list of operators is
+   * `all`, and undefined for other lists.
    */
   readonly name: string | undefined
 }

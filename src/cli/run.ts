@@ -297,7 +297,7 @@ function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> 
   return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
-/** Returns where the certificates are stored. If the result is undefined, `run` uses a Secret in a cluster and files elsewhere. */
+/** Returns the location of the certificates. If the result is undefined, `run` uses a Secret in a cluster, and files elsewhere. */
 function certificatesOf(
   { inCluster, namespace: own }: Connection,
   name: string,

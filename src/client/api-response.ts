@@ -1,4 +1,4 @@
-/** `ApiResponse`: a response of the API server, whose body is parsed when it is JSON. */
+/** `ApiResponse`: a response of the API server. A JSON body is parsed. */
 import { ProreusError } from '../api/errors.ts'
 import { parseJson } from '../api/json-reader.ts'
 import type { ApiRequest } from './api-request.ts'
@@ -9,8 +9,8 @@ export interface ApiResponse {
   readonly statusCode: number
   readonly headers: ResponseHeaders
   /**
-   * The parsed JSON, in which an integer between 2^53 and 2^63 is a `bigint`. When the response has another content type, the body is a
-   * string.
+   * If the content type is JSON, the parsed body, in which an integer between 2^53 and 2^63 is a `bigint`. For any other content type, the
+   * text of the body.
    */
   readonly body: unknown
 }

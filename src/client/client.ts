@@ -47,8 +47,8 @@ export type * from './options.ts'
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer between 2^53 and 2^63 is a `bigint`, so all digits are preserved.
  *
- * An option of the verbs selects a subresource, because the same verbs read and write objects and subresources. The option determines the
- * static types, so the client needs no method for each subresource:
+ * The same verbs read and write objects and subresources. The option `subresource` selects a subresource, and determines the static types.
+ * The client therefore needs no separate methods for subresources:
  *
  *     await client.get(apps.deployment, key, { subresource: 'scale' })
  *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
@@ -165,9 +165,9 @@ const patchTypes = {
 } as const
 
 /**
- * Creates a client that opens its own connections. The caller must `close` it.
+ * Creates a client that opens its own connections. The caller must `close` the client.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all of them.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message names each of these options.
  */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   checkClientOptions(options)

@@ -47,7 +47,7 @@ export function objectPath(type: ResourceType, key: UncheckedKey, subresource?: 
   if (typeof key !== 'object' || key === null)
     throw new ProreusError('PRO_INPUT', `The key of a ${type.kind} must be an object with its name, found ${describeFound(key)}.`)
   requireNamespace(type, key.namespace)
-  // Without a name, the path would be that of the collection, and a deletion would delete all objects of the collection.
+  // Without a name, the result would be the path of the whole collection. A DELETE of this path would delete all objects of the collection.
   if (key.name === undefined || key.name === null)
     throw new ProreusError(
       'PRO_INPUT',

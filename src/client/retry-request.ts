@@ -26,7 +26,10 @@ export function pauseMs(retryAfterSeconds: number, random: number): number {
   return retryAfterSeconds * 1000 * (1 + jitter * random)
 }
 
-/** Returns the Retry-After header in seconds; undefined when it is missing or a date. The API server never sends a date. */
+/**
+ * Returns the Retry-After header in seconds. Returns undefined when the header is missing or contains a date. The API server never sends a
+ * date.
+ */
 export function retryAfterOf(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   return secondsOf(headers['retry-after'])
 }

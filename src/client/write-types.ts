@@ -32,7 +32,10 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** True when the static type of the objects is only `KubernetesObject`. The types of the other fields are then unknown. */
+/**
+ * True when the static type of the objects is only `KubernetesObject`. This type has no fields such as `spec` and `status`, so the types of
+ * such fields are unknown.
+ */
 type IsUntyped<R extends ResourceType> = KubernetesObject extends ObjectOf<R> ? true : false
 
 /** The static type of the patch that `client.patch` accepts. It depends on `type` and `subresource` of the options. */

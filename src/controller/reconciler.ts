@@ -77,8 +77,8 @@ export interface ReconcileContext {
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */
   readonly logger: Logger
   /**
-   * Aborts when the reconcile exceeds its time limit, or when this replica is no longer the leader. During the shutdown of the process, it
-   * aborts when the grace period has ended.
+   * Aborts when the reconcile exceeds its time limit, or when this replica is no longer the leader. During the shutdown of the process, the
+   * signal aborts when the grace period has ended.
    */
   readonly signal: AbortSignal
   /** A unique id of this call of the reconciler. */

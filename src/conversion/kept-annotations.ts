@@ -1,6 +1,6 @@
 /**
- * The annotations `conversion.GROUP/VERSION`. Each annotation stores the fields that the object had in VERSION, and that its current
- * version cannot express.
+ * The annotations `conversion.GROUP/VERSION`. Each annotation stores those fields of the object in VERSION that the current version of the
+ * object cannot express.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'

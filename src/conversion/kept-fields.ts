@@ -75,8 +75,8 @@ const absent = Symbol('absent')
 
 /**
  * Returns `value` with the fields that `kept` stores. If a field of `value` does not match its digest in `kept`, a client has changed the
- * field after it was stored. Such a field is not restored. Returns `value` itself when nothing is restored. `kept` is not trusted, so its
- * malformed nodes are ignored.
+ * field, and the field is not restored. If nothing is restored, returns `value` itself. `kept` is not trusted, so malformed nodes of `kept`
+ * are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)

@@ -30,8 +30,8 @@ export interface ConversionAnswer {
 }
 
 /**
- * Maximum number of failed objects that the response names. Further failed objects are only counted. The named failures are also logged as
- * errors.
+ * Maximum number of failed objects that are named in the response. Further failed objects are only counted. The failures of the named
+ * objects are also logged as errors.
  */
 const maxNamed = 3
 /**

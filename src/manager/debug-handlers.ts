@@ -96,9 +96,9 @@ function json(content: object): Answer {
 }
 
 /**
- * Permits requests whose Host header is an IP address or `localhost`, unless a web page sends them. A server on a loopback address uses
- * this filter instead of authentication. Without the filter, a web page that the user of this machine visits could read responses through
- * DNS rebinding, or cause expensive requests.
+ * Permits a request if its Host header is an IP address or `localhost`, and if no web page has sent the request. A server on a loopback
+ * address uses this filter instead of authentication. Without the filter, a web page that the user of this machine visits could read
+ * responses through DNS rebinding, or cause expensive requests.
  */
 export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = headers

@@ -36,7 +36,7 @@ export interface ProfileOptions {
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
   // At the start, the large objects are the source texts of the modules. These texts are strings, which need no additional memory for array
-  // indexes. When a snapshot is requested, their size is therefore subtracted from the size of the large objects.
+  // indexes. When a snapshot is requested, the size of the source texts is therefore subtracted from the size of the large objects.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 
@@ -70,7 +70,7 @@ export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Ha
 
 interface SnapshotOptions {
   readonly memoryLimitBytes: number
-  /** The size of the large objects at the start of the process. */
+  /** The size of the large objects at the start of the process, in bytes. */
   readonly sourceBytes: number
   /** Called when the snapshot has been sent or refused. */
   readonly end: () => void
@@ -116,7 +116,7 @@ function largeObjectBytes(): number {
 function collectGarbage(): void {
   const session = new Session()
   session.connect()
-  // The session inspects the thread on which it runs, so the command has been executed when `post` returns.
+  // The session inspects its own thread. V8 therefore executes the command before `post` returns.
   session.post('HeapProfiler.collectGarbage')
   session.disconnect()
 }

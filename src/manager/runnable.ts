@@ -27,7 +27,8 @@ export interface Runnable {
   readonly name: string
   /**
    * Runs until `signal` aborts. If `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the container.
-   * The rest of the process continues until the restart. A return before `signal` aborts is an error, too, unless `mayEnd` is true.
+   * The rest of the process continues until the restart. If `run` returns before `signal` aborts and `mayEnd` is false, this is an error
+   * with the same consequences.
    */
   readonly run: (context: RunnableContext) => Promise<void> | void
   /** If true, `run` is called on every replica. If false, `run` is called only on the leader. Default false. */

@@ -1,6 +1,6 @@
 /**
- * Checks the webhook port as the API server would. The TLS handshake must succeed, and the serving certificate must be valid according to
- * the published trust bundle.
+ * Checks the webhook port in the same way as the API server: the TLS handshake must succeed, and the serving certificate must be valid
+ * according to the published trust bundle.
  */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'

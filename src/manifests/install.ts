@@ -25,7 +25,7 @@ export interface InstallOptions {
   /** The name of the installation. Default: the name of the only operator. If there are several operators, the name is required. */
   readonly name?: string | undefined
   /**
-   * If true, this installation becomes the owner of fields of a CRD that another installation has defined differently. It also replaces or
+   * If true, this installation becomes the owner of CRD fields that another installation has defined differently. It also replaces or
    * removes a conversion webhook that another installation has set. If false, `PRO_CONFIG_INVALID` reports the conflicting fields, and the
    * conversion webhook of the other installation remains. Default false.
    */
@@ -43,7 +43,7 @@ export interface InstallOptions {
  * served.
  */
 const establishedDeadlineMs = 10_000
-/** Time limit in milliseconds for the running process to inject the `caBundle`. */
+/** Time limit in milliseconds until the running process has injected the `caBundle`. */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 
@@ -284,7 +284,7 @@ async function installConversion(
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
     // A `clientConfig` must not have both `url` and `service`. Server-side apply does not remove a field that another field manager owns.
-    // Therefore, a merge patch first removes the other of the two fields.
+    // Therefore, a merge patch first removes the field that the new `clientConfig` does not have.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },

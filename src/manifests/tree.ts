@@ -51,7 +51,10 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
   ])
 }
 
-/** Returns the sorted paths of the files that are missing or differ from `files`, and of the CRD files that belong to no kind. */
+/**
+ * Returns the sorted paths of the files that `writeFiles` would write or remove. A file is written if it is missing or its content is not
+ * the text in `files`. A CRD file is removed if it belongs to no kind.
+ */
 export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale: string[] = []
   for (const [path, text] of files) {

@@ -53,7 +53,7 @@ export class LoopTurns {
 
 /**
  * The time slices of one task. The first slice starts immediately, even if other tasks are waiting. Before each further slice, the task
- * waits for its turn. A short task needs only the first slice. Therefore it never waits for long tasks.
+ * waits for its turn. A short task needs only the first slice, and therefore never waits for long tasks.
  */
 export class TaskSlices {
   readonly #turns: LoopTurns

@@ -42,8 +42,8 @@ export interface CompiledSchema {
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
    * Returns the errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
-   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. If the update leaves a value unchanged, its errors
-   * are not returned. `Explanation` describes the exceptions.
+   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. If the update leaves a value unchanged, the errors of
+   * this value are not returned. `Explanation` describes the exceptions.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure of the object. Rules are not evaluated. */

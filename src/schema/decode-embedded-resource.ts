@@ -24,7 +24,8 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls true for objects, in which a null that defaulting will drop counts as absent. False for defaults, whose nulls are kept.
+ * @param dropsNulls true for a custom resource: if defaulting will drop a null, the null counts as an absent field. False for a default in
+ *   a schema: its nulls are kept, so they are decoded like other values.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)

@@ -123,8 +123,8 @@ function isMultiple(value: number | bigint, factor: number, integer: boolean): b
 }
 
 /**
- * Returns true if a float is almost an integer (Go's `swag.IsFloat64AJSONInteger`). A positive float may exceed an integer by a relative
- * error below 1e-9.
+ * Returns true for an integer (Go's `swag.IsFloat64AJSONInteger`). Also returns true for a float that exceeds a positive integer by a
+ * relative error below 1e-9.
  */
 function isNearlyInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > maxExactInteger) return false

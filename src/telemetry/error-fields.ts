@@ -1,4 +1,4 @@
-/** Converts an error to the fields of a log line. The fields are those of pino: `message` and `stack` include the causes of the error. */
+/** Converts an error to the fields of a log line, as pino does. The fields `message` and `stack` include the causes of the error. */
 
 /**
  * Returns the fields of an error: type, message, stack, the errors of an AggregateError, and the properties of the error object. At most

@@ -39,7 +39,7 @@ const checkOptions = hasOptions({
  * Creates a logger. Credentials, private keys and the data of Secrets never reach its output: `redact` is applied to fields, errors,
  * messages and their arguments, and to the fields and message prefixes of child loggers.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all of them.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all errors of the options.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   refuseOptions('createLogger', checkOptions(options, ''))

@@ -12,9 +12,12 @@ const maxDepth = 12
  * time, because it is logged each time.
  */
 const maxValues = 10_000
-/** Maximum length of a string. A longer string is truncated. Stacks and status messages are much shorter. */
+/** Maximum number of characters of a string. A longer string is truncated. Stacks and status messages are much shorter. */
 const maxText = 32 * 1024
-/** Maximum total length of all strings and keys in a log line. Log collectors truncate or reject longer lines, usually from 256 KiB on. */
+/**
+ * Maximum total number of characters of all strings and keys in a log line. Log collectors truncate or reject lines that exceed a limit,
+ * which is often 256 KiB.
+ */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'

@@ -1,6 +1,6 @@
 /**
- * Shortens the errors of log lines for a person. Most frames of a stack are frames of Node.js and of Proreus. An error of a reconcile is
- * logged again at each retry.
+ * Shortens the errors in log lines, to make the lines readable in a terminal. Most frames of a stack are frames of Node.js and of Proreus.
+ * An error of a reconcile is logged again at each retry.
  */
 import { fileURLToPath } from 'node:url'
 import { isObject } from '../api/json.ts'
@@ -20,9 +20,11 @@ const maxRemembered = 100
 type Line = Readonly<Record<string, unknown>>
 
 /**
- * Returns a function that shortens the error in a line. If a line with the same controller, message and error was printed with its stack
- * less than `stackAgainAfterMs` before this line, the message of the error is appended to the message of the line, and the error is
- * removed. Otherwise, frames are removed from its stack.
+ * Returns a function that shortens the error in a line. An error counts as repeated if an earlier line had the same controller, message and
+ * error, and was printed with its stack less than `stackAgainAfterMs` milliseconds ago.
+ *
+ * - If the error is not repeated, frames are removed from its stack.
+ * - If the error is repeated, the error is removed from the line. The message of the error is appended to the message of the line.
  */
 export function shortenErrors(): (line: Line) => Line {
   /** For each error, the time at which its stack was last printed. The oldest time is first. */
@@ -76,8 +78,8 @@ function isInternal(frame: string): boolean {
 }
 
 /**
- * Appends the message of an error to the message of a line, unless the line already contains it. If a line has no message, pino uses the
- * message of the error.
+ * Appends the message of an error to the message of a line. If the line already contains the message of the error, the line is returned
+ * unchanged. If a line has no message, pino uses the message of the error.
  */
 function withMessage(line: string, error: string): string {
   return line.includes(error) ? line : `${line}: ${error}`

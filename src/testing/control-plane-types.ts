@@ -26,16 +26,16 @@ export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /**
-   * True: the scheduler, the nodes and the controllers of a cluster run, e.g. for garbage collection, namespace deletion, Deployments and
-   * Jobs. False: only the API server runs. A list selects controllers by name, in the notation of kube-controller-manager's flag
-   * `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller.
-   * If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount. Default true. The option has no effect on an
-   * existing cluster.
+   * True: the control plane runs the scheduler, the nodes and the controllers of Kubernetes, e.g. the controllers for garbage collection,
+   * namespace deletion, Deployments and Jobs. False: the control plane runs only the API server. A list selects controllers by name, in the
+   * notation of kube-controller-manager's flag `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and
+   * `['job-controller']` selects one controller. If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount.
+   * Default true. The option has no effect on an existing cluster.
    */
   readonly controllers?: ControllerSelection
   /**
-   * Nodes to simulate, unless `controllers` is false. Default: one node with the label `project=test`. The option has no effect on an
-   * existing cluster.
+   * Nodes to simulate. Default: one node with the label `project=test`. If `controllers` is false, or the backend is `existing`, the option
+   * has no effect.
    */
   readonly nodes?: readonly NodeOptions[]
   /**
@@ -64,16 +64,17 @@ export interface ControlPlaneOptions {
   readonly clock?: Clock
   /**
    * Returns a number in [0, 1). The numbers are used for the uids and generated names of the embedded API server, for jitter and for ids,
-   * but never for secrets. The names and uids are repeatable: if the function returns the same numbers, and the objects of a type are
-   * created in the same order, they get the same names and uids. This is true even if the objects of other types differ. Operators that are
-   * started in the control plane use this function by default. Only the backend `embedded` accepts the option. Default: `Math.random`.
+   * but never for secrets. The names and uids of a type are repeatable: if the function returns the same numbers, and the objects of the
+   * type are created in the same order, the objects get the same names and uids. Objects of other types do not affect these names and uids.
+   * Operators that are started in the control plane use this function by default. Only the backend `embedded` accepts the option. Default:
+   * `Math.random`.
    */
   readonly random?: () => number
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */
   readonly env?: Environment
 }
 
-/** Options of Pods that run as processes. The files of their volumes are removed by `stop`. */
+/** Options of Pods that run as processes. `stop` removes the files of the Pods' volumes. */
 export type ControlPlanePods = Omit<ProcessPodsOptions, 'stateFolder'>
 
 /**

@@ -1,6 +1,6 @@
 /**
  * kwok's configuration for the control plane of a test. Nodes become ready, Pods run, and the Pods of Jobs succeed. If a Pod was set to not
- * ready because its Node had no heartbeat, it becomes ready again.
+ * ready because its Node had no heartbeat, the Pod becomes ready again.
  */
 
 const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object, delayMs = 0): object => ({
@@ -25,8 +25,8 @@ const statusOf = (condition: string): string => `.status.conditions.[] | select(
 const ready = statusOf('Ready')
 
 /**
- * The template of the status with which kwok makes a Node ready. A Node is not ready when it is new, because it has no kubelet, and when
- * its last heartbeat is old. Addresses and a capacity that the Node already has are preserved.
+ * The template of the status with which kwok makes a Node ready. A Node is not ready in two cases: the Node is new and has no kubelet, or
+ * the last heartbeat of the Node is old. Addresses and a capacity that the Node already has are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}

@@ -38,8 +38,9 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages of a review. Returns the outcome and the response. If a stage fails, the response denies the request, and its message
- * contains the cause, which kubectl prints. If all stages return synchronously, no promise, timer or listener is created.
+ * Runs the stages of a review. Returns the outcome and the response. If a stage fails, the response denies the request. The message in the
+ * response contains the cause of the failure, and kubectl prints this message. If all stages return synchronously, no promise, timer or
+ * listener is created.
  *
  * @throws {MalformedReview} when the request is not for the webhook at this path.
  */

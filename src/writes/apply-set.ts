@@ -25,7 +25,7 @@ export interface Dependent<R extends ResourceType = ResourceType> {
   readonly object: Writable<ApplyInput<R>>
 }
 
-/** Returns a desired dependent for `applySet`. If `object` has no namespace, `applySet` sets the namespace of the owner. */
+/** Returns a desired dependent for `applySet`. If `object` has no namespace, `applySet` uses the namespace of the owner. */
 export function dependent<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>): Dependent<R> {
   return { type, object }
 }
@@ -78,8 +78,8 @@ interface Member {
  * no write request is sent (see `applyIfChanged`).
  *
  * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
- * of such an entry is undefined, so the other results keep their positions. If the list is a variable with a declared type, the type is
- * `OptionalDependent[]`.
+ * of such an entry is undefined, so the other results keep their positions. If you declare a variable for the list with a type, use the
+ * type `OptionalDependent[]`.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.
@@ -135,7 +135,7 @@ export async function applySet<const Objects extends readonly OptionalDependent[
   return applied as unknown as AppliedObjects<Objects>
 }
 
-/** Returns the id of a set. The id is a hash, because the names of owner and set may be longer than a label value. */
+/** Returns the id of a set. The id is a hash, because the names of the owner and the set may be too long for the value of a label. */
 function setId({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, name: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   return jsonHash([groupKindOf({ group, kind }), formatKey(metadata), name])

@@ -92,8 +92,8 @@ t.test('after a relist, handlers see only what has changed', async (t) => {
 })
 
 /**
- * Stores a list of six objects. Each object takes longer than a time slice. Returns the number of iterations of the event loop in which the
- * objects are stored.
+ * Lets an informer store a list of six objects. For each object, the handler runs longer than a time slice. Returns the number of
+ * iterations of the event loop in which the informer stores objects.
  */
 async function turnsOfLongList(t: Test, clock: Clock): Promise<number> {
   const items = Array.from({ length: 6 }, (_, index) => object(`o-${index}`, index + 1))

@@ -14,16 +14,16 @@ function usedBytes(): number {
   return getHeapStatistics().used_heap_size
 }
 
-/** Parses the JSON again, so that the result shares no memory with other results. */
+/** Parses the JSON. Each call creates new values, which share no memory with the values of other calls. */
 const parsed = (json: string): unknown => JSON.parse(json)
 
-/** Returns the number of bytes that the values of `json` take after they have been frozen. */
+/** Returns the number of bytes of memory that the values of `json` use after `freeze` has frozen them. */
 function bytesOf(json: readonly string[], freeze: (value: unknown) => unknown): number {
   const values = new Array<unknown>(json.length)
   const before = usedBytes()
   for (let index = 0; index < json.length; index += 1) values[index] = freeze(parsed(json[index]!))
   const bytes = usedBytes() - before
-  // The values must be in use until the memory has been measured.
+  // The values must be in use until the memory has been measured. Without this line, the garbage collector could free the values earlier.
   if (values.includes(undefined)) throw new Error('A value is missing.')
   return bytes
 }

@@ -363,8 +363,8 @@ t.test('an expired certificate in a bundle does not matter if another one signed
 })
 
 /**
- * Advances the clock in steps until the condition is true. While no timer is pending, the certificate source is reading the files. The
- * function then waits in real time instead.
+ * Advances the clock in steps until the condition is true. If no timer is pending, the certificate source is reading the files. In this
+ * case, the function waits in real time.
  */
 async function until(clock: FakeClock, step: number, condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000

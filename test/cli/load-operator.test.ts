@@ -17,7 +17,7 @@ const folder = t.testdir({
     'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n",
   },
 })
-/** Returns the path of a file as error messages show it: relative to the working directory. */
+/** Returns the path of a file relative to the working directory. Error messages contain this form of the path. */
 const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
 
 async function errorOf(name: string): Promise<LoadError> {

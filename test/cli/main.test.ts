@@ -73,8 +73,9 @@ t.test('an unexpected error requests a bug report', async (t) => {
 })
 
 /**
- * Describes the flags and arguments of a command and its subcommands. A flag is described by its environment variable, its default and its
- * choices, if it has any. An argument is described by the booleans `required` and `variadic`.
+ * Describes the flags and arguments of a command and its subcommands. The description of a flag contains its environment variable and its
+ * default. If the flag has choices, the description also contains the choices. The description of an argument contains the booleans
+ * `required` and `variadic`.
  */
 function flagsOf(command: Command, path: readonly string[] = []): Record<string, readonly unknown[]> {
   return Object.assign(

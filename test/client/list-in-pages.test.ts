@@ -12,7 +12,7 @@ const expired = new ApiError(failure(410, 'Expired', 'The provided continue para
 
 type Page = readonly [uids: string, next?: string] | Error
 
-/** Returns a client whose lists return `pages` in this order, and the options of each list. */
+/** Returns a client whose list requests return the pages in the order of `pages`. `lists` contains the options of each list request. */
 function setUp(pages: readonly Page[]): { client: ReturnType<typeof clientOver>; lists: ListOptions[] } {
   const lists: ListOptions[] = []
   const client = clientOver({

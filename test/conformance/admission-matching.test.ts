@@ -37,8 +37,8 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
 }
 
 /**
- * Returns the paths of the called webhooks. Repeated paths are removed, because kube-apiserver calls the webhooks again when the object in
- * its cache is stale and it repeats the update (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ * Returns the paths of the called webhooks, without duplicates. If the object in the cache of kube-apiserver is stale, kube-apiserver
+ * repeats the update, and calls the webhooks again (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function called(): string {
   return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')
@@ -215,8 +215,8 @@ t.test(
       t.ok(status < 300, `${what}: ${text}`)
       t.equal(called(), expected, what)
     }
-    // The AdmissionRequest for a Namespace contains the name of the Namespace in the field `namespace`. For the `scope` of a rule, the
-    // request is nevertheless cluster-scoped.
+    // The AdmissionRequest for a Namespace contains the name of the Namespace in the field `namespace`. Nevertheless, a rule with the
+    // `scope` `Cluster` matches the request, and a rule with the `scope` `Namespaced` does not.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.match(
       server.take().map(({ request }) => [request.name, request.namespace]),

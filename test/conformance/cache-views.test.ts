@@ -1,6 +1,6 @@
 /**
- * Tests of the views of a cache: the objects that the API server sends for the views, and own writes that add objects to a view or remove
- * objects from it.
+ * Tests of the views of a cache: the objects that the API server sends for the views, and the writes of the cache's client that add objects
+ * to a view or remove objects from a view.
  */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'

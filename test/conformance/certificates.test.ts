@@ -186,8 +186,8 @@ t.test("a request for the certificate of a kubelet is not approved without its u
   const headers = { 'impersonate-user': name }
   await until('the role is known', async () => (await api('POST', path, { body: { metadata: { name }, spec }, headers })).status === 201)
   t.teardown(() => api('DELETE', `${path}/${name}`))
-  // An administrator creates this second request, so it is approved. When it is signed, the controller has also had time to decide about
-  // the first request.
+  // An administrator creates this second request, so the controller approves it. When the second certificate is signed, the controller has
+  // also had time to decide about the first request.
   await request('conformance-later', certificateRequests.node, spec)
   await signed('conformance-later')
   t.match(await client.get(type, { name }), { spec: { username: name }, status: { conditions: undefined, certificate: undefined } })

@@ -23,7 +23,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 import { jobTemplate, minute } from '../support/cronjob/objects.ts'
 import { repository } from '../support/process/process.ts'
 
-// The test waits for full minutes, at which the Jobs of the sample start.
+// The Jobs of the sample start at the beginning of a minute, and the test waits for these Jobs.
 t.setTimeout(240_000)
 
 const user = { name: 'cronjob-operator', rules: rulesOfOperators([cronJobOperator]) }

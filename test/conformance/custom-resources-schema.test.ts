@@ -75,8 +75,8 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
   // Before the API server compares the value of a field with an allowed value, it converts the value to the Go type of the allowed value
-  // (kube-openapi: validate.Enum). 97 becomes "a", which `enum` allows, so only the type is an error. For the same reason, the list
-  // `accepted` below contains a `numberEnum` of 2.9, which becomes the allowed 2.
+  // (kube-openapi: validate.Enum). 97 becomes "a", and `enum` allows "a". The only error is therefore the type of the value. In the list
+  // `accepted` below, a `numberEnum` of 2.9 becomes 2, and is therefore allowed.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],
@@ -147,7 +147,9 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
 const defaults = { defaulted: 'd', nullableDefault: 'x' }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Valid specs. Each is followed by the stored spec, without `defaults`, and by the warnings of the response. */
+/**
+ * Each row contains a valid spec, the stored spec without the fields in `defaults`, and the paths of the unknown fields in the warnings.
+ */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
   ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [
     value,

@@ -32,7 +32,7 @@ function create(key: NamespacedKey, spec: Partial<apps.DeploymentSpec> = {}): Pr
   return client.create(apps.deployment, { metadata: key, spec: { replicas: 3, selector, template: templateOf('1'), ...spec } })
 }
 
-/** Resolves with the Deployment when its rollout has ended. The condition is the same as in `kubectl rollout status`. */
+/** Resolves with the Deployment when its rollout has ended. `kubectl rollout status` checks the same fields. */
 function untilRolledOut(key: NamespacedKey): Promise<apps.Deployment> {
   return until('the Deployment is rolled out', async () => {
     const found = await client.get(apps.deployment, key)
@@ -161,8 +161,8 @@ t.test('with the strategy Recreate, no new Pod runs beside an old one', async (t
 })
 
 /**
- * Records the reasons of the condition `Progressing` of a Deployment during `act`. Resolves with the reasons, in order and without
- * repetitions, when the latest one is `last`.
+ * Calls `act`, and records the reasons of the condition `Progressing` of a Deployment until the reason is `last`. Resolves with these
+ * reasons in order, without consecutive duplicates.
  */
 function progressReasons(key: NamespacedKey, last: string, act: () => Promise<unknown>): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
@@ -263,7 +263,7 @@ t.test('a rollout without progress within its deadline is reported', async (t) =
   t.equal(late.status?.unavailableReplicas, 1)
 })
 
-/** Registers a webhook that cannot be called, so that the creation of objects of a type fails. */
+/** Registers a webhook that cannot be called. The API server therefore rejects every new object of the resource in the namespace. */
 async function refuseCreation({ namespace }: NamespacedKey, apiGroup: string, resource: string): Promise<void> {
   await client.create(admissionregistration.validatingWebhookConfiguration, {
     metadata: { name: namespace },

@@ -1,4 +1,4 @@
-/** Tests of the order of fields in responses. Users and programs that compare responses as strings rely on it. */
+/** Tests of the order of fields in responses. Users and programs that compare responses as strings rely on this order. */
 import t from 'tap'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../src/api/json.ts'

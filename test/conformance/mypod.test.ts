@@ -1,4 +1,7 @@
-/** Tests of the Pod that the operator creates for a MyPod, on every control plane. A name such as A1 is a row of the acceptance tests. */
+/**
+ * Tests of the Pod that the operator creates for a MyPod, on every control plane. A prefix such as `A1` in the name of a test is the number
+ * of an acceptance test.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -12,8 +12,8 @@ import { reconcilesOf, untilReconciled } from '../support/operators/settled.ts'
 import { createShipped, shippedKinds, untilConverged } from '../support/operators/shipped.ts'
 import { writesOf, writeText } from '../support/operators/writes.ts'
 
-// A test advances the fake clock by 11 hours, because the first resync comes after 9 to 11 hours. In this time, each watch is renewed about
-// every 7 minutes.
+// The test of a resync is slow. This test advances the fake clock by 11 hours, because the first resync comes after 9 to 11 hours. In these
+// 11 hours, each watch is renewed about every 7 minutes.
 t.setTimeout(600_000)
 
 const minuteMs = 60_000

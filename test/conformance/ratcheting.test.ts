@@ -65,8 +65,8 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // The API server treats the field `kind` at the root of an object as changed in every update. This `kind` is a field of the spec or of
-  // the status. If an update leaves it unchanged, the update gets a warning instead of an error, as for any other field.
+  // Here, the field `kind` is in the spec or in the status. If an update leaves this field unchanged, the update gets a warning instead of
+  // an error, as for any other field. Only for the field `kind` at the root of an object, the API server assumes a change in every update.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },

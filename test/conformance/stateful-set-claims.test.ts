@@ -20,7 +20,10 @@ async function newKey(): Promise<NamespacedKey> {
 
 type Retention = NonNullable<apps.StatefulSetSpec['persistentVolumeClaimRetentionPolicy']>
 
-/** Creates a StatefulSet whose Pods are not scheduled, because some control planes do not bind the claims of the Pods. */
+/**
+ * Creates a StatefulSet whose Pods are never scheduled. The tests therefore do not depend on whether the control plane binds the claims of
+ * the Pods.
+ */
 function create(key: NamespacedKey, spec: Partial<apps.StatefulSetSpec> = {}): Promise<apps.StatefulSet> {
   const container = { name: 'main', image: 'example.com/app:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }
   const claim = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } }

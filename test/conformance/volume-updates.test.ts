@@ -1,7 +1,4 @@
-/**
- * Tests of updates of PersistentVolumeClaims and PersistentVolumes: the fields that an update may change, and the conditions for the
- * change.
- */
+/** Tests which fields an update of a PersistentVolumeClaim or a PersistentVolume may change, and under which conditions. */
 import t from 'tap'
 import { core } from '../../src/api/kubernetes/core.ts'
 import { storage } from '../../src/api/kubernetes/storage.ts'

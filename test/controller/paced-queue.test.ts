@@ -7,7 +7,7 @@ import { controllerWorld, objectOf, thing } from '../support/controller/fakes.ts
 import { defineController } from '../../src/controller/builder.ts'
 import { runController } from '../../src/controller/run-controller.ts'
 
-/** Takes keys as a worker does, and calls `work` for each key. The queue has a concurrency limit of 1. */
+/** Starts a worker that gets keys from a queue, and calls `work` for each key. The queue has a concurrency limit of 1. */
 function start(work: (key: string, queue: PacedQueue<string>) => void = (key, queue) => queue.forget(key)) {
   const clock = new FakeClock()
   const rateLimiter = exponentialBackoff({ baseMs: 100, maxMs: 100_000 })

@@ -11,8 +11,8 @@ import { createOwnObjects } from '../../src/devcluster/bootstrap.ts'
 type Created = JsonObject & { readonly metadata: JsonObject & { readonly name: string } }
 
 /**
- * Returns the objects that the bootstrap creates, keyed by resource. Each request of its client returns or throws the result of `answer`.
- * `existing` are the objects that exist before the bootstrap, keyed by resource.
+ * Returns the objects that the bootstrap creates, keyed by resource. `answer` is called for each create request, and returns the response
+ * or throws the error. `existing` are the objects that exist before the bootstrap, keyed by resource.
  */
 async function created(
   namespaces: readonly string[],

@@ -4,7 +4,7 @@ import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 
 export interface NamedCase {
   readonly schema: StructuralSchema
-  /** The metadata of the object. If absent, the object has only the name `a`. */
+  /** The metadata of the object. Default: metadata that contains only the name `a`. */
   readonly metadata?: JsonObject
   readonly spec?: unknown
   /** The spec of the stored object, if the case is an update. The stored object was created when the schema allowed every object. */

@@ -40,7 +40,7 @@ export const rootArbitrary: fc.Arbitrary<StructuralSchema> = fc
   })
   .filter((schema) => checkStructural(schema).length === 0)
 
-/** Generates the metadata of an object without its name. Most of the generated metadata is valid. */
+/** Generates the metadata of an object, without the field `name`. Most of the generated metadata is valid. */
 const metadataArbitrary: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<JsonObject>({}) },
   {

@@ -68,7 +68,7 @@ export async function validateSchema(api: Api, schema: JsonValue): Promise<Resul
   return { ...result, object: null }
 }
 
-/** Schemas that an API server serves, as the versions of one CustomResourceDefinition. */
+/** Schemas that an API server serves. Each schema belongs to one version of the same CustomResourceDefinition. */
 export class ServedSchemas {
   readonly #api: Api
   readonly #plural: string
@@ -188,8 +188,8 @@ function resultOf({ status, body, warnings }: RawAnswer): Result {
 }
 
 /**
- * Replaces the parts of messages that are not compared. The numbers in type names are the time of the compilation. The details of syntax
- * errors depend on the error recovery of the parser.
+ * Replaces the parts of messages that are not compared. The number in a type name is the time at which the rule was compiled. The details
+ * of syntax errors depend on the error recovery of the parser.
  */
 function comparable(text: string): string {
   return text

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { setOwn } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 
-/** Field names, some of which every JavaScript object inherits. */
+/** Field names. Every JavaScript object inherits properties with some of these names. */
 const keys = ['a', 'b', 'c', 'constructor', '__proto__', 'x-y', 'metadata', 'kind', 'é', 'a.b', '']
 export const keyArbitrary: fc.Arbitrary<string> = fc.constantFrom('a', 'a', 'b', 'b', 'c', 'c', ...keys)
 

@@ -48,7 +48,7 @@ t.test('the Service is the given one', (t) => {
   t.end()
 })
 
-/** Returns the options that can be compared. It omits the objects that are created anew for each run. */
+/** Returns the options that can be compared. Omits the objects that are created anew for each run. */
 function plain({
   connection: _,
   logger: __,

@@ -185,7 +185,7 @@ t.test('no admission is lost while the process stops', async (t) => {
   const failures: unknown[] = []
   let admitted = 0
   let withdrawn = false
-  // The clients stop when the endpoint is withdrawn. An API server would then send its requests to another endpoint of the Service.
+  // The clients stop when the endpoint is withdrawn, because an API server would then send its requests to another endpoint of the Service.
   const load = Array.from({ length: 8 }, async (_, worker) => {
     for (let i = 0; !withdrawn; i++) {
       await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(

@@ -1,8 +1,8 @@
 /**
- * Tests with generated schemas and objects for the real API server, the embedded one, and the functions of `proreus validate`. All must
- * accept the same objects with the same result, and reject the other objects with the same messages.
+ * Tests with generated schemas and objects for the real API server, the embedded API server, and the functions of `proreus validate`. All
+ * three must accept the same objects with the same result, and reject the other objects with the same messages.
  *
- * `SEED=…` selects other cases, and `CASES=…` their number.
+ * The variable `SEED` selects other cases. The variable `CASES` sets the number of cases.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

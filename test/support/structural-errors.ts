@@ -9,7 +9,7 @@ export function schemaErrors(schema: object): string[] {
     .sort()
 }
 
-/** Returns the errors of a schema for the field `spec`. Their paths are relative to this schema. */
+/** Returns the errors of the schema of the field `spec`. The paths of the errors are relative to this schema. */
 export function specSchemaErrors(spec: object): string[] {
   const start = /^properties\[spec\]\.?/
   return schemaErrors({ type: 'object', properties: { spec } })

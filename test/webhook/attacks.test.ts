@@ -8,8 +8,8 @@ import { until } from '../../src/testing/until.ts'
 /** The duration of each attack in milliseconds. `npm run bench -- hostile` attacks for longer and measures the effects. */
 const attackMs = 1500
 /**
- * The limit for an iteration of the event loop, in milliseconds of processor time. It is many times the longest iteration on an ordinary
- * machine. Without the limits of the server, some iterations take seconds.
+ * The limit for an iteration of the event loop, in milliseconds of processor time. The limit is many times the duration of the longest
+ * iteration on an ordinary machine. If the server had no limits, some iterations would take seconds.
  */
 const defaultLongestTurn = 1500
 

@@ -11,7 +11,7 @@ import { compileBuiltinTypes, compileSchemas } from '../../src/webhook/compile-s
 const versions = [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }]
 const kind = defineKind({ group: 'example.com', kind: 'Holder', versions })
 
-/** Returns a function that returns the number of schemas compiled since its last call. */
+/** Returns a function that counts compiled schemas. Each call returns the number of schemas that were compiled since the previous call. */
 function compilations(t: Test): () => number {
   const { compile } = Ajv.prototype
   let count = 0

@@ -1,6 +1,7 @@
 /**
- * Tests with hostile AdmissionReviews. Each must be rejected with a reason, or get an AdmissionResponse with the same uid. If the response
- * allows the object, the patched object must be valid. `SEED=…` selects other reviews, and `REVIEWS=…` their number.
+ * Tests with hostile AdmissionReviews. Each AdmissionReview must be rejected with a reason, or get an AdmissionResponse with the same uid.
+ * If the response allows the object, the patched object must be valid. The variable `SEED` selects other reviews. The variable `REVIEWS`
+ * sets the number of reviews.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'

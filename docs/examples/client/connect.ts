@@ -1,7 +1,7 @@
 import { createClient, loadConnection } from 'proreus'
 import type { Client } from 'proreus'
 
-/** Connects with the first of these that exists: `KUBECONFIG`, the Pod's service account, or `~/.kube/config`. */
+/** Connects with the first configuration that exists: `KUBECONFIG`, the Pod's service account, or `~/.kube/config`. */
 export async function connect(env: Record<string, string | undefined>): Promise<Client> {
   const connection = await loadConnection({ env })
   return createClient(connection, {

@@ -66,7 +66,7 @@ export async function tokenFor(client: Client, serviceAccount: core.ServiceAccou
   return (await client.create(core.serviceAccount, request, { subresource: 'token' })).status.token
 }
 
-/** Takes a lock with server-side apply. Returns false when another holder has the lock. */
+/** Acquires a lock with server-side apply. Returns false when another holder has the lock. */
 export async function lock(client: Client, namespace: string, holder: string): Promise<boolean> {
   try {
     await client.apply(core.configMap, { metadata: { namespace, name: 'lock' }, data: { holder } }, { force: false, fieldManager: holder })

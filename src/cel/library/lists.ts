@@ -40,7 +40,7 @@ const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
     itemsOfType<Duration>(list, 'google.protobuf.Duration').reduce((sum, { nanos }) => duration(sum.nanos + nanos), new Duration(0n)),
 }
 
-/** Returns all items of a list. Throws if an item does not have the type with this name, because `sum` adds only items of one type. */
+/** Returns all items of a list. Throws if an item does not have the type `name`, because `sum` adds only items of one type. */
 function itemsOfType<Item extends Value>(list: ListValue, name: string): Item[] {
   const items = [...list]
   if (!items.every((item) => typeNameOf(item) === name)) throw noSuchOverload()

@@ -15,7 +15,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** Cost of an authorization check. `perCallLimit` therefore allows at most two checks in one evaluation. */
+/** Cost of an authorization check. `perCallLimit` is 1,000,000, so one evaluation can contain at most two checks. */
 export const authorizationCost = 350_000
 
 function traversal(size: number): number {
@@ -27,7 +27,7 @@ function traverseFirst(factor = 1): CallCost {
 }
 
 const compareSizes: CallCost = (a, b) => traversal(Math.min(sizeOf(a), sizeOf(b!)))
-/** Cost of matching a regular expression. One is added to the length of the string, so the cost for an empty string is not zero. */
+/** Cost of matching a regular expression. The length of the string is increased by 1, so the cost for an empty string is not zero. */
 const regex: CallCost = (text, pattern) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern!) * regexFactor)
 const wholeTree: CallCost = treeCost
 

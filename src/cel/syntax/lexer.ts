@@ -12,7 +12,7 @@ export interface Token {
 const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)*/y
 const escape = String.raw`\\(?:[abfnrtv"'\\?\`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`
 // The order of the patterns matters. Floats are tried before ints, because a float begins like an int. In `stringPattern`, `"""` is tried
-// before `"`. Otherwise, the first two quotes of `"""` would match as an empty string.
+// before `"`. If `"` were tried first, the first two quotes of `"""` would match as an empty string.
 const tokenPatterns: readonly (readonly [TokenKind, RegExp])[] = [
   ['float', /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y],
   ['uint', /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y],

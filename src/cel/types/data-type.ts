@@ -69,8 +69,8 @@ function converter(schema: StructuralSchema): DataType {
 }
 
 /**
- * Converts a JSON number to a CEL int. If `value` is beyond 2^53, it is a `bigint` if the JSON parser has preserved all its digits, and a
- * rounded `number` otherwise.
+ * Converts a JSON number to a CEL int. If a number is beyond 2^53, and the JSON parser has preserved all its digits, `value` is a `bigint`.
+ * If the parser has rounded the number, `value` is a `number`.
  */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
@@ -128,8 +128,8 @@ const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
   date: (text) => parsed(parseDate(text), (problem) => `Invalid date formatted string ${text}: ${problem}`),
   'date-time': (text) => parsed(parseSchemaTime(text), (problem) => `Invalid date-time formatted string ${text}: ${problem}`),
   byte: (text) => {
-    // Rules can read only base64 with the URL alphabet (`k8s.io/kube-openapi/pkg/validation/strfmt: Base64`). The validation of the format
-    // also accepts the standard alphabet.
+    // If a value is not base64 with the URL alphabet, rules cannot read the value (`k8s.io/kube-openapi/pkg/validation/strfmt: Base64`).
+    // The validation of the format also accepts the standard alphabet.
     const problem = base64Problem(text, 'url')
     if (problem !== undefined) throw new CelError(`Invalid byte formatted string ${text}: ${problem}`)
     return Uint8Array.from(Buffer.from(text, 'base64url'))

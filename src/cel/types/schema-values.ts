@@ -118,7 +118,8 @@ function dataOf(value: Value): JsonValue | undefined {
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
   if (name === undefined) return () => undefined
-  // A name such as `constructor` is a property of `Object.prototype`. Every JavaScript object inherits such a property.
+  // Every JavaScript object inherits the properties of `Object.prototype`, such as `constructor`. For such a name, `getOwn` ignores the
+  // inherited property.
   const isInherited = name in Object.prototype
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined

@@ -1,4 +1,4 @@
-/** CEL types, as the type checker uses them. */
+/** The CEL types that the type checker uses. */
 import type { DeclaredType } from './declared-type.ts'
 
 export type TypeKind =

@@ -61,8 +61,8 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
 export const anonymous: UserInfo = { username: 'system:anonymous', groups: [unauthenticated] }
 
 /**
- * Returns the user of a request, before impersonation. The user of a request without a token is `system:anonymous`. RBAC applies to
- * `system:anonymous` as to any other user.
+ * Returns the user of a request, before impersonation. The user of a request without a token is `system:anonymous`. RBAC authorizes
+ * requests of `system:anonymous` in the same way as requests of all other users.
  *
  * @throws {StatusError} 401 for an invalid token.
  */
@@ -84,7 +84,7 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
-/** Returns the user with one more group. If the user already has the group, the user is returned. */
+/** Returns the user with `group` as an additional group. If the user already has this group, returns the same user. */
 export function withGroup(user: UserInfo, group: string): UserInfo {
   return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] }
 }

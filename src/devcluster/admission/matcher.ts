@@ -24,8 +24,8 @@ export interface MatchState {
  * not match the request.
  */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
-  // Webhooks are never called for objects of this group, such as webhook configurations. Otherwise, a broken webhook could prevent changes
-  // of its configuration.
+  // Webhooks are never called for objects of this group, such as webhook configurations. If webhooks were called for such objects, a broken
+  // webhook could prevent changes of its own configuration.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined
   const info = matchRules(hook, attributes, state)
   if (info === undefined) return undefined

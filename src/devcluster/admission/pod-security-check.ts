@@ -116,7 +116,7 @@ export function allSettings(pod: SecuredPod): SecuritySettings[] {
   return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
 }
 
-/** True when the Pod has a separate user namespace. The user root in such a namespace is an unprivileged user of the host. */
+/** Returns true when the Pod has a separate user namespace. The root user of such a namespace is an unprivileged user of the host. */
 function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }

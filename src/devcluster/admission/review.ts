@@ -14,7 +14,7 @@ import type { VersionedWrite } from './versioned-write.ts'
 
 /**
  * The error of a failed call to a webhook. For an admission webhook, `failurePolicy` determines whether the API request fails too. If the
- * webhook denies the request, the error is a `StatusError` instead.
+ * webhook denies the request, a `StatusError` is thrown, not a `CallError`.
  */
 export class CallError extends Error {
   override readonly name = 'CallError'
@@ -48,8 +48,8 @@ interface RequestObjects {
 const knownVersions = ['v1', 'v1beta1']
 
 /**
- * Returns the AdmissionReview for a webhook. Its version is the first of the webhook's `admissionReviewVersions` that kube-apiserver
- * supports.
+ * Returns the AdmissionReview for a webhook. The version of the AdmissionReview is the first version in the webhook's
+ * `admissionReviewVersions` that kube-apiserver supports.
  *
  * @throws {CallError} when kube-apiserver supports none of the versions.
  */
@@ -65,8 +65,8 @@ export function reviewRequest(hook: Hook, write: VersionedWrite, random: () => n
 }
 
 /**
- * Returns the `request` field of an AdmissionReview, without its uid. `object` and `oldObject` are undefined if the request does not
- * contain them.
+ * Returns the `request` field of an AdmissionReview, without the field `uid`. `object` is undefined if the request has no object, and
+ * `oldObject` is undefined if the request has no old object.
  */
 export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes

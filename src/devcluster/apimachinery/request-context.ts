@@ -17,7 +17,10 @@ export interface RequestContext {
   /** The treatment of unknown and duplicate fields, as in the query parameter `fieldValidation`. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   readonly userAgent: string
-  /** Adds a `Warning` header with the text to the response. If the response already has such a header, no header is added. */
+  /**
+   * Adds a `Warning` header with the text to the response. If the response already has a `Warning` header with the same text, no header is
+   * added.
+   */
   warn(text: string): void
   readonly signal: AbortSignal
   /** The deadline of the request, in milliseconds of `clock.monotonicNow()`. Default: none. */

@@ -1,6 +1,6 @@
 /**
- * The properties of a type that server-side apply needs. They determine which maps and lists are merged, and which fields are the keys of
- * list items.
+ * The properties that server-side apply must know about a type. These properties determine which maps and lists are merged, and which
+ * fields are the keys of list items.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'

@@ -12,8 +12,8 @@ export function inNamespaces(name: string) {
 }
 
 /**
- * Ignores the error of a write that is no longer needed: the object already exists, or its namespace is terminating or deleted. Throws
- * every other error.
+ * Ignores the error if the failed write is no longer needed: either the object already exists, or its namespace is terminating or deleted.
+ * Throws every other error.
  */
 export function ignoreRaces(error: unknown): void {
   if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error

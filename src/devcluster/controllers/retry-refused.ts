@@ -11,9 +11,10 @@ export class Refusal extends Error {
 }
 
 /**
- * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. API errors are,
- * for example, a conflict, or the rejection of a request by a webhook. These errors are not logged, because the status and the Events of
- * the object report the failure. Other errors are thrown.
+ * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. The error is not
+ * logged, because the status and the Events of the object report the failure. Other errors are thrown.
+ *
+ * Examples of API errors are a conflict, and the rejection of a request by a webhook.
  */
 export function retryRefused<T>(
   reconcile: (object: T, context: ReconcileContext) => Promise<Result>,

@@ -1,7 +1,7 @@
 /**
  * Runs synchronous computations that need an object in several versions. A webhook converts objects asynchronously, and a synchronous
- * computation cannot wait for the webhook. If the computation needs a conversion, it is therefore aborted, and repeated after the
- * conversion.
+ * computation cannot wait for the webhook. If a computation needs a conversion, the computation is therefore aborted, and repeated after
+ * the conversion.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'
@@ -23,7 +23,7 @@ class Unconverted extends Error {
 }
 
 /**
- * Runs a computation that calls `view` to convert objects. If a conversion is not cached, the computation is aborted. It runs again after
+ * Runs a computation that calls `view` to convert objects. If a conversion is not cached, the computation is aborted, and runs again after
  * the conversion has finished. `compute` must therefore have no side effects.
  */
 export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {

@@ -110,7 +110,7 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 
 /**
  * Removes `deletionGracePeriodSeconds`, and reverts the increment of the generation. In kube-apiserver, the deletion of a CRD neither sets
- * `deletionGracePeriodSeconds` nor increments the generation. The deletion of other types does both
+ * `deletionGracePeriodSeconds` nor increments the generation. The deletion of any other object does both
  * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {

@@ -269,7 +269,7 @@ function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path
   ]
 }
 
-/** Checks only that a JSON path begins with a dot, as kube-apiserver does. */
+/** Like kube-apiserver, checks only that a JSON path begins with a dot. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]

@@ -40,7 +40,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge())
-  // Listeners take less time than an async iterator. Besides, an async iterator would destroy the request and its socket after an error.
+  // Event listeners are faster than an async iterator. After an error, an async iterator would also destroy the request and its socket.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -117,7 +117,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON. For invalid JSON, calls `refuse` with the message of Go's decoder, and throws the returned error. */
+/** Decodes JSON. If the JSON is invalid, calls `refuse` with the message of Go's decoder, and throws the error that `refuse` returns. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = replaceLoneSurrogates(body.toString('utf8'))
   const { error, ...found } = scanJson(text)

@@ -16,7 +16,7 @@ export interface MediaRange {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Parses an `Accept` header into media types, the preferred one first. A missing header accepts all media types. */
+/** Parses an `Accept` header into media types. The preferred media type comes first. A missing header accepts all media types. */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', parameters: {} }]
   const ranges = header.split(',').map((part) => {

@@ -52,7 +52,10 @@ export function notFoundText(exchange: Exchange): Promise<void> {
   return respondText(exchange, 404, '404 page not found\n')
 }
 
-/** Responds to a path with an unknown version. kube-apiserver has different error responses for built-in groups and for groups of CRDs. */
+/**
+ * Responds to a request whose path contains an unknown version. kube-apiserver has different error responses for built-in groups and for
+ * groups of CRDs.
+ */
 export function unknownVersion(exchange: Exchange, { catalog }: Services, group: string): Promise<void> {
   if (catalog.all().some((info) => info.group === group && !info.custom)) throw unknownResource()
   return notFoundText(exchange)

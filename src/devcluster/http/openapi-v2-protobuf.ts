@@ -43,7 +43,10 @@ const each =
   (writer, value) => {
     for (const item of listOf(value)) write(writer, item)
   }
-/** Writes an embedded message. `content` is a function, because the encoder of a schema refers to itself. */
+/**
+ * Writes an embedded message. `content` returns the encoder of the message. `content` is called only when the message is written, because
+ * the encoder `schema` is used in its own definition.
+ */
 const nested =
   (field: number, content: () => Write): Write =>
   (writer, value) =>

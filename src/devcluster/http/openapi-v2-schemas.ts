@@ -1,12 +1,15 @@
-/** The schemas of the OpenAPI v2 document, made from those of the OpenAPI v3 documents. */
+/** The schemas of the OpenAPI v2 document. They are derived from the schemas of the OpenAPI v3 documents. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /**
- * Converts a schema from OpenAPI v3 to v2. In v2, references have another prefix, and a schema with a reference may have other keywords. v2
- * has no `anyOf`, `oneOf`, `not` or `nullable`. A schema with `oneOf` gets the type string. With `builtin`,
- * `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with this extension.
+ * Converts a schema from OpenAPI v3 to v2. References in v2 have another prefix. v2 has no `anyOf`, `oneOf`, `not` or `nullable`. A schema
+ * with `oneOf` gets the type string.
+ *
+ * In v3, `allOf` is necessary to combine a reference with other keywords. In v2, the schema itself contains the reference and the other
+ * keywords. With `builtin`, `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with this
+ * extension.
  */
 export function v2Schema(schema: JsonObject, options: { readonly builtin?: boolean } = {}): JsonObject {
   const { allOf, anyOf: _anyOf, oneOf, not: _not, nullable: _nullable, $ref, properties, items, additionalProperties, ...rest } = schema

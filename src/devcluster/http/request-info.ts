@@ -16,8 +16,8 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * Empty for a cluster-scoped object, and for a request to all namespaces. For a request for a Namespace, this is the name of the
-   * Namespace, because kube-apiserver authorizes the request in that namespace.
+   * The namespace of the request. If the path contains the name of a Namespace object, this is that name, because kube-apiserver authorizes
+   * the request in that namespace. Empty for any other cluster-scoped object, and for a request to all namespaces.
    */
   readonly namespace: string
   /**

@@ -65,8 +65,8 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 
 /**
  * Frees the memory of bytes that are no longer used, unless other bytes share the memory. The memory is outside of V8's heap. Without this
- * function, V8 would free the memory only at a garbage collection, and would collect garbage more often. A list of 5,000 objects would take
- * twice the CPU time.
+ * function, V8 would free the memory only at a garbage collection, and would collect garbage more often. The response with a list of 5,000
+ * objects would then need twice the CPU time.
  */
 function release(bytes: string | Buffer): void {
   if (typeof bytes === 'string') return
@@ -75,8 +75,8 @@ function release(bytes: string | Buffer): void {
 }
 
 /**
- * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. If there are
- * warnings, also returns a short body as bytes. With a body that is a string, Node.js would encode the headers as UTF-8 like the body, and
+ * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. If the
+ * response has warnings, returns a body of any length as bytes: if the body were a string, Node.js would encode the headers as UTF-8, and
  * would change the non-ASCII bytes of the warnings.
  */
 function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {

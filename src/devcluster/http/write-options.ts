@@ -1,4 +1,4 @@
-/** The query parameters of writes: dryRun, fieldManager, fieldValidation, force; and DeleteOptions. */
+/** The query parameters of writes (dryRun, fieldManager, fieldValidation and force), and DeleteOptions. */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'

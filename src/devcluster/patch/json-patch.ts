@@ -11,7 +11,7 @@ import { PatchError } from './patch-error.ts'
 const maxOperations = 10_000
 
 /**
- * Maximum total size of the values that the `copy` operations of a patch copy, in bytes of JSON (k8s.io/apiserver/pkg/server: Config,
+ * Maximum total size of the values that one patch duplicates with `copy` operations, in bytes of JSON (k8s.io/apiserver/pkg/server: Config,
  * JSONPatchMaxCopyBytes).
  */
 const maxCopiedBytes = 3 * 1024 * 1024
@@ -37,8 +37,8 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
 }
 
 /**
- * The copies of objects and lists that were made for this patch. An operation changes a copy in place. Before it changes any other object
- * or list, it makes a copy. An object or list that contains a copy is itself a copy.
+ * The copies of objects and lists that this patch has made. If an object or list is already a copy, an operation changes the copy in place.
+ * If not, the operation makes a copy first. An object or list that contains a copy is itself a copy.
  */
 class Copies {
   readonly #copies = new Set<JsonValue>()

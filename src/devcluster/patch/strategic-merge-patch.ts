@@ -183,8 +183,8 @@ function fieldOf(written: string, prefix: string, what: string): string {
 }
 
 /**
- * Returns a value that the patch adds, without null fields and without the objects that have a `$patch` directive. Returns undefined if the
- * value itself is such an object.
+ * Returns a copy of a value that the patch adds. The copy contains no null fields, and no objects that have a `$patch` directive. If the
+ * value itself has a `$patch` directive, returns undefined.
  */
 function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)

@@ -1,6 +1,6 @@
 /**
- * Decodes a request's body into an object of the requested type: checks kind, name and namespace, JSON types, unknown and duplicate fields,
- * and applies defaults.
+ * Decodes a request's body into an object of the requested type, and applies defaults. Checks the kind, the name and the namespace of the
+ * object, the JSON types of its fields, and unknown and duplicate fields.
  */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
@@ -310,9 +310,10 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 
 /**
  * Throws when an object of a built-in type has an apiVersion or kind other than `expected`. As in kube-apiserver, there are three errors:
- * for a type that is not registered, for another version of the expected kind, and for another kind. In the last case, the object is
- * decoded as the other kind. If the decoder finds errors, the first of these errors is thrown. Otherwise, the error states that the other
- * kind cannot be converted to the expected kind.
+ * for a type that is not registered, for another version of the expected kind, and for another kind.
+ *
+ * If the object has another kind, the object is decoded as that kind. If the decoder finds errors, the first of these errors is thrown. If
+ * the decoder finds no errors, the thrown error states that the object's kind cannot be converted to the expected kind.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -13,8 +13,8 @@ const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 
 /**
- * Returns identities that `random` determines. Each type has a separate stream of numbers. If all types used one stream, the identity of a
- * Pod would depend on the number of Events that the server has received before.
+ * Returns `Identities` that use random numbers from `random`. Each type has a separate stream of numbers. If all types used one stream, the
+ * identity of a Pod would depend on the number of Events that the server has received before.
  */
 export function randomIdentities(random: () => number): Identities {
   const streamOf = randomStreams(random)

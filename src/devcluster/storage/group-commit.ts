@@ -23,8 +23,8 @@ export class GroupCommit {
   #batch: Batch | undefined
 
   /**
-   * @param publish is called with each committed change, in order. The promises of `add` and `committed` resolve after these calls. Must
-   *   not throw.
+   * @param publish is called with each committed change, in order. The promises of `add` and `committed` resolve after these calls.
+   *   `publish` must not throw.
    */
   constructor(persistence: Persistence, publish: (change: Change) => void) {
     this.#persistence = persistence

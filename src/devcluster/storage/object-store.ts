@@ -27,7 +27,10 @@ export interface Change {
 }
 
 export interface Subscriber {
-  /** Must not throw. After an error, `end` is called, because the subscriber may have missed the change. */
+  /**
+   * Called for each change. This function must not throw. If this function throws, the store calls `end`, because the subscriber may have
+   * missed the change.
+   */
   change(change: Change): void
   /**
    * Called by `endSubscriptions`, and after an error of `change`. The subscription itself continues: `change` is called until the subscriber
@@ -215,8 +218,8 @@ export class ObjectStore {
   }
 
   /**
-   * If the store has already reached the revision, calls `reached` immediately. Otherwise, calls `reached` once, when the store reaches the
-   * revision. Returns a function to cancel the call.
+   * Calls `reached` once, when the store reaches the revision. If the store has already reached the revision, calls `reached` immediately.
+   * Returns a function to cancel the call.
    */
   whenReached(revision: number, reached: () => void): () => void {
     if (revision <= this.#revision) {

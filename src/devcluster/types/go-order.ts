@@ -1,14 +1,14 @@
 /**
- * Orders fields as Go encodes them. The fields of a struct have the order of their declaration. The keys of a map are sorted. Integer keys
- * such as `"1"` do not follow this order: JavaScript puts integer keys first in every object.
+ * Puts fields into the order in which Go encodes them. The fields of a struct have the order of their declaration. The keys of a map are
+ * sorted. Integer keys such as `"1"` are an exception: JavaScript puts integer keys first in every object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { GoType, StructType } from './go-types.ts'
 
 /**
- * Returns the value with its fields in Go's order; the same value when it is already in order. Without a Go type, all keys are sorted, as
- * for a custom resource.
+ * Returns the value with its fields in Go's order. If the fields already have this order, returns the same value. Without a Go type, all
+ * keys are sorted, as for a custom resource.
  */
 export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | undefined): Value {
   return ordered(value, type ?? everything) as Value
@@ -49,7 +49,7 @@ function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
   return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)
 }
 
-/** Returns the object with its keys in the order of `names`; the same object when neither the order nor the values change. */
+/** Returns the object with its keys in the order of `names`. If neither the order nor the values change, returns the same object. */
 function withKeys(value: JsonObject, names: readonly string[], typeOf: (name: string) => Order): JsonObject {
   const keys = Object.keys(value)
   let isSame = true

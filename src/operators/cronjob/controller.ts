@@ -1,4 +1,4 @@
-/** The controller of CronJobs: it starts Jobs at the scheduled times, and deletes old ones. */
+/** The controller of CronJobs. The controller starts Jobs at the scheduled times, and deletes old Jobs. */
 import { defineController, exponentialBackoff, formatTime, isApiError, patchStatusIfChanged } from 'proreus'
 import type { DeepReadonly, ReconcileContext, Result } from 'proreus'
 import { dueTime, fewMissed } from './due-time.ts'
@@ -12,7 +12,7 @@ import { activity, isKnown, statusOf } from './status.ts'
 import type { Trouble } from './status.ts'
 
 /**
- * The retry interval in milliseconds after the API server refused a request. A retry can only succeed after a user has removed the cause.
+ * The retry interval in milliseconds after the API server refused a request. A retry can succeed only after a user has removed the cause.
  */
 const refusedRetryMs = 30_000
 
@@ -44,8 +44,8 @@ export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: R
   if (metadata.deletionTimestamp !== undefined) return
   const all = cache.list(jobView, { namespace: metadata.namespace, index: [jobsByOwner, metadata.uid] })
   const jobs = classify(all, object)
-  // The time is read from the Jobs and from the status. The Jobs are not sufficient, because the newest Job may already be deleted. The
-  // status is not sufficient, because the operator may have ended after it created a Job and before it wrote the status.
+  // The latest scheduled time is read from the Jobs and from the status. The Jobs are not sufficient, because the newest Job may already be
+  // deleted. The status is not sufficient, because the operator may have ended after it created a Job and before it wrote the status.
   const lastTime = Math.max(newestTime(all, context), Date.parse(object.status?.lastScheduleTime ?? '') || 0)
   const schedule = parseSchedule(spec.schedule)
   const outcome: Outcome =
@@ -54,7 +54,8 @@ export async function reconcileCronJob(object: DeepReadonly<CronJob>, context: R
   report(object, outcome, context)
   const observed = { active, ended: jobs.kept, lastTime: outcome.lastTime, trouble, waiting }
   await patchStatusIfChanged(client, cronJob, object, statusOf(object, observed, clock.now()))
-  // The status is written before the Jobs are deleted. The annotations of these Jobs may be the only record of the latest scheduled time.
+  // The status must be written before the Jobs are deleted, because the annotations of these Jobs may be the only other record of the
+  // latest scheduled time.
   const isClean = await deleteSurplus(object, jobs.surplus, context)
   if (again === 'soon') return { requeue: true }
   const at = Math.min(again ?? Infinity, isClean ? Infinity : clock.now() + refusedRetryMs)
@@ -114,8 +115,8 @@ const eventReasons: Readonly<Record<Trouble['reason'], string>> = {
 }
 
 /**
- * Records an Event for a problem, and an Event for a waiting Job. An Event is not repeated if the stored status already has its reason and
- * message.
+ * Records an Event for a problem, and an Event for a waiting Job. If the stored status already contains the reason and the message of an
+ * Event, the Event is not recorded again.
  */
 function report(object: DeepReadonly<CronJob>, { trouble, waiting }: Outcome, { events }: ReconcileContext): void {
   if (trouble !== undefined && !isKnown(object, 'Degraded', trouble)) {

@@ -33,7 +33,8 @@ export async function checkJob(
       case 400:
         return [invalid(path, 'object', error.message)]
       case 403:
-        // A quota denies the Job now, but may allow it later. Therefore, the CronJob is allowed, and its status will contain the error.
+        // A quota denies the Job now, but may permit the Job later. Therefore, the webhook allows the CronJob. The status of the CronJob
+        // will contain the error.
         warn(`a Job would be refused now: ${error.message}`)
         return []
       case 404:

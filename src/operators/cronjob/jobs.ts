@@ -5,7 +5,7 @@ import type { CronJob } from './kind.ts'
 
 export type Job = DeepReadonly<batch.Job>
 
-/** The annotation of a Job with its scheduled time. */
+/** The annotation that contains the scheduled time of a Job. */
 export const scheduledAt = 'batch.tutorial.kubebuilder.io/scheduled-at'
 /** Maximum length of the annotation `scheduledAt` in the cache. A longer text cannot be a time. */
 const maxTimeLength = 64
@@ -20,12 +20,15 @@ export const jobView = cacheView(batch.job, {
   },
 })
 
-/** The index of Jobs by the uid of their owner. An earlier CronJob with the same name may have left Jobs, but it had another uid. */
+/**
+ * The index of Jobs by the uid of their owner. Jobs of a deleted CronJob with the same name can still exist, but the uid of their owner is
+ * different.
+ */
 export const jobsByOwner = defineCacheIndex(jobView, 'owner', (job) => controllerOf(job)?.uid)
 
 export interface Jobs {
   readonly active: readonly Job[]
-  /** The ended Jobs that the history limits keep. The newest one is last. */
+  /** The ended Jobs that the history limits keep. The newest Job is last. */
   readonly kept: readonly Job[]
   /** The ended Jobs that must be deleted. */
   readonly surplus: readonly Job[]
@@ -54,8 +57,8 @@ function byStart(a: Job, b: Job): number {
 }
 
 /**
- * Returns the newest scheduled time of the Jobs; 0 if there is none. Skips and logs a Job whose annotation is missing, invalid or in the
- * future.
+ * Returns the newest scheduled time of the Jobs. Skips and logs a Job whose annotation is missing, invalid or in the future. If no Job
+ * remains, returns 0.
  */
 export function newestTime(jobs: readonly Job[], { clock, logger }: Pick<ReconcileContext, 'clock' | 'logger'>): number {
   let newest = 0

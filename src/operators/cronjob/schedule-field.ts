@@ -1,9 +1,9 @@
 /**
- * Parses one field of a schedule, as the standard parser of github.com/robfig/cron (v3) does. There is one difference: empty items of a
- * list, and ranges that begin with `*` or `?`, are errors here.
+ * Parses one field of a schedule. The accepted texts are those of the standard parser of github.com/robfig/cron (v3), with two exceptions.
+ * Empty items of a list, and ranges that begin with `*` or `?`, are errors here.
  */
 
-/** Maximum length of a field. A list of all 60 minutes has 169 characters. */
+/** Maximum length of a field in characters. A list of all 60 minutes has 169 characters. */
 export const maxFieldLength = 200
 
 export interface FieldRange {
@@ -20,7 +20,10 @@ export interface Field {
   readonly isStar: boolean
 }
 
-/** Parses `*`, `?`, `5` and `1-5`, each with or without a step such as `/2`, and lists of them. Returns an error message for other text. */
+/**
+ * Parses an item, or a list of items. An item is `*`, `?`, a value (`5`) or a range (`1-5`), with or without a step (`/2`). If the text is
+ * invalid, returns an error message.
+ */
 export function parseField(text: string, range: FieldRange): Field | string {
   if (text.length > maxFieldLength) return `has ${text.length} characters, expected at most ${maxFieldLength}`
   const parts = text.split(',').map((item) => parseItem(item, range))

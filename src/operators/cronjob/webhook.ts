@@ -54,8 +54,8 @@ function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: stri
 
 /** Returns the errors of the schedule, and the errors of the fields that both versions have. */
 function validate({ metadata, spec }: Given<CronJob | CronJobV2>, { warn }: Warn, schedule: readonly FieldError[]): readonly FieldError[] {
-  // An object that is being deleted is not validated. If the rules have become stricter, the validation could otherwise deny the update
-  // that removes the finalizers.
+  // An object that is being deleted is not validated, because rules that have become stricter could deny the update that removes the
+  // finalizers.
   if (metadata.deletionTimestamp !== undefined) return []
   if (spec.startingDeadlineSeconds === 0) warn('spec.startingDeadlineSeconds: with 0, every Job is too late, and none is started')
   return [...nameErrors(metadata.name), ...schedule, ...templateErrors(spec.jobTemplate)]

@@ -41,7 +41,8 @@ export function memcachedController({ name, kind, image }: MemcachedControllerOp
   return defineController(kind, {
     name,
     owns: [apps.deployment],
-    // The Memcached does not own the ReplicaSets and Pods of its Deployment. They have a label with the name of the Memcached.
+    // The Memcached does not own the ReplicaSets and Pods of its Deployment. `ownerOf` therefore reads the name of the Memcached from a
+    // label.
     watches: [
       { type: replicaSets, map: ownerOf },
       { type: pods, map: ownerOf },

@@ -4,8 +4,8 @@ import type { DeepReadonly } from 'proreus'
 import type { Memcached } from './kind.ts'
 
 /**
- * The label with the name of the Memcached. Because of this label, the Deployment of a Memcached never selects the Pods of another
- * Memcached.
+ * The key of the label whose value is the name of the Memcached. Because of this label, the Deployment of a Memcached never selects the
+ * Pods of another Memcached.
  */
 export const nameLabel = 'memcached_cr'
 
@@ -19,7 +19,7 @@ export function labelsOf(name: string): { readonly app: string; readonly [nameLa
   return { app: 'memcached', [nameLabel]: name }
 }
 
-/** Returns the fields of the Deployment that the operator sets. Other clients may set other fields. */
+/** Returns a Deployment that contains only the fields set by the operator. Other clients can set other fields of the same Deployment. */
 export function deploymentFor(owner: DeepReadonly<Memcached>, image: string) {
   const { size, containerPort } = owner.spec
   const key = keyOf(owner)

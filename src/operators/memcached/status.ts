@@ -9,7 +9,7 @@ export interface Observed {
   readonly deployment: DeepReadonly<apps.Deployment> | undefined
   /** The Pods of the Deployment that are not being deleted. */
   readonly pods: readonly DeepReadonly<core.Pod>[]
-  /** The reason why the Deployment cannot be created or updated. */
+  /** The problem that prevents the creation or update of the Deployment; absent if there is no problem. */
   readonly degraded?: { readonly reason: string; readonly message: string }
 }
 

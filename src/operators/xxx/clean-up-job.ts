@@ -6,7 +6,10 @@ import { taskLabels } from './labels.ts'
 import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
-/** The annotation with a hash of the Xxx, its generation, the files and the node. If one of these differs, another Job is needed. */
+/**
+ * The annotation with a hash. The hash is computed from the uid and the generation of the Xxx, the names of the files, and the node. If the
+ * hash changes, another Job is needed.
+ */
 export const occasionHash = 'test.inspur.com/clean-up'
 
 /** The time in seconds after which a clean-up fails. */
@@ -19,7 +22,8 @@ export function cleanUpName(jobName: string): string {
 }
 
 /**
- * Returns the Job that removes the files `names`. The Job has no owner, because it must outlive the Xxx, so that users can see its result.
+ * Returns the Job that removes the files `names`. The Job has no owner, because users must be able to see the result of the Job after the
+ * Xxx has been deleted.
  *
  * @param names valid file names, sorted
  */

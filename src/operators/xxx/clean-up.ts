@@ -1,4 +1,4 @@
-/** Removes files of an Xxx by a Job. */
+/** Runs a Job that removes files of an Xxx. */
 import { keyOf } from 'proreus'
 import type { batch, CacheReader, DeepReadonly } from 'proreus'
 import { cleanUpJob, cleanUpName, isSameOccasion } from './clean-up-job.ts'
@@ -17,8 +17,8 @@ export type CleanUp = { readonly state: 'running' | 'done' } | { readonly state:
 const running: CleanUp = { state: 'running' }
 
 /**
- * Executes the next step of the removal of the files `names`. Resolves with the state `done` if the Job that removes these files is
- * complete.
+ * Executes the next step of the removal of files. `names` are the names of the files. Resolves with the state `done` if the Job that
+ * removes these files is complete.
  */
 export async function cleanUp(work: Work, names: readonly string[]): Promise<CleanUp> {
   const { object, observed, options, context } = work
@@ -58,8 +58,8 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
 }
 
 /**
- * Returns true if the Job belongs to another object. Returns false for a clean-up Job of an Xxx that no longer exists. Such a Job may be
- * replaced.
+ * Returns true if the Job belongs to another object. If the Job is a clean-up Job whose Xxx no longer exists, returns false. Such a Job may
+ * be replaced.
  */
 function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cache: CacheReader): boolean {
   const uid = xxxUidOf(job)

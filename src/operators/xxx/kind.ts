@@ -13,8 +13,8 @@ const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_]
 const absolutePath = '^(/[A-Za-z0-9._-]+)+$'
 
 /**
- * The folders that must not be the first element of `clonePath`. An empty volume is mounted at the first element. In one of these folders,
- * it would hide the programs and libraries of the image, or the output folder `/opt`.
+ * The folders that must not be the first element of `clonePath`. An empty volume is mounted at the first element. If the first element were
+ * one of these folders, the volume would hide the programs and libraries of the image, or the output folder `/opt`.
  */
 const closedFolders = ['opt', 'etc', 'proc', 'sys', 'dev', 'bin', 'sbin', 'usr', 'lib', 'lib64']
 

@@ -18,8 +18,8 @@ import { prune } from '../prune.ts'
 import { isSchema } from './subschemas.ts'
 
 /**
- * The context of a default. `root` is the schema of the custom resource or of an embedded resource, whichever encloses the default most
- * closely. `wrap(value)` returns an object of this schema, with `value` in the field that has the default.
+ * The context of a default. `root` is the schema of the innermost resource that contains the default: an embedded resource or the custom
+ * resource. `wrap(value)` returns an object of this schema, with `value` in the field that has the default.
  */
 interface DefaultContext {
   readonly root: StructuralSchema

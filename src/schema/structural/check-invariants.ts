@@ -1,6 +1,6 @@
 /**
- * Checks requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each schema specifies
- * a type, and the schemas in `allOf`, `anyOf`, `oneOf` and `not` contain only value validations.
+ * Checks requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`). Each schema must
+ * specify a type. The schemas in `allOf`, `anyOf`, `oneOf` and `not` must contain only value validations.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../api/field-error.ts'

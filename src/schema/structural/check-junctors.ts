@@ -34,8 +34,8 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // A branch must not specify a type. kube-apiserver permits one exception, for a schema whose values are integers or strings. The anyOf
-    // of this schema, or the anyOf of its first schema in allOf, may consist of the branches `type: integer` and `type: string`.
+    // A branch must not specify a type. kube-apiserver permits one exception: an anyOf may consist of the two branches `type: integer` and
+    // `type: string`. This anyOf must be in the schema itself, or in the first schema of its allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })

@@ -20,9 +20,9 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * The object of an admission request. On CREATE it has no `resourceVersion`. In a mutating webhook it also has no `uid` and no
- * `creationTimestamp`. With `generateName`, it has no name in a mutating webhook. The API server sets these fields between the mutating and
- * the validating webhooks. For a namespaced type, the namespace is always set.
+ * The object of an admission request. On CREATE, the object has no `resourceVersion`. In a mutating webhook on CREATE, the object also has
+ * no `uid` and no `creationTimestamp`, and an object with `generateName` has no name. The API server sets these three fields after the
+ * mutating webhooks and before the validating webhooks. For a namespaced type, the namespace is always set.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }
@@ -38,9 +38,9 @@ export type Verdict = readonly FieldError[] | Status
  * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen, so
  * handlers return a changed copy.
  *
- * Several webhooks, of one operator or of several, may have handlers for the same type. They are called in the order in which they are
- * declared. Each `default` receives the result of the previous one. The errors of all validation handlers are collected. If a handler
- * returns a failure `Status`, no further validation handler is called.
+ * Several webhooks of one or more operators can have handlers for the same type. The handlers are called in the order in which the webhooks
+ * are declared. Each `default` handler receives the result of the previous `default` handler. The errors of all validation handlers are
+ * collected. If a handler returns a failure `Status`, no further validation handler is called.
  */
 export interface WebhookHandlers<T> {
   /**
@@ -123,8 +123,8 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
 }
 
 /**
- * Returns the operations for which the API server calls the webhook. The default for a subresource is the operation of its requests. The
- * default for the objects of a type are the operations that the schema or the handlers need.
+ * Returns the operations for which the API server calls the webhook. For a subresource, the default is the operation of its requests. For
+ * the objects of a type, the default is all operations that the schema or the handlers need.
  */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations

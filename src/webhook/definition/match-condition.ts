@@ -40,7 +40,7 @@ function expressionProblem(expression: string): string | undefined {
 const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
 
 /**
- * Returns true when a match condition is false for the creation of this object. Conditions that use variables other than `object` and
+ * Returns true if a match condition is false for a request that creates this object. Conditions that use variables other than `object` and
  * `oldObject` are ignored.
  */
 export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {

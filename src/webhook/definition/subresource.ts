@@ -78,8 +78,8 @@ type ObjectsOf = {
 }
 
 /**
- * The type of the object that the handlers receive. For a subresource, this is the type of the request body. Otherwise it is the type for
- * which the webhook is defined.
+ * The type of the object that the handlers receive. For a webhook of a subresource, this is the type of the request body. For any other
+ * webhook, this is the type for which the webhook is defined.
  */
 export type ReviewedObject<R extends ResourceType, Subresource extends string> = Subresource extends 'scale'
   ? Scale

@@ -102,7 +102,7 @@ class DeltaWriter {
 /**
  * Restores the value that `writeDelta` has serialized. The result shares all unchanged values with `base`.
  *
- * @throws {TypeError} when `base` lacks a value to which `text` refers. `text` was then serialized relative to another object.
+ * @throws {TypeError} when `base` lacks a value to which `text` refers, because `text` was serialized relative to another object.
  */
 export function readDelta(text: string, base: JsonObject): JsonObject {
   return valueOf(parseJson(text), base) as JsonObject

@@ -83,7 +83,7 @@ export class HandlerContext implements Context {
     return this.#logger
   }
 
-  // Handlers destructure the context, so the getters return functions that do not need `this` when they are called.
+  // Handlers destructure the context. Therefore, each getter returns a function that can be called without the context.
   get warn(): Context['warn'] {
     return (text) => {
       if (text === '') return

@@ -1,4 +1,7 @@
-/** Calls the handlers of a validating webhook with the final object: `validate` and `validateInCluster`, or `validateDelete`. */
+/**
+ * Calls the handlers of a validating webhook. For a deletion, `validateDelete` receives the object to be deleted. For other operations,
+ * `validate` and `validateInCluster` receive the final object.
+ */
 import { isEmpty } from '../../api/error-list.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { Evaluation } from '../evaluation/evaluation.ts'

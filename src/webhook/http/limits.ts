@@ -17,12 +17,13 @@ export const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs:
 
 export interface ConnectionLimits {
   /**
-   * Maximum number of connections. When another connection is opened, the server closes the first of these connections that exists:
+   * Maximum number of connections. If a new connection exceeds this number, the server closes a connection from the first of these groups
+   * that is not empty:
    *
-   * - a connection that has never carried a request, from the remote address with the most such connections. If a flood of connections
-   *   comes from other remote addresses than the API server's, the API server's connections stay open.
-   * - a connection whose request arrives slowly, from the remote address with the most such connections.
-   * - the connection that has been idle longest.
+   * - Connections that have never carried a request. The server closes a connection from the remote address with the most such connections.
+   *   A flood of connections from other remote addresses therefore does not close the connections of the API server.
+   * - Connections whose request arrives slowly. The server closes a connection from the remote address with the most such connections.
+   * - Idle connections. The server closes the connection that has been idle longest.
    */
   readonly connections: number
   /**

@@ -2,7 +2,7 @@
  * Computes a short JSON patch (RFC 6902) from one JSON value to another.
  *
  * Subtrees with the same reference are skipped. Therefore, values that a handler did not change take no time and are never in the patch.
- * The stored object keeps unknown fields, and numbers that are too large for JavaScript, as the user sent them.
+ * The stored object thus keeps unknown fields, and numbers that are too large for JavaScript, exactly as the user sent them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -31,8 +31,8 @@ const maxPairs = 250_000
 
 /**
  * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
- * the `x-kubernetes-list-map-keys` of the schema, or by `name`. For long lists with many changes, the patch is correct, but not minimal.
- * This keeps the time linear.
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. For long lists with many changes, the patch is correct, but not minimal,
+ * because a minimal patch would need quadratic time.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }

@@ -8,9 +8,7 @@ import type { Test } from 'tap'
 import { Relay } from '../../../src/cli/watch/relay.ts'
 import { listen } from '../../../src/runtime/listen.ts'
 
-/**
- * Starts a server. When a client has sent everything, the server responds with its name and the request. Returns the port of the server.
- */
+/** Starts a server. When a client has sent everything, the server responds with `name` and the request. Returns the port of the server. */
 async function server(t: Test, name: string): Promise<number> {
   const tcp = createServer({ allowHalfOpen: true }, (socket) => void text(socket).then((body) => socket.end(`${name}: ${body}`)))
   t.teardown(() => tcp.close())

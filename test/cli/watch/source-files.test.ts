@@ -11,7 +11,7 @@ import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { recordingLogger } from '../../support/recording-logger.ts'
 
-/** Creates a folder with `a.ts` and `lib/b.ts`, and adds these files. */
+/** Creates a folder with `a.ts` and `lib/b.ts`, and adds these files to a `SourceFiles`. */
 function world(t: Test) {
   const folder = t.testdir({ 'a.ts': 'a', lib: { 'b.ts': 'b' } })
   const [a, b] = [join(folder, 'a.ts'), join(folder, 'lib/b.ts')]
@@ -21,7 +21,10 @@ function world(t: Test) {
   t.teardown(() => files.close())
   files.add(sourceFile(a))
   files.add(sourceFile(b))
-  /** Applies a change. Resolves with the paths whose changes were detected. A new process then loads these files. */
+  /**
+   * Applies a change, and waits until the change is detected. Then simulates a new process that loads both files. Resolves with the paths
+   * of the changed files.
+   */
   const changedBy = async (change: () => void): Promise<readonly string[]> => {
     const noticed = files.nextChange(stop.signal)
     change()

@@ -24,8 +24,8 @@ interface ScriptedChild {
 }
 
 /**
- * Runs scripted processes until the end of the test. Each process loads `a.ts` and `b.ts`. These files never exist, so only `change` can
- * change them.
+ * Runs scripted processes until the end of the test. Each process loads `a.ts` and `b.ts`. These files do not exist on disk. Therefore,
+ * only a call of `change` reports a changed file.
  */
 function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (child: ScriptedChild) => void } = {}) {
   const folder = t.testdir()
@@ -79,7 +79,7 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   }
   return {
     ...{ files, clock, said, steps, reasons, child },
-    /** Reports that the process has loaded an older state of the file, and then ends the burst of changes. */
+    /** Reports that the process has loaded an older state of the file. Then advances the clock until the burst of changes has ended. */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })
       await clock.untilPending()

@@ -1,4 +1,4 @@
-/** Tests of the JSON text of an object. Only the text of a frozen object is kept. */
+/** Tests of the JSON text of an object. The text is cached only if the object is frozen. */
 import t from 'tap'
 import { deepFreeze } from '../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'

@@ -21,8 +21,8 @@ async function start(t: Test): Promise<Client> {
 }
 
 /**
- * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector processes changes
- * in order. It has then processed the earlier changes as well.
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes the object. The garbage collector processes
+ * changes in order. When the object is deleted, the garbage collector has therefore processed all earlier changes.
  */
 async function marker(client: Client, name: string): Promise<void> {
   await client.create(secret, {

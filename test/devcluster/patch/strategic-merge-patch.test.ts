@@ -143,8 +143,8 @@ for (const [name, patch, reason, message] of refused) {
 }
 
 /**
- * Returns the sizes of the lists and of the labels in the expected object. They are compared separately, because `match` would accept
- * additional entries.
+ * Returns the number of items of each list, and the number of labels, in the expected object. The test compares these numbers separately,
+ * because `match` accepts additional items and labels.
  */
 function sizes(expected: unknown, path: readonly string[] = []): [readonly string[], number][] {
   if (Array.isArray(expected)) return [[path, expected.length]]

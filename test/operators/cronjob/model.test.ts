@@ -1,6 +1,6 @@
 /**
  * Simulates a year of a CronJob. Its schedule, policies and limits change at random. The operator is stopped and started, and the clock
- * jumps. The operator must start the same Jobs as a model, and each Job once.
+ * jumps. The operator must start exactly the Jobs that a model starts, and each of these Jobs exactly once.
  */
 import t from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'

@@ -1,4 +1,4 @@
-/** Tests of Echos when a Job of another client has the same name. */
+/** Tests of Echos when another client has already created a Job with the name of the Echo. */
 import t from 'tap'
 import { batch } from '../../../src/api/kubernetes/batch.ts'
 import type { Client } from '../../../src/client/client.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the controller of ScheduledEchos. It must keep the CronJob as desired, even if the API server refuses it or other clients change
- * it.
+ * Tests of the controller of ScheduledEchos. The controller must maintain the desired CronJob, even if the API server rejects the CronJob,
+ * or other clients change the CronJob.
  */
 import t from 'tap'
 import type { Test } from 'tap'

@@ -11,7 +11,7 @@ import { aMemcached } from '../../support/operators/memcached.ts'
 import { scriptedController } from '../../support/operators/scripted-controller.ts'
 
 let copies = 0
-/** Loads the operator as in a process whose environment variable MEMCACHED_IMAGE has this value. */
+/** Sets the environment variable MEMCACHED_IMAGE to `image`, and loads the operator. If `image` is undefined, removes the variable. */
 async function operatorWith(t: Test, image: string | undefined): Promise<Operator> {
   const set = (value: string | undefined): void => {
     if (value === undefined) delete process.env['MEMCACHED_IMAGE']

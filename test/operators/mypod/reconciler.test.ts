@@ -13,7 +13,10 @@ import { recordingLogger } from '../../support/recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
-  /** The age of the Pod in milliseconds. Default: 50,000. If a Pod of this age is still starting, the status reports this. */
+  /**
+   * The age of the Pod in milliseconds. Default: 50,000. At the default age, the delay `startMs` of the reconciler has passed, so the
+   * status reports that a Pod is still starting.
+   */
   readonly ageMs?: number
   /** The Pod in the cache. */
   readonly cached?: Pod

@@ -68,8 +68,8 @@ type KeyOf = (item: JsonValue) => string | undefined
 const byPlace = /(?:^|\.)(?:events|cells)$/
 
 /**
- * Returns a function that returns the identity of an item. Returns undefined if the items are compared by position, or if no function
- * identifies the items of both lists. The identity of a string is the string itself.
+ * Returns the function that determines the identity of an item. If the items are compared by position, or if no function identifies the
+ * items of both lists, `keyFunction` returns undefined. The identity of a string is the string itself.
  */
 function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
   if (byPlace.test(path)) return undefined

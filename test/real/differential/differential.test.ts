@@ -51,7 +51,7 @@ function start(scenarios: readonly Scenario[]): Group {
   let before: Promise<unknown> = controlPlanes
   const played = scenarios.map((scenario): [string, Promise<Comparison[]>] => {
     const own = before.then(async () => play(scenario, await controlPlanes))
-    // The next scenario is played even if this one fails. The promise of this scenario reports the failure.
+    // If a scenario fails, the next scenario is still played. The promise of the failed scenario reports the failure.
     before = own.catch(() => undefined)
     return [scenario.name, own]
   })

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of the named scenarios to both control planes; by default, of all scenarios. Prints the differences as Markdown, with
- * the request and the responses of both API servers.
+ * Sends the requests of the named scenarios to both control planes. If no scenario is named, sends the requests of all scenarios. Prints
+ * the differences as Markdown, with the request and the responses of both API servers.
  *
  *     node test/real/differential/play.ts [--all] [scenario…]
  *

@@ -1,4 +1,7 @@
-/** Renders the documentation page about the differences between the embedded and a real API server, from the reviewed list. */
+/**
+ * Renders the documentation page that lists the differences between the embedded API server and a real API server. The differences are read
+ * from the reviewed list.
+ */
 import type { Accepted, AcceptedDifference } from './accepted.ts'
 import { readAccepted } from './accepted.ts'
 

@@ -14,8 +14,8 @@ export interface Scenario {
    */
   readonly controllers: boolean
   /**
-   * The names of the namespaces that are created before the steps. `${ns}` is the first one. By default, a namespace with the name of the
-   * scenario is created.
+   * The names of the namespaces that are created before the steps. `${ns}` is the first of these names. By default, a namespace with the
+   * name of the scenario is created.
    */
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
@@ -40,8 +40,8 @@ export interface Step {
   /** The paths of the values that are captured from the response, keyed by the `name` in `${name}`. */
   readonly capture: Readonly<Record<string, string>>
   /**
-   * The step is repeated until the response has these values. The keys are paths. `status` is the HTTP status code, and null means that the
-   * path has no value.
+   * The step is repeated until the response has these values. Each key is a path in the response. The key `status` means the HTTP status
+   * code. The value null means that the path has no value.
    */
   readonly until?: JsonObject
   /** The values that replace `${name}` in this step. The values come from the step's entry in `each`. */

@@ -146,7 +146,7 @@ function timelineOf({ contains, form }: TestedView, states: readonly State[]): r
 
 /**
  * Returns the first observation that contradicts the timeline; undefined when there is none. Each observation must show the same moment of
- * the timeline as the observation before it, or a later one. Moments may be skipped.
+ * the timeline as the previous observation, or a later moment. Moments may be skipped.
  */
 function contradictionIn(observations: readonly Observation[], timeline: readonly Moment[]): string | undefined {
   const moments = new Map(timeline.map(({ resourceVersion }, index) => [resourceVersion, index]))

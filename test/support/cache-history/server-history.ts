@@ -5,7 +5,7 @@ import { formatKey } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { until } from '../../../src/testing/until.ts'
 
-/** A state of the object with one key. */
+/** The object that has a certain key, at one resourceVersion. */
 export interface State {
   readonly resourceVersion: string
   /** Undefined when no object has the key. */

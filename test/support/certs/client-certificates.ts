@@ -8,8 +8,8 @@ export interface TestCertificate {
 }
 
 /**
- * Issues a certificate for 127.0.0.1 with the common name `name`, valid for `days`. It is signed by `issuer`; without an issuer it is
- * self-signed.
+ * Issues a certificate for 127.0.0.1 with the common name `name`. The certificate expires `days` days from now. `issuer` signs the
+ * certificate. If `issuer` is absent, the certificate is self-signed.
  */
 export function testCertificate(name: string, issuer?: TestCertificate, days = 1): TestCertificate {
   const pair = generateKeyPairSync('rsa', {

@@ -23,7 +23,7 @@ export function object(
 /** The response to one list request. If it is an error, the request fails with this error. */
 export type ListAnswer = Error | { readonly items: KubernetesObject[]; readonly resourceVersion?: string; readonly continue?: string }
 
-/** An open watch. The test sends its events and ends it. */
+/** An open watch. The test sends the events of the watch, and ends the watch. */
 export class ScriptedWatch {
   readonly options: WatchOptions
   readonly #events: WatchEvent[] = []
@@ -54,7 +54,7 @@ export class ScriptedWatch {
   get ended(): boolean {
     return this.#end !== undefined
   }
-  /** True when the consumer has processed every event and waits for the next one. */
+  /** True when the consumer has processed every event and waits for the next event. */
   get drained(): boolean {
     return this.#waits
   }

@@ -3,8 +3,8 @@ import { isApiError } from '../../../src/client/api-error.ts'
 import { until } from '../../../src/testing/until.ts'
 
 /**
- * Resolves when a request that calls the webhooks no longer fails with 500. An API server watches the webhook configurations, and receives
- * a change a moment later. Until then, it calls the webhooks at their old address.
+ * Resolves when a request that calls the webhooks no longer fails with 500. An API server learns of a change of the webhook configurations
+ * through a watch. Until the API server has received the change, it calls the webhooks at their old address.
  */
 export async function untilWebhooksAnswer(request: () => Promise<unknown>): Promise<void> {
   await until('the webhooks answer', () =>

@@ -26,7 +26,7 @@ export interface RawAnswer {
 /** Sends a request. The path includes the query. */
 export type Api = (method: string, path: string, options?: RawRequest) => Promise<RawAnswer>
 
-/** Returns a function that sends requests as the user of the connection. Its sockets are closed at the end of the test. */
+/** Returns a function that sends requests as the user of the connection. The sockets of the function are closed at the end of the test. */
 export function apiOf(t: Test, connection: Connection): Api {
   const agent = new Agent({ connect: { ...(connection.ca === undefined ? {} : { ca: connection.ca }) } })
   t.teardown(() => agent.destroy())

@@ -9,7 +9,7 @@ import { startControlPlane } from '../../../src/testing/control-plane.ts'
 /** The kind of control plane: `embedded` (default), `binaries` or `existing`. */
 const backend = (process.env.PROREUS_BACKEND || 'embedded') as ControlPlaneBackend
 
-/** Starts a control plane for one test file. It is stopped at the end of the test. */
+/** Starts a control plane for one test file. The control plane is stopped at the end of the test. */
 export async function conformanceControlPlane(t: Test, options: Omit<ControlPlaneOptions, 'backend'> = {}): Promise<ControlPlane> {
   const controlPlane = await startControlPlane({ backend, ...options })
   t.teardown(() => controlPlane.stop())
@@ -24,7 +24,7 @@ export const needsOwnControlPlane: { skip?: string } =
 export const needsQuiet: { skip?: string } =
   backend === 'existing' ? { skip: 'the controllers of an existing cluster write meanwhile' } : {}
 
-/** Options for a tap test that cannot run on an existing cluster, because it reads the requests that the API server has received. */
+/** Options for a tap test that cannot run on an existing cluster, because the test reads the requests that the API server has received. */
 export const needsRequests: { skip?: string } = backend === 'existing' ? { skip: 'the requests of an existing cluster cannot be read' } : {}
 
 /** Options for a tap test that sets the time of the API server. Only the embedded API server allows this. */

@@ -23,7 +23,8 @@ export function object(properties: JsonObject, rest: JsonObject = {}): JsonObjec
 export function definition(plural: string, kind: string, schema: JsonObject, version: JsonObject = {}, spec: JsonObject = {}): JsonObject {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
   const whole = { group, scope: 'Namespaced', names: { plural, kind }, versions }
-  // `metadata.name` is derived from `plural` and `group` only. A test can therefore pass a `spec.names` that does not match the name.
+  // `metadata.name` is derived only from `plural` and `group`. A test can therefore pass a `spec.names` that does not match
+  // `metadata.name`.
   return { ...definitionOf(whole), spec: { ...whole, ...spec } }
 }
 
@@ -96,8 +97,8 @@ export function invalid(kind: string, name: string, causes: readonly string[], o
 }
 
 /**
- * Returns the body with sorted causes, in the details and in the message. The order of the API server is random, because Go iterates over
- * maps in random order.
+ * Returns the body of the response with sorted causes, in the details and in the message. The API server lists the causes in random order,
+ * because Go iterates over maps in random order.
  */
 export function ordered({ body }: RawAnswer): JsonObject {
   const { details, message } = body as { details?: { causes?: { field: string; message: string }[] }; message?: string }

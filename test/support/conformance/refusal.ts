@@ -2,9 +2,9 @@
 import { ApiError } from '../../../src/client/api-error.ts'
 
 /**
- * Resolves with the status code of the error of a write, followed by its sorted causes as `field: message`. If the error has no causes, its
- * message replaces them. Only the first line of each text is kept, because kube-apiserver appends diffs of its internal types. Resolves
- * with an empty list when the write succeeds.
+ * Resolves with a list: first the status code of the error, and then the sorted causes in the form `field: message`. If the error has no
+ * causes, the list contains the message of the error instead of the causes. Only the first line of each text is kept, because
+ * kube-apiserver appends diffs of its internal types. If the write succeeds, the list is empty.
  */
 export async function refusal(write: Promise<unknown>): Promise<(number | string)[]> {
   try {

@@ -10,7 +10,7 @@ export const jobTemplate = {
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/work:1' }] } } },
 }
 
-/** Returns the name of the Job of a scheduled time. */
+/** Returns the name of the Job that a CronJob creates for a scheduled time. */
 export function jobName(cronJob: string, time: number): string {
   return `${cronJob}-${time / 1000}`
 }

@@ -1,4 +1,7 @@
-/** A control plane with the CronJob operator on a clock that a test sets. The test ends the Jobs, because no controller does. */
+/**
+ * A control plane with the CronJob operator. The test sets the clock of the operator. The test ends the Jobs, because no Job controller
+ * runs.
+ */
 import type { Test } from 'tap'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { InferInput } from '../../../src/api/kind.ts'
@@ -19,7 +22,7 @@ type Spec = Partial<InferInput<typeof cronJob>['spec']>
 export async function scheduledCronJobs(t: Test, name: string) {
   const controlPlane = await conformanceControlPlane(t, { controllers: false })
   const { client } = controlPlane
-  // The clock starts at the time of the machine, because the API server sets creation timestamps by that time.
+  // The clock starts at the system time, because the API server uses the system time for creation timestamps.
   const clock = new FakeClock(Date.now())
   const newNamespace = newNamespaces(client, name)
   const start = () => controlPlane.startOperator([cronJobOperator], { clock })

@@ -9,7 +9,7 @@ import { kubectlFor } from '../process/process.ts'
 import { until } from '../../../src/testing/until.ts'
 import type { Finished, Running } from '../process/process.ts'
 
-/** Starts an embedded cluster without files on a free port. It is closed at the end of the test. */
+/** Starts an embedded cluster on a free port. The cluster is closed at the end of the test. */
 export async function startTestCluster(t: Test, options: Partial<DevClusterOptions> = {}): Promise<DevCluster> {
   const cluster = await startDevCluster({ port: 0, logger: silentLogger(), ...options })
   t.teardown(() => cluster.close())
@@ -27,14 +27,17 @@ export interface Kubectl {
   until(args: string, done: (stdout: string) => boolean): Promise<string>
 }
 
-/** Returns kubectl as the administrator of the cluster. Its home folder and discovery cache are not shared with other tests. */
+/**
+ * Returns a kubectl that authenticates as the administrator of the cluster. The home folder and the discovery cache of this kubectl are not
+ * shared with other tests.
+ */
 export function kubectlOf(t: Test, cluster: DevCluster): Kubectl {
   const kubeconfig = join(t.testdir(), 'kubeconfig')
   writeFileSync(kubeconfig, cluster.kubeconfigYaml(), { mode: 0o600 })
   return kubectlAs(t, kubeconfig)
 }
 
-/** Returns kubectl with this kubeconfig. Its home folder and discovery cache are not shared with other tests. */
+/** Returns a kubectl with this kubeconfig. The home folder and the discovery cache of this kubectl are not shared with other tests. */
 export function kubectlAs(t: Test, kubeconfig: string): Kubectl {
   const { run, start } = kubectlFor(kubeconfig, join(t.testdirName, 'home'))
   const ok = async (args: string, input?: string): Promise<string> => {

@@ -7,7 +7,7 @@ import { ByteReader } from '../../../src/devcluster/http/streams/spdy/byte-reade
 
 const opcode = { text: 1, binary: 2, close: 8 } as const
 
-/** Returns a WebSocket message of a client. Its masking key is zero, so masking does not change the bytes. */
+/** Returns a WebSocket message as a client sends it. The masking key of the message is zero, so masking does not change the bytes. */
 export function message(bytes: Buffer, code: number = opcode.binary): Buffer {
   const head = Buffer.alloc(14)
   head[0] = 0x80 | code

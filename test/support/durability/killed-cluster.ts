@@ -15,8 +15,8 @@ export class KilledCluster {
   #output = ''
 
   /**
-   * Starts a cluster that keeps its objects in `directory`.
-   * If `fileLimitKiB` is set, a write that makes a file of the process larger than this size fails, as on a full disk.
+   * Starts a cluster that keeps its objects in `directory`. `fileLimitKiB` is the maximum size of each file that the process writes, in
+   * KiB. Default: no limit. If a write exceeds the limit, the write fails, as on a full disk.
    */
   constructor(directory: string, { fileLimitKiB }: { readonly fileLimitKiB?: number } = {}) {
     this.#directory = directory
@@ -30,7 +30,10 @@ export class KilledCluster {
     this.#ended = new Promise((resolve) => this.#child.on('close', resolve))
   }
 
-  /** Resolves with a client when the cluster is ready. If the process ends before that, throws an error with the output of the process. */
+  /**
+   * Resolves with a client when the cluster is ready. If the process ends before the cluster is ready, throws an error with the output of
+   * the process.
+   */
   async ready(): Promise<Client> {
     const isReady = new Promise<void>((resolve) =>
       this.#child.stdout!.on('data', () => {

@@ -1,7 +1,7 @@
 /**
- * A webhook server in a child process, as the target of attacks. Its heap limit is the one that the container image has with the memory
- * limit of `config/manager/deployment.yaml`. It serves webhooks for the kind of the hostile reviews, for MyPods and for a kind with a
- * conversion. It has the same probes as `run`.
+ * A webhook server in a child process, as the target of attacks. Its heap limit equals the heap limit of the container that
+ * `config/manager/deployment.yaml` specifies. The server has webhooks for the kind of the hostile reviews, for MyPods and for a kind with a
+ * conversion. The server has the same probes as `run`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,8 +34,8 @@ export interface AttackedState {
   readonly inFlight: number
   readonly inFlightBytes: number
   /**
-   * The longest iteration of the event loop since `state` was last called, in milliseconds of processor time. Other processes do not
-   * affect it.
+   * The longest iteration of the event loop since `state` was last called, in milliseconds of processor time. Other processes do not affect
+   * this value.
    */
   readonly longestTurn: number
 }

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { until } from '../../../src/testing/until.ts'
 import { writesOf } from './writes.ts'
 
-/** The namespace of the Leases. It has no objects of the operators. */
+/** The namespace of the Leases. The objects that the operators reconcile are in other namespaces. */
 export const leaseNamespace = 'fault-leases'
 export const leaseRules: Readonly<Record<string, readonly PolicyRule[]>> = {
   [leaseNamespace]: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update', 'watch'] }],
@@ -99,8 +99,8 @@ export class Replicas {
   }
 
   /**
-   * Cuts all connections of a replica, as if its process were killed. Then releases the Lease of the replica, so that the other replica
-   * does not have to wait until the Lease expires.
+   * Cuts all connections of a replica, as if its process were killed. Then releases the Lease of the replica. Without this release, the
+   * other replica would have to wait until the Lease expires.
    */
   async #cut(replica: Replica): Promise<Replica> {
     replica.proxy.cut({ alsoNew: true })
@@ -112,8 +112,8 @@ export class Replicas {
   }
 
   /**
-   * Waits until the API server has executed the write `text` at least `times` times since the time `since`. In the meantime, the replica
-   * receives no response. Then cuts the connections of the replica.
+   * Waits until the API server has executed the write `text` at least `times` times after `since`. During this wait, the replica receives
+   * no response. Then cuts the connections of the replica.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

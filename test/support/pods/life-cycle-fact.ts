@@ -10,11 +10,11 @@ export interface LifeCycleFact {
   readonly source: string
   /** The spec of the Pod. */
   readonly spec: object
-  /** The owner of the Pod. Default: the Pod has none. */
+  /** The owner of the Pod. Default: no owner. */
   readonly owner?: 'Job'
   /**
-   * The annotations with which a simulated Pod has the same life, as `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`. Absent if
-   * a simulated Pod cannot have the same life.
+   * The annotations with which a simulated Pod has the same life. Each key is `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`.
+   * Absent if a simulated Pod cannot have the same life.
    */
   readonly simulated?: Readonly<Record<string, string>>
   /** Acts on the Pod after its creation, for example deletes it. Default: nothing. */
@@ -28,8 +28,8 @@ export interface Outcome {
   /** True for a Pod that is deleted in the end. The other fields then describe its last status. Default: false. */
   readonly isGone?: boolean
   /**
-   * The states of each container in the order of time, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
-   * restarts is in parentheses. The watch can miss the states before the last one, because these states can be very short.
+   * The states of each container in chronological order, such as `ContainerCreating → running → Error 1 → running (1)`. The number of
+   * restarts is in parentheses. The watch can miss the states before the last state, because these states can be very short.
    */
   readonly containers: Readonly<Record<string, string>>
   /**

@@ -1,8 +1,8 @@
 /**
- * The program of the drill `pods` and of its tests, which runs on a private machine (machine/private-machine.ts).
+ * The program that the drill `pods` and its tests run on a private machine (machine/private-machine.ts).
  *
  * Arguments: `kill FOLDER SEED ROUNDS` or `shop FOLDER SEED SECONDS`. The output is a JSON object with the result. If this machine cannot
- * run Pods in namespaces, the object has the reason in `skipped`.
+ * run Pods in namespaces, the field `skipped` of the object contains the reason.
  */
 import { killRounds } from './kill/kill-rounds.ts'
 import { namespacesProblem } from './namespaces-problem.ts'

@@ -21,8 +21,8 @@ export interface OperatorOptions {
 }
 
 /**
- * Starts `proreus run --install`, and stops it at the end of the test. A restarted operator needs the same `webhookPort`, because the
- * webhook configurations contain it. The other ports are chosen at each start.
+ * Starts `proreus run --install`, and stops the process at the end of the test. A restarted operator needs the same `webhookPort`, because
+ * the webhook configurations contain this port. The other ports are chosen at each start.
  */
 export function launchOperator(t: Test, { directory, kubeconfig, args = [] }: OperatorOptions, webhookPort: number): Running {
   const url = `https://127.0.0.1:${webhookPort}`

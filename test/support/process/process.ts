@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findProgram } from '../../../src/testing/binaries.ts'
 
-// tap sets `NODE_OPTIONS`, so that every child process records the files that it loads. Only coverage needs these records. They cost half a
-// second of processor time for each process, so without coverage the variable is deleted.
+// With the `NODE_OPTIONS` that tap sets, every child process records the files that it loads. These records cost half a second of processor
+// time for each process. Only coverage needs the records, so without coverage the variable is deleted.
 if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') delete process.env.NODE_OPTIONS
 
 export const repository = join(import.meta.dirname, '../../..')
@@ -23,8 +23,8 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl from an environment variable, or from the cache that `npm test` fills; undefined when neither has kubectl. By
- * default, the cache contains the release whose output the tests expect. The output of other releases can differ.
+ * The path of kubectl; undefined if `findProgram` does not find kubectl. `npm test` adds kubectl to the cache that `findProgram` searches.
+ * By default, this is the release whose output the tests expect. The output of other releases can differ.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 

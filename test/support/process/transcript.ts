@@ -6,7 +6,7 @@ export interface Step {
   readonly output: string
 }
 
-/** Returns the commands of the code blocks of a text in order. A command is a line that begins with `$ `. */
+/** Returns the commands in the code blocks of a text, in the order of the text. A command is a line that begins with `$ `. */
 export function stepsOf(markdown: string): readonly Step[] {
   const blocks = [...markdown.matchAll(/^```\n(\$ [\s\S]*?)^```$/gm)].map(([, block = '']) => block)
   return blocks.flatMap((block) =>

@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly perSecond: number
   /** The number of requests that are sent simultaneously at the start. Each of them opens a connection. */
   readonly burst: number
-  /** The maximum number of requests in flight, i.e. of requests without a response yet. An API server has a similar limit. */
+  /** The maximum total number of requests. */
   readonly most: number
   /** The maximum number of requests that wait for their response. An API server also limits the number of its requests in flight. */
   readonly inFlight: number

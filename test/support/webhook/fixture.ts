@@ -1,4 +1,4 @@
-/** A kind with webhooks, AdmissionReviews for it, and a webhook server. */
+/** A kind with webhooks, AdmissionReviews for objects of this kind, and a webhook server. */
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import { systemClock } from '../../../src/runtime/clock.ts'
@@ -43,7 +43,10 @@ export const widget = defineKind({
 })
 export type Widget = Infer<typeof widget>
 
-/** Handlers that set a default for the image. They deny the note `bad`, and an update that makes the size smaller. */
+/**
+ * Handlers of the webhooks. The mutating handler sets a default for the image. The validating handler denies the note `bad`, and an update
+ * that makes the size smaller.
+ */
 export const handlers: WebhookHandlers<Widget> = {
   default: (object) =>
     object.spec.image === undefined ? { ...object, spec: { ...object.spec, image: `widget:${object.spec.size}` } } : object,

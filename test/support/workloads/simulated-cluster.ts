@@ -29,7 +29,7 @@ export const namespace = 'default'
 export interface SimulatedCluster {
   readonly client: Client
   readonly clock: FakeClock
-  /** The number of Events. Each key consists of the name of an object and a reason, e.g. `web SuccessfulCreate`. */
+  /** The number of Events for each key. A key consists of the name of an object and a reason, e.g. `web SuccessfulCreate`. */
   readonly events: ReadonlyMap<string, number>
   /** Advances the clock to `time`, timer by timer. Waits at each step until the controllers have finished their work. */
   advanceTo(time: number): Promise<void>

@@ -29,7 +29,7 @@ function nameIn(argument: unknown): string {
   return name ?? metadata?.name ?? ''
 }
 
-/** Starts a cache of the types. It is stopped at the end of the test. */
+/** Starts a cache of the types. The cache is stopped at the end of the test. */
 export async function writesWorld(
   t: Test,
   controlPlane: ControlPlane,

@@ -79,8 +79,8 @@ function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[] {
 }
 
 /**
- * Returns the endpoints of one address type, grouped by the ports of their Pods. `lacksNode` is true if the cache does not contain the node
- * of a Pod and the Pod is therefore left out.
+ * Returns the endpoints of one address type, grouped by the ports of their Pods. `lacksNode` is true if a Pod is left out because the cache
+ * does not contain the node of the Pod.
  */
 function groupsOf(
   service: ReadonlyService,

@@ -17,7 +17,7 @@ export type AddressType = 'IPv4' | 'IPv6'
 const zoneLabel = 'topology.kubernetes.io/zone'
 
 /**
- * Returns true when the control plane maintains the endpoints of the Service. This requires a selector, and a type other than
+ * Returns true when the control plane maintains the endpoints of the Service. Such a Service has a selector, and its type is not
  * `ExternalName`.
  */
 export function hasOwnEndpoints({ spec }: ReadonlyService): boolean {

@@ -1,8 +1,8 @@
 /**
  * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. This interface corresponds to the Container Runtime
  * Interface (CRI) of Kubernetes. The kubelet decides when a container starts, restarts and stops. The runtime reports when each step, such
- * as a pull or a start, ends. A simulated runtime knows the time of this end in advance. A runtime that runs processes knows it only when
- * the step has ended.
+ * as a pull or a start, ends. A simulated runtime knows in advance when a step ends. A runtime that runs processes knows the end of a step
+ * only after the step has ended.
  *
  * All times are in milliseconds since 1970.
  */
@@ -52,8 +52,8 @@ export interface PodRuntimeOptions {
 /** A pull of an image, or a start of a container. */
 export interface Operation {
   /**
-   * The time at which the started container began to run. If the container has a postStart hook, `endsAt` is later, because the start ends
-   * with the hook.
+   * The time at which the started container began to run. If the container has a postStart hook, `endsAt` is later than `startedAt`,
+   * because the start of a container ends only when the hook ends.
    */
   readonly startedAt?: number
   /** The time at which the operation ends. Infinity until this time is known. */
@@ -104,8 +104,9 @@ export interface PodRuntime {
   /**
    * Removes everything that the Pod has on this machine. The kubelet calls `destroy` when the Pod object has been deleted, or when another
    * client has set the phase of the Pod to Succeeded or Failed. Before the call, the kubelet stops the containers with a grace period of 0.
-   * Returns undefined if the network is removed at once. Otherwise returns a promise that resolves when the network has been removed. The
-   * promise never rejects.
+   *
+   * If the network is removed at once, returns undefined. If the removal takes time, returns a promise that resolves when the network has
+   * been removed. The promise never rejects.
    */
   destroy(): Promise<void> | undefined
 }
@@ -145,9 +146,9 @@ export interface ContainerRun {
   /** Begins the probes of the container. */
   probe(options: ProbesOptions): Probes
   /**
-   * Begins the preStop hook. The container continues to run until the kubelet calls `stop`. `stop` then waits for the end of the hook, at
-   * most until `graceMs` after the call of `prepareToStop`. The hook is not aborted at that time, and may run until the container has ended
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
+   * Begins the preStop hook. The container continues to run until the kubelet calls `stop`. `stop` then waits until the hook has ended, or
+   * until `graceMs` milliseconds after the call of `prepareToStop`, whichever is earlier. If the hook has not ended by then, the hook is
+   * not aborted, and can run until the container has ended (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
    */
   prepareToStop(at: number, graceMs: number): void
   /**
@@ -184,8 +185,8 @@ export interface Probes {
   /** The time at which the kubelet must call `step`. Infinity until this time is known. */
   readonly due: number
   /**
-   * Handles the probes that are due at `at`. If the startup or the liveness probe has failed as often as its threshold, returns the kind of
-   * this probe. The kubelet then stops the container.
+   * Handles the probes that are due at `at`. If the startup probe or the liveness probe has reached its failure threshold, returns the kind
+   * of this probe. The kubelet then stops the container.
    */
   step(at: number): ProbeKind | undefined
   /** Ends the startup and liveness probes, because the container is being stopped. */

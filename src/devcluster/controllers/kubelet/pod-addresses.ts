@@ -15,7 +15,7 @@ export class PodAddresses {
    * Returns the address of the Pod with the uid `pod`. Until `release` is called, all calls for the Pod return the same address. Returns
    * undefined when no address is free.
    *
-   * @param known the address in the Pod's status. The Pod gets this address, unless it is outside the range or another Pod has it.
+   * @param known the address in the Pod's status. If this address is in the range, and no other Pod has it, the Pod gets this address.
    */
   addressOf(pod: string, known?: string): string | undefined {
     const before = this.#byOwner.get(pod)

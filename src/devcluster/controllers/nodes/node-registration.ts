@@ -1,6 +1,7 @@
 /**
- * Posts the labels and the status of nodes that are not ready, as their kubelets do. A node is not ready if a user has created it, or if
- * its kubelet was stopped and runs again. This controller also records the Events of the kubelets about nodes.
+ * Writes the labels and the status of nodes that are not ready, in place of their kubelets. A node is not ready in two cases: a user has
+ * created the node, or the kubelet of the node was stopped and runs again. This controller also records the Events of the kubelets about
+ * nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'

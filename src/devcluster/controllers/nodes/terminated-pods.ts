@@ -12,7 +12,7 @@ import { requeueAt } from '../requeue-at.ts'
 
 /** Maximum number of terminated Pods (k8s.io/kubernetes/pkg/controller/podgc/config/v1alpha1: TerminatedPodGCThreshold). */
 const maxTerminated = 12_500
-/** Minimum time in milliseconds between two deletions of surplus Pods (k8s.io/kubernetes/pkg/controller/podgc: gcCheckPeriod). */
+/** Minimum time in milliseconds between two reconciles that delete surplus Pods (k8s.io/kubernetes/pkg/controller/podgc: gcCheckPeriod). */
 const periodMs = 20_000
 
 const terminated = 'terminated'

@@ -9,7 +9,7 @@ export function claimNamesOf({ spec }: Pick<PodLike, 'spec'>): readonly string[]
   return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? [])
 }
 
-/** Returns true when the Pod has not ended and one of its volumes is the claim. */
+/** Returns true when the Pod has not ended and one of its volumes uses the claim. */
 export function isUsing(pod: PodLike, claimName: string): boolean {
   return pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' && claimNamesOf(pod).includes(claimName)
 }

@@ -20,8 +20,8 @@ export const noProvisioner = 'kubernetes.io/no-provisioner'
 export async function createStandardClass(client: Client): Promise<void> {
   const name = 'standard'
   try {
-    // The class is read first, because an earlier run may have created the class and also a webhook. A create request could then fail
-    // because the webhook rejects the request, even though the class exists.
+    // The class is read first. If an earlier run created the class and a webhook, the webhook could reject another request to create the
+    // class.
     await client.get(storage.storageClass, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error

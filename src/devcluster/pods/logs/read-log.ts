@@ -77,7 +77,7 @@ class EntryFormat {
   readonly #options: ReadLogOptions
   readonly #stream: string | undefined
   #left: number
-  /** True when the next entry begins a line of output. False when it continues a line. */
+  /** True when the next entry begins a line of output. False when the next entry continues a line. */
   #isNewLine = true
   /** True after the first entry that is not older than `since`. The times only increase, so no later entry is older than `since`. */
   #isLateEnough: boolean

@@ -36,7 +36,7 @@ export interface ContainerRootOptions {
   readonly cluster: ClusterSandbox
   /** The path of the container's folder, relative to `cluster.directory`. */
   readonly name: string
-  /** The path of the folder that the containers of the Pod share as /dev/shm. The path is that in the mount namespace of the cluster. */
+  /** The folder that the containers of the Pod share as /dev/shm, as a path in the mount namespace of the cluster. */
   readonly sharedMemory: string
   readonly entries: readonly RootEntry[]
   readonly mounts: MountTable

@@ -26,7 +26,7 @@ export interface MountSupport {
 /** The assumption of the first trial: this machine permits all mounts. */
 const everything: MountSupport = { proc: true, sysfs: true, overlay: true, withoutOverlay: new Set(), hidden: new Set() }
 
-/** Tries to make each mount of a container, and prints the table of the mounts that succeeded. Argument: the folder of the container. */
+/** Tries to make each mount of a container, and then prints the table of all mounts. Argument: the folder of the container. */
 const trialScript = `
 cd -- "$1"
 mount -i -n -a -T root.fstab 2>/dev/null

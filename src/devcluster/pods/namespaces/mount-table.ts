@@ -46,7 +46,7 @@ export class MountTable {
 
   /** Returns the options that a read-only bind mount of `path` must preserve. `path` must not contain a symbolic link. */
   optionsToKeep(path: string): readonly string[] {
-    // If two mounts have the same path, the later one covers the earlier one.
+    // If two mounts have the same path, the later mount covers the earlier mount.
     const mount = this.#mounts.reduce<MountPoint | undefined>((best, one) => {
       return isWithin(path, one.path) && one.path.length >= (best?.path.length ?? 0) ? one : best
     }, undefined)

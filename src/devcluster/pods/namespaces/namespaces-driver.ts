@@ -1,6 +1,7 @@
 /**
  * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. The driver needs neither root nor a daemon. It
- * needs the packages util-linux, iproute2 and hostname. Unless Proreus runs as root, several users in a container also require uidmap.
+ * needs the packages util-linux, iproute2 and hostname. If Proreus does not run as root, a container with several users also needs the
+ * package uidmap.
  */
 import { isIPv4 } from 'node:net'
 import { tmpdir } from 'node:os'

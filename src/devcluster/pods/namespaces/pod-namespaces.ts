@@ -36,8 +36,8 @@ exec unshare --pid --fork --kill-child -- sh -c "$2"`
 
 /**
  * Runs as the first process in the PID namespace of the Pod. Reads signals and process ids from the pipe of Proreus, and sends the signals
- * to the processes. `kill` is built into the shell, so it works even when no new process can start. When Proreus closes the pipe or dies,
- * the first process ends, and the kernel kills all other processes of the Pod.
+ * to the processes. `kill` is built into the shell, and therefore works even when no new process can start. When Proreus closes the pipe or
+ * dies, the first process ends, and the kernel kills all other processes of the Pod.
  */
 const firstProcess = `
 read -r pid rest </proc/self/stat
@@ -90,13 +90,13 @@ export class PodNamespaces {
     return this.#program.ended
   }
 
-  /** Returns a prefix for a command. With the prefix, the command runs in namespaces of the Pod, as root of the cluster. */
+  /** Returns a prefix for a command. The prefix makes the command run in the given namespaces of the Pod, as root of the cluster. */
   enter(namespaces: readonly EnteredNamespace[]): readonly string[] {
     return this.#cluster.enter(namespaces, this.pid)
   }
 
   /**
-   * Sends a signal from within the Pod, so that no process outside of the Pod can receive it. Does nothing when the process has ended.
+   * Sends a signal from within the Pod. No process outside of the Pod can receive this signal. Does nothing when the process has ended.
    *
    * @param pid the process id in the PID namespace of the Pod
    */
@@ -107,8 +107,8 @@ export class PodNamespaces {
   /** Kills all processes of the Pod, and removes its network. Resolves when both are done. */
   async close(): Promise<void> {
     await this.#program.close()
-    // The kernel deletes the link only some time after the last process has ended. A new Pod with the same address can start before that
-    // time, so `close` deletes the link itself.
+    // After the last process has ended, the kernel deletes the link with a delay. During this delay, a new Pod with the same address can
+    // start. `close` therefore deletes the link itself.
     if (this.#link !== undefined) await this.#cluster.run(['net'], ['ip', 'link', 'delete', this.#link]).catch(() => undefined)
   }
 }

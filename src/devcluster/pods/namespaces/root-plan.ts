@@ -50,8 +50,8 @@ export interface RootPlanOptions {
   isHidden(source: string): boolean
   /**
    * The paths in the container at which other file systems are mounted. Each folder above such a path becomes a new folder with the entries
-   * of its source. If such a folder were an overlay, the mount would not be visible. If it were read-only, the path of the mount could not
-   * be created.
+   * of its source. If such a folder were an overlay, the mount would not be visible. If such a folder were read-only, the path of the mount
+   * could not be created.
    */
   readonly mountPoints: readonly string[]
 }

@@ -41,7 +41,7 @@ export type DriverMessage =
 
 /** The messages of the supervisor. */
 export type SupervisorMessage =
-  /** Sent when the supervisor can start processes. All processes of an earlier driver have then ended. */
+  /** Sent when all processes of an earlier driver have ended, and the supervisor can start processes. */
   | { readonly type: 'ready' }
   /** Sent when the supervisor ends because of an error. */
   | { readonly type: 'refused'; readonly message: string }

@@ -64,7 +64,10 @@ function bootId(): string {
   return readText('/proc/sys/kernel/random/boot_id').trim()
 }
 
-/** Returns an empty string if the file cannot be read, because the process has ended or belongs to another user. */
+/**
+ * Returns the text of a file; an empty string if the file cannot be read. The file of a process cannot be read if the process has ended or
+ * belongs to another user.
+ */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1')

@@ -19,7 +19,10 @@ export interface RecordedProcesses {
 
 export class ProcessRecord {
   readonly #file: string
-  /** Identifies the folder. In each process of the driver of this folder, the value of `markerVariable` begins with this id. */
+  /**
+   * Identifies the folder. Each container of the driver that uses this folder has the environment variable `markerVariable`. The value of
+   * the variable begins with this id.
+   */
   readonly folderId: string
 
   /** @param folder an existing folder */

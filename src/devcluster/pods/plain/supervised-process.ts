@@ -100,7 +100,10 @@ async function startWithTerminal({ program, folder, pipes, marker, onProcess }: 
   return new SupervisedProcess(child, exited, report)
 }
 
-/** Sends the program to `terminal-program.ts`. Resolves with its report, or with undefined if the process ends without a report. */
+/**
+ * Sends the program to `terminal-program.ts`. Resolves with the report from `terminal-program.ts`. If the process ends without a report,
+ * resolves with undefined.
+ */
 async function exchange(control: Duplex, program: Program): Promise<TerminalReport | undefined> {
   control.on('error', () => undefined)
   control.end(JSON.stringify(program))
@@ -115,7 +118,10 @@ async function exchange(control: Duplex, program: Program): Promise<TerminalRepo
 interface GroupOptions {
   readonly folder: string
   readonly pipes: PipePaths
-  /** The pipes for the file descriptors after the named pipes. For a process with a terminal, these are stderr and `controlDescriptor`. */
+  /**
+   * Additional pipes. Their file descriptors follow the file descriptors of the named pipes. A process with a terminal has two additional
+   * pipes: stderr and `controlDescriptor`.
+   */
   readonly others: readonly 'pipe'[]
   onProcess(pid: number): void
 }

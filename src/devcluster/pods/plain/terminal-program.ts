@@ -12,8 +12,8 @@ import { controlDescriptor } from './terminal.ts'
 const { file, args, environment } = JSON.parse(readFileSync(controlDescriptor, 'utf8')) as Program
 const { stdout } = spawnSync('tty', { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' })
 writeSync(controlDescriptor, `${JSON.stringify({ pid: process.pid, path: (stdout ?? '').trim() } satisfies TerminalReport)}\n`)
-// By default, Node.js ignores these signals, and the program would ignore them, too. Because of the handlers, the program has the default
-// action for these signals.
+// By default, Node.js ignores these signals, and execve(2) preserves this setting, so the program would ignore them, too. If a signal has a
+// handler, execve(2) resets the signal to its default action.
 for (const signal of ['SIGPIPE', 'SIGXFSZ'] as const) process.on(signal, () => undefined)
 if (process.execve === undefined) throw new Error('Node.js cannot replace its process on this machine')
 process.execve(file, args, Object.fromEntries(environment))

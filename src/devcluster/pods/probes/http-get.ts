@@ -50,8 +50,8 @@ function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpR
 }
 
 /**
- * Returns the headers of the first request, with the URL of the latest request as Referer. If the handler declares a Referer, it is kept.
- * If the latest request used TLS and the next one does not, no Referer is added (net/http: refererForURL).
+ * Returns the headers of the first request, with the URL of the latest request as Referer. If the handler declares a Referer, this Referer
+ * is kept. If the latest request used TLS and the next request does not use TLS, no Referer is added (net/http: refererForURL).
  */
 function headersOfRedirect(first: HttpRequest, latest: HttpRequest, next: URL): HttpRequest['headers'] {
   const isDeclared = first.headers.some(([name]) => name === 'Referer')

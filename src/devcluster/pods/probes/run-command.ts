@@ -50,8 +50,8 @@ export async function runCommand(command: readonly string[], target: ProbeTarget
 }
 
 /**
- * Collects the beginning of a stream. The rest is read and dropped. Otherwise, a full pipe would block the command, and a closed pipe would
- * end the background processes of the command.
+ * Collects the beginning of a stream, and reads and drops the rest. If the rest were not read, the full pipe would block the command. If
+ * the pipe were closed, the background processes of the command would end.
  */
 class CollectedOutput {
   /** Resolves when the stream has ended or failed. */

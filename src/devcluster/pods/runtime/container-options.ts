@@ -32,7 +32,8 @@ export async function containerOptions(owner: ProcessPod, container: ReadonlyCon
   })
   const dnsSettings = podDns(pod, dns)
   for (const { reason, message } of dnsSettings.warnings) {
-    // In the mode `plain`, a container reads /etc/resolv.conf of this machine. Warnings about the limits of resolv.conf do not apply there.
+    // In the mode `plain`, a container reads /etc/resolv.conf of this machine. In this mode, warnings about the limits of resolv.conf do
+    // not apply.
     if (!isPlain || reason === 'MissingClusterDNS') owner.recordOnce({ type: 'Warning', reason, message })
   }
   const volumeMounts = await owner.volumes.mounts(container, variables)

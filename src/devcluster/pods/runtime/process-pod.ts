@@ -25,8 +25,9 @@ import { VolumeLoop } from './volume-loop.ts'
 /** The time in milliseconds from a failed creation of a sandbox to the next attempt (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const sandboxRetryMs = 10_000
 /**
- * The maximum time in milliseconds to wait for the end of killed containers. Without namespaces, a process that has changed its user cannot
- * be killed, and the output of its container stays open.
+ * The maximum time in milliseconds to wait until the containers of a destroyed Pod and their logs have ended. In the mode `plain`, a
+ * process that has changed its user cannot be killed. The output of its container then stays open, so the log of the container does not
+ * end.
  */
 const finishMs = 5_000
 
@@ -85,8 +86,8 @@ export class ProcessPod implements PodRuntime {
   }
 
   /**
-   * Returns true for the volume with the token in the mode `plain`. In this mode, all processes share one file system, so two Pods cannot
-   * have different tokens at the same path.
+   * In the mode `plain`, returns true for the volume with the token of the ServiceAccount. In this mode, all processes share one file
+   * system, so two Pods cannot have different tokens at the same path.
    */
   #omits(volume: string): boolean {
     return this.context.driver.mode === 'plain' && volume.startsWith(tokenVolumePrefix)
@@ -105,7 +106,7 @@ export class ProcessPod implements PodRuntime {
    * The host name in the kernel. If a Pod has the network of its node, this is the name of the node
    * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: generatePodSandboxConfig).
    *
-   * @throws {Error} with the message of the kubelet for an invalid name.
+   * @throws {Error} when the name is invalid. The message is that of the kubelet.
    */
   get hostname(): string {
     const { dns, node } = this.context

@@ -1,4 +1,4 @@
-/** `combinedError`: combines several errors into one (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
+/** `combinedError`: combines several errors into one error (k8s.io/apimachinery/pkg/util/errors: aggregate.Error). */
 
 /**
  * Returns an error that lists each message once, in brackets. If all errors have the same message, the result has this message without

@@ -13,7 +13,10 @@ import { pathComponent, podFolder } from './state-folders.ts'
 export interface ContainerFilesOptions {
   readonly stateFolder: string
   readonly podUid: string
-  /** The number of the run. It is a part of the name of the file for the termination message, so each run has its own file. */
+  /**
+   * The restart count of the container. The name of the file for the termination message contains this number, so each run has its own
+   * file.
+   */
   readonly restartCount: number
   /** The content of /etc/hosts. */
   readonly hosts: string

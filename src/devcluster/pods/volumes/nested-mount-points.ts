@@ -6,9 +6,11 @@ import { containersOf } from './containers.ts'
 const maxPathLength = 4096
 
 /**
- * Returns the paths at which containers mount volumes within other volumes, keyed by the name of the outer volume. If a path is within
- * several volumes, the outer volume is the innermost of these volumes. Each path is relative to the outer volume. The folders at these
- * paths must be created before the outer volume is mounted, because a container runtime cannot create them in a read-only volume.
+ * Returns the mount paths that are within the mount path of another volume. Each key is the name of the outer volume, and each path is
+ * relative to the mount path of the outer volume. If volumes are nested in more than two levels, the outer volume of a path is the volume
+ * directly above the path.
+ * The folders at these paths must be created before the outer volume is mounted, because a container runtime cannot create folders in a
+ * read-only volume.
  */
 export function nestedMountPoints(pod: ReadonlyPod): ReadonlyMap<string, ReadonlySet<string>> {
   const nested = new Map<string, Set<string>>()

@@ -46,7 +46,7 @@ const ignored: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'EN
 
 /**
  * Changes owners and permissions with the permissions of this process. If this process may not change owners, the files keep their owner.
- * This does no harm, because all containers then also run as the user of this process.
+ * In this case, all containers run as the user of this process, so they can use the files.
  */
 export const changeOwnership: ChangeOwnership = async (changes) => {
   for (const { path, uid = unchanged, gid = unchanged, mode } of changes) {
@@ -70,9 +70,9 @@ export interface GroupOptions extends VolumeGroup {
 }
 
 /**
- * Sets the group of all files of a volume (`fsGroup`). The group can then read the files. Unless the volume is read-only, the group can
- * also write them (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next call
- * therefore changes all files again, even with `OnRootMismatch`.
+ * Sets the group of all files of a volume (`fsGroup`). The group can then read the files. If the volume is not read-only, the group can
+ * also write the files (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next
+ * call therefore changes all files again, even with `OnRootMismatch`.
  */
 export async function setGroup(root: string, gid: number, { isReadOnly, policy, change }: GroupOptions): Promise<void> {
   if (policy === 'OnRootMismatch' && (await hasGroup(root, gid, isReadOnly))) return

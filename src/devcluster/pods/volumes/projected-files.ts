@@ -29,7 +29,7 @@ export interface ProjectionOptions {
 }
 
 /**
- * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap counts as an empty one.
+ * Returns the files of a ConfigMap (k8s.io/kubernetes/pkg/volume/configmap: MakePayload). A missing ConfigMap counts as an empty ConfigMap.
  *
  * @throws {Error} with the message of the kubelet for a missing key.
  * @throws {VolumeSizeError} when the total size of the files is too large.

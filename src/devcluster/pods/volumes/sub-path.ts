@@ -11,10 +11,11 @@ const maxLinks = 40
  * contains no symbolic link.
  *
  * A container can write symbolic links into its volume. A relative link is followed if its target is within the volume. Nothing outside the
- * volume is opened. If a container replaces a folder by a link between this call and the mount, this function does not notice it.
+ * volume is opened. After this call and before the mount, a container can still replace a folder by a link. This function does not detect
+ * such a replacement.
  *
  * @throws {Error} when the path leads out of the volume, contains an absolute link or too many links, or leads through a file that is not a
- * folder.
+ *   folder.
  */
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)

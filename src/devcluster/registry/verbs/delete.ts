@@ -1,4 +1,4 @@
-/** DELETE: removes an object immediately, or marks it with a deletionTimestamp while finalizers or a grace period remain. */
+/** DELETE: removes an object. If the object has finalizers or a grace period, DELETE only sets the deletionTimestamp of the object. */
 import { formatTime } from '../../../api/conditions.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'

@@ -1,4 +1,7 @@
-/** The state of the cluster that the strategy of a type can read: all stored objects, in their storage versions. */
+/**
+ * `clusterView`: returns the cluster state that the functions of a type can read. This state contains all stored objects, in their storage
+ * versions.
+ */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ClusterView } from '../../rest/strategy.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'

@@ -81,8 +81,8 @@ function withoutAffinity({ sessionAffinityConfig: _config, ...spec }: JsonObject
 
 /**
  * Assigns a cluster IP in 10.96.0.0/16, and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
- * If another Service already has the IP or a port, the next free one is assigned. No assigned IP is in 10.96.0.0/24, because addresses in
- * this range have fixed meanings.
+ * If another Service already has the IP or a port, the next free IP or port is assigned. No assigned IP is in 10.96.0.0/24, because
+ * addresses in this range have fixed meanings.
  */
 function withAddress(spec: JsonObject, { metadata }: JsonObject, cluster: ClusterView): JsonObject {
   if (spec.type === 'ExternalName') return withoutInternalPolicy(spec)
@@ -121,7 +121,7 @@ function withClusterIP(spec: JsonObject, address: string): JsonObject {
   return { ...spec, clusterIP: address, clusterIPs: [address] }
 }
 
-/** The number of addresses that Services can have. */
+/** The number of cluster IPs that can be assigned to Services. */
 const addresses = 255 * 254
 
 /**
@@ -148,8 +148,9 @@ function isNodePort(port: number): boolean {
 }
 
 /**
- * Adds the IP families and their policy, if they are missing (k8s.io/kubernetes/pkg/registry/core/service/storage: initIPFamilyFields). The
- * function adds no family for an IPv6 address. The Service is then rejected, because the cluster has only IPv4 addresses.
+ * Adds the IP families and their policy, if they are missing (k8s.io/kubernetes/pkg/registry/core/service/storage: initIPFamilyFields). If
+ * the cluster IP is an IPv6 address, the function adds no family. The Service is then rejected, because the cluster has only IPv4
+ * addresses.
  */
 function withFamilies(spec: JsonObject): JsonObject {
   const isOpen = isOpenHeadless(spec)

@@ -210,7 +210,7 @@ for (const subprotocol of ['v4.channel.k8s.io', ''])
     await until('the connections are closed', () => sockets.every(({ destroyed }) => destroyed))
   })
 
-/** k8s.io/streaming/pkg/httpstream/wsstream: Conn.write, Conn.handle. */
+/** The expected results are those of k8s.io/streaming/pkg/httpstream/wsstream: Conn.write, Conn.handle. */
 t.test('in base64, one character is the number of a channel, up to the channels of 128 ports', async (t) => {
   const { webSocket, containers } = await startStreamServer(t)
   const { port } = await startTcpServer(t, echo)

@@ -7,9 +7,10 @@ const none = { variables: new Map<string, string>(), hostname: 'web-0' }
 const image = { Entrypoint: ['/entry', '$(A)'], Cmd: ['serve', '-v'] }
 
 /**
- * The expected results are those of the table in the notes of
- * https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/, and of
- * k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs.
+ * The expected results agree with two sources:
+ *
+ * - The table in the notes of https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/.
+ * - k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs.
  */
 t.test('command and args replace Entrypoint and Cmd', async (t) => {
   const variables = new Map([['A', '1']])

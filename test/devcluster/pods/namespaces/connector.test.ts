@@ -1,4 +1,7 @@
-/** Tests of the connector, whose process connects to ports of a network. In these tests, this network is the network of the machine. */
+/**
+ * Tests of the connector. The connector starts a process in a network, and this process connects to ports in the network. In these tests,
+ * the network is the network of the machine.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

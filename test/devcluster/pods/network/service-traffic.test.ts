@@ -7,7 +7,7 @@ import { endpoint, service, slice } from './support/objects.ts'
 import { httpServer, startNetwork } from './support/running-network.ts'
 import { needsNamespaces } from './support/test-namespaces.ts'
 
-/** The source of a TCP server. When the client has sent everything, the server sends the received text back in upper case. */
+/** The source code of a TCP server. When the client has sent everything, the server sends the received text back in upper case. */
 const upperCase = `import { createServer } from 'node:net'
   import { text } from 'node:stream/consumers'
   createServer({ allowHalfOpen: true }, (socket) => text(socket).then((received) => socket.end(received.toUpperCase()), () => socket.destroy()))
@@ -81,7 +81,7 @@ t.test('datagrams lead to an endpoint, and its responses to the client', needsNa
   const { network, namespace } = await startNetwork(t)
   for (const address of ['10.244.0.5', '10.244.0.6']) {
     const pod = await namespace.pod(t, address)
-    // The first datagram comes from a port other than the port of the endpoint. It must not reach the client.
+    // The first datagram comes from a port other than the port of the endpoint. This datagram must not reach the client.
     const code = `import { createSocket } from 'node:dgram'
       const [socket, stranger] = [createSocket('udp4'), createSocket('udp4')]
       socket.on('message', (message, client) => stranger.send('stranger', client.port, client.address, () =>

@@ -1,6 +1,6 @@
 /**
- * Tests of the times and thresholds of probes. A fake clock advances second by second, and the runs, results and Events of one container
- * are compared.
+ * Tests of the times and thresholds of probes. The tests run the probes of one container on a fake clock, and compare the log of the probes
+ * with the expected log.
  */
 import { PassThrough } from 'node:stream'
 import type { Duplex } from 'node:stream'

@@ -80,7 +80,7 @@ function networkOf(pid: string): string | undefined {
   }
 }
 
-/** Returns the ids of a process in all its PID namespaces. The last id is the one in the innermost namespace. */
+/** Returns the ids of a process in all its PID namespaces. The last id is the id in the innermost namespace. */
 function idsOf(pid: string): readonly string[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? []

@@ -9,7 +9,7 @@ import { prepareHostPath } from '../../../../src/devcluster/pods/volumes/host-pa
 /** The expected results are those of k8s.io/kubernetes/pkg/volume/hostpath/host_path.go: checkTypeInternal. */
 t.test('each type accepts what it names, and refuses everything else', async (t) => {
   const folder = t.testdir({ folder: {}, file: 'x', toFile: t.fixture('symlink', 'file'), dangling: t.fixture('symlink', 'nowhere') })
-  // The path of a Unix socket may have at most about 100 bytes.
+  // The path of a Unix socket is limited to about 100 bytes, so the socket is in a folder with a short path.
   const short = await mkdtemp(join(tmpdir(), 's-'))
   t.teardown(() => rm(short, { recursive: true }))
   const socket = join(short, 's')

@@ -1,4 +1,7 @@
-/** `Stage`: the namespace of a life in one of the two control planes. Steps change and read the objects in it. */
+/**
+ * `Stage`: the namespace in which the steps of a life run, in one of the two control planes. The steps change and read the objects in this
+ * namespace.
+ */
 import { isObject } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import type { ResourceType } from '../../../../src/api/group-version-kind.ts'

@@ -1,4 +1,4 @@
-/** Starts both control planes for the lives of workloads. */
+/** Starts a real and an embedded control plane for the tests of workloads. */
 import { startControlPlane } from '../../../../src/testing/control-plane.ts'
 import type { ControlPlaneBackend } from '../../../../src/testing/control-plane-types.ts'
 import type { Sides } from '../player.ts'

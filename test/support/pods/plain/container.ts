@@ -29,7 +29,7 @@ export async function outputOf({ stdout, stderr, exited }: ProcessStreams): Prom
   return { stdout: out, stderr: errors, exitCode }
 }
 
-/** Resolves with the first `count` lines of stdout. Rejects if the output ends before that. The lines after them are read and ignored. */
+/** Resolves with the first `count` lines of stdout. Rejects if the output has fewer lines. All later lines are read and ignored. */
 export function firstLines({ stdout }: ProcessStreams, count: number): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let received = ''

@@ -13,7 +13,7 @@ export function asOtherUser(folder: string): readonly string[] {
   return words
 }
 
-/** Returns the reason why programs cannot be started as another user. Returns false when they can. */
+/** Returns the problem that prevents the start of programs as another user. Returns false if there is no problem. */
 export function otherUserProblem(): string | false {
   if (process.getuid?.() !== 0) return 'the tests run as a user without privileges already'
   const probe = [process.execPath, '-e', `require('node:fs').accessSync(${JSON.stringify(join(import.meta.dirname, 'cases.ts'))})`]

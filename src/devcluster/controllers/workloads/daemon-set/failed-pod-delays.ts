@@ -18,9 +18,9 @@ export class FailedPodDelays {
   readonly #delays = new Map<string, Delay>()
 
   /**
-   * Returns 0 if a failed Pod may be replaced at the time `now`, and records the replacement. Otherwise, returns the time in milliseconds
-   * until the Pod may be replaced. If the last replacement was more than 30 minutes ago, the Pod is replaced immediately and the next delay
-   * is 1 s.
+   * Returns 0 if a failed Pod may be replaced at the time `now`, and records the replacement. If the Pod must not be replaced yet, returns
+   * the remaining delay in milliseconds. If the last replacement was more than 30 minutes ago, the Pod is replaced immediately and the next
+   * delay is 1 s.
    *
    * @param key identifies the DaemonSet and the node.
    * @param scope the UID and the observed generation of the DaemonSet. If the scope has changed, the Pod is also replaced immediately and

@@ -41,7 +41,7 @@ export function planNode(
 
 /**
  * Returns the surplus Pods of a node that may have an old Pod and a new Pod at the same time. One old Pod and one new Pod are kept. If both
- * Pods exist, the old Pod is also returned when the new Pod is available or the old Pod is not ready.
+ * Pods exist, the old Pod is kept only while the old Pod is ready and the new Pod is not yet available.
  */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)

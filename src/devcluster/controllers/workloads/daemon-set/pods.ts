@@ -96,7 +96,7 @@ export function compareDaemonPods(a: ReadonlyPod, b: ReadonlyPod): number {
 export type PodsByNode = ReadonlyMap<string, readonly ReadonlyPod[]>
 
 /**
- * Groups Pods by the names of their nodes. A Pod that has ended and is being deleted is omitted, so that the node gets a new Pod
+ * Groups Pods by the names of their nodes. A Pod that has ended and is being deleted is omitted. The node therefore gets a new Pod
  * (…/daemon: getNodesToDaemonPods).
  */
 export function podsByNode(pods: readonly ReadonlyPod[]): PodsByNode {

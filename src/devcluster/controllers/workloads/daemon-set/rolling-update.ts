@@ -31,9 +31,9 @@ interface NodePods {
 }
 
 /**
- * Returns how many nodes may have no available Pod (`unavailable`), and how many nodes may have two Pods (`surge`). Percentages refer to
- * `desired`, the number of nodes that should have a Pod. If `maxUnavailable` and `maxSurge` both result in 0, one node may have no
- * available Pod. If the update strategy is not `RollingUpdate`, both numbers are 0.
+ * Returns two limits: `unavailable` is the maximum number of nodes without an available Pod, and `surge` is the maximum number of nodes
+ * with two Pods. Percentages refer to `desired`, the number of nodes that should have a Pod. If `maxUnavailable` and `maxSurge` both result
+ * in 0, and `desired` is not 0, `unavailable` is 1. If the update strategy is not `RollingUpdate`, both limits are 0.
  */
 export function updateLimits({ spec }: DaemonSet, desired: number): { readonly unavailable: number; readonly surge: number } {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {}
@@ -95,7 +95,7 @@ function surgeStep(
   const onlyOld = found.filter(({ old, updated }) => old !== undefined && updated === undefined)
   const [staying, leaving] = [true, false].map((stays) => onlyOld.filter(({ node }) => (fits.get(node)?.shouldRun ?? false) === stays))
   const candidates = staying!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, surge - surging))
-  // If a node should have no Pod, an available old Pod on the node is deleted only if more Pods are available than desired.
+  // On nodes that should have no Pod, available old Pods are deleted only if the DaemonSet has more available Pods than desired Pods.
   const superfluous = leaving!.filter(({ old }) => isUsable(old)).slice(0, Math.max(0, available - desired))
   return {
     create: [...staying!.filter(({ old }) => !isUsable(old)), ...candidates].map(({ node }) => node),

@@ -13,7 +13,7 @@ import { newReplicaSetSize, sizeAnnotations } from './replica-counts.ts'
 type Deployment = DeepReadonly<apps.Deployment>
 type ReplicaSet = DeepReadonly<apps.ReplicaSet>
 
-/** The label that distinguishes the Pods of a Deployment's ReplicaSets. */
+/** A ReplicaSet and its Pods have the same value of this label. Each ReplicaSet of a Deployment has a different value. */
 const hashLabel = 'pod-template-hash'
 const maxNameLength = 253
 

@@ -97,7 +97,7 @@ interface Progress {
 
 /**
  * Creates missing Pods, or deletes surplus Pods (k8s.io/kubernetes/pkg/controller/job: manageJob). If a failed Pod must not be replaced
- * yet, resolves with the time in milliseconds until the next replacement is allowed. Otherwise, resolves with 0.
+ * yet, resolves with the time in milliseconds until the next replacement is allowed. If no replacement is delayed, resolves with 0.
  */
 async function manage(job: Job, { pods, succeeded, counts, delays }: Progress, context: ReconcileContext): Promise<number> {
   const { parallelism = 1, completions, suspend, backoffLimitPerIndex } = job.spec ?? {}

@@ -75,7 +75,7 @@ export function earlySuccessOf(job: Job, { indexes }: Counts): Outcome | undefin
     : { target: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` }
 }
 
-/** Returns the outcome of a Job when enough Pods have succeeded and no Pod is active. Otherwise returns undefined. */
+/** Returns the outcome of a Job when enough Pods have succeeded and no Pod is active. Returns undefined for any other Job. */
 export function successOf({ spec }: Job, succeeded: number, active: number): Outcome | undefined {
   if (active > 0 || succeeded < (spec?.completions ?? 1)) return undefined
   return { target: 'SuccessCriteriaMet', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }

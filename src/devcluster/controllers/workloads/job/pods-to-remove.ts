@@ -8,8 +8,8 @@ import { isIndexed } from './pods.ts'
 
 /**
  * Returns the active Pods to delete. An Indexed Job needs only one Pod for each index. All other Pods with the same index, and all Pods
- * without a valid index, are deleted, even if there are more than `count` such Pods. If there are fewer such Pods, `podsToDelete` chooses
- * the remaining Pods.
+ * without a valid index, are deleted, even if there are more than `count` such Pods. If there are fewer than `count` such Pods,
+ * `podsToDelete` chooses further Pods to delete.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

@@ -28,8 +28,8 @@ export class PodWrites {
   }
 
   /**
-   * True when a Pod was created or deleted, or when a Pod waits for the deletion of a claim. The caller must then requeue the StatefulSet.
-   * Neither the writes of this controller nor the events of claims cause a reconcile.
+   * True when a Pod was created or deleted, or when a Pod waits for the deletion of a claim. The caller must then requeue the StatefulSet,
+   * because neither the writes of this controller nor the events of claims cause a reconcile.
    */
   get isUnfinished(): boolean {
     return this.#isUnfinished

@@ -11,7 +11,10 @@ import { compareRevisions, hasData, nextNumber, revisionData } from '../revision
 import type { StatefulSet } from './ordinals.ts'
 
 const hashLabel = 'controller.kubernetes.io/hash'
-/** The name of a StatefulSet is shortened to this length in the names of its revisions (k8s.io/kubernetes/pkg/controller/history: ControllerRevisionName). */
+/**
+ * Maximum length of the StatefulSet's name in the names of its revisions, in characters. A longer name is shortened
+ * (k8s.io/kubernetes/pkg/controller/history: ControllerRevisionName).
+ */
 const maxPrefixLength = 223
 
 export interface Revisions {
@@ -25,8 +28,8 @@ export interface Revisions {
 }
 
 /**
- * Resolves with the revisions of a StatefulSet. If no revision has the Pod template of the StatefulSet, creates one. If an old revision has the
- * template, this revision gets the highest number (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
+ * Resolves with the revisions of a StatefulSet. If no revision has the Pod template of the StatefulSet, creates a revision. If an old
+ * revision has the template, this revision gets the highest number (k8s.io/kubernetes/pkg/controller/statefulset: getStatefulSetRevisions).
  */
 export async function findRevisions(set: StatefulSet, context: ReconcileContext): Promise<Revisions> {
   // Kubernetes ignores revisions that the selector does not match. Without `isSelected`, `claimDependents` would release these revisions.

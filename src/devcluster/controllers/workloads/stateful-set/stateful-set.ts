@@ -33,8 +33,8 @@ export function statefulSetController(): ControllerDefinition {
     owns: [podType],
     watches: [
       { type: podType, map: mayAdopt(apps.statefulSet) },
-      // These watches exist only to have claims and revisions in the cache. As in Kubernetes, only events of Pods and StatefulSets cause a
-      // reconcile.
+      // These watches add claims and revisions to the cache, but cause no reconcile. As in Kubernetes, only events of Pods and StatefulSets
+      // cause a reconcile.
       { type: core.persistentVolumeClaim, map: () => [] },
       { type: apps.controllerRevision, map: () => [] },
     ],

@@ -33,7 +33,7 @@ export class HeaderReader {
   }
 
   /**
-   * Returns the headers of the next block. The caller must wait for the result before it passes the following block.
+   * Returns the headers of `block`. The caller must wait for the result before the next call.
    *
    * @throws {ProtocolError} for a block that is malformed or too large.
    */

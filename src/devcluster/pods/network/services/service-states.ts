@@ -70,7 +70,9 @@ export class ServiceStates {
     this.#outdated.add(owner)
   }
 
-  /** Returns the changes since the previous call. A change that does not affect the network, e.g. of an annotation, is omitted. */
+  /**
+   * Returns the changes since the previous call. Changes that do not affect the network, for example changes of annotations, are omitted.
+   */
   changes(): ServiceChanges {
     const changed: ServiceState[] = []
     const removed: string[] = []

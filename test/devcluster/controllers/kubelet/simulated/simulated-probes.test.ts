@@ -1,4 +1,4 @@
-/** Tests of the simulated probes: the readiness, the restarts and the Events of one Pod at each time. */
+/** Tests of the simulated probes: how the readiness, the restarts and the Events of a Pod change over time. */
 import t from 'tap'
 import { SimulatedPodWorld as World, conditionsOf, summaries } from '../../../../support/devcluster/simulated-pod.ts'
 
@@ -18,7 +18,7 @@ interface Case {
   readonly container: object
   readonly annotations?: Record<string, string>
   readonly spec?: object
-  /** For each of these seconds, the summary of the Pod. */
+  /** The expected summaries of the Pod, keyed by the time in seconds. */
   readonly expected: Readonly<Record<number, string>>
 }
 

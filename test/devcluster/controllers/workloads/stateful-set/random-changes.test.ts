@@ -104,7 +104,7 @@ async function deletePod({ client }: SimulatedCluster, ordinal: number, isForced
 
 interface Observer {
   readonly problems: readonly string[]
-  /** True from a change that the test makes until the controller has certainly seen the change. */
+  /** Set to true before the test makes a change. Set to false when the controller has certainly seen the change. */
   isDisturbed: boolean
 }
 

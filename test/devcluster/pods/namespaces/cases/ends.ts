@@ -1,6 +1,6 @@
 /**
- * Cases of the end of containers, Pods and the driver. Nothing may be left, whatever the processes of the containers have done, even when
- * Proreus is killed.
+ * Test cases for the end of containers, Pods and the driver. No process, mount, network link or temporary file must remain, even if Proreus
+ * is killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -14,7 +14,7 @@ const [a, b] = ['10.244.0.5', '10.244.0.6'].map((address): Endpoint => ({
   nodeHints: [],
 })) as [Endpoint, Endpoint]
 
-/** Returns a choice whose random numbers alternately select the first and the second endpoint. */
+/** Returns an `EndpointChoice` whose random numbers alternately select the first and the second endpoint. */
 function alternating(clock = new FakeClock()) {
   let next = 0
   return new EndpointChoice({ clock, random: () => (next++ % 2) / 2, locationOf: () => undefined })

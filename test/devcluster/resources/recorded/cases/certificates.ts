@@ -1,4 +1,4 @@
-/** Requests for CertificateSigningRequests. */
+/** API requests that create, read, change and delete CertificateSigningRequests. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { certificateRequests, requestField } from '../../../../support/certs/certificate-requests.ts'
 import type { Change, Group, State } from '../group.ts'
@@ -7,7 +7,7 @@ import { each } from '../group.ts'
 const { jane, masters, node, rsa, ed, alt } = certificateRequests
 const client = 'kubernetes.io/kube-apiserver-client'
 const base: JsonObject = { spec: { request: requestField(jane), signerName: client, usages: ['client auth'] } }
-/** The request of Jane with another subject. The signature is not valid for this subject. */
+/** The certificate request of Jane, in which the subject is replaced. The signature is not valid for the new subject. */
 const forged = requestField(jane).replace(requestField('MB4x'), requestField('MB4y'))
 
 const approved: JsonObject = { type: 'Approved', status: 'True', reason: 'Because', message: 'm' }

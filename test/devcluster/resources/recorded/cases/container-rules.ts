@@ -17,7 +17,7 @@ export const volumes = [
   { name: 'claim', persistentVolumeClaim: claim },
   { name: 'other', persistentVolumeClaim: claim },
 ]
-/** Returns a change of the main container of a Pod with volumes. */
+/** Returns a change that sets the volumes of a Pod, and applies `change` to its main container. */
 const mounting = (change: JsonObject): Change => ({ 'spec.volumes': volumes, ...leavesAt('spec.containers[0]', change) })
 const mounts = (...volumeMounts: JsonObject[]): Change => mounting({ volumeMounts })
 const devices = (...volumeDevices: JsonObject[]): Change => mounting({ volumeDevices })

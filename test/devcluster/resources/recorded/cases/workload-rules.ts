@@ -1,4 +1,7 @@
-/** Requests for workloads, PodDisruptionBudgets and autoscalers that violate rules of their types, and for their valid counterparts. */
+/**
+ * Requests that write workloads, PodDisruptionBudgets and autoscalers. Some of the objects violate rules of their types, and others are
+ * valid.
+ */
 import type { JsonObject, JsonValue } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 import { each, leavesAt } from '../group.ts'

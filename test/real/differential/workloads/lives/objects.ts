@@ -1,4 +1,4 @@
-/** Parts of the objects that the lives create. */
+/** Parts of the objects that the steps in this folder create. */
 import type { Pod } from '../../../../../src/api/builtin.ts'
 import type { JsonObject } from '../../../../../src/api/json.ts'
 
@@ -10,12 +10,12 @@ export function template(image: string, spec: JsonObject = {}): JsonObject {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }], ...spec } }
 }
 
-/** Selects the Pods that were created from `template(image)`. */
+/** Returns a function that selects the Pods that were created from `template(image)`. */
 export function withImage(image: string): (pod: Pod) => boolean {
   return ({ spec }) => spec?.containers[0]?.image === `example.com/app:${image}`
 }
 
-/** Selects the Pod with a name. */
+/** Returns a function that selects the Pod with this name. */
 export function named(name: string): (pod: Pod) => boolean {
   return ({ metadata }) => metadata.name === name
 }
