@@ -56,6 +56,12 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "double(self.empty + '0x1p-1074') > 0.0": 'true',
     "double(self.empty + '0x1.8p-1074') > 0.0": 'true',
     "double(self.empty + '0x1p-1076') > 0.0": 'false',
+    // A float below the normal range has fewer bits. It is rounded once.
+    "double(self.empty + '0x2.80000000000000001p-1074') == 1.5e-323": 'true',
+    "double(self.empty + '0x2.8p-1074') == 1e-323": 'true',
+    "double(self.empty + '0x0.8p-1074') == 0.0": 'true',
+    "double(self.empty + '0x0.80000000000000001p-1074') == 5e-324": 'true',
+    "double(self.empty + '0x1p-99999999999999999999999999') == 0.0": 'true',
     "double(self.empty + '0x0.8p1024') == double('0x1p1023')": 'true',
     "double(self.empty + '0x0p2000') == 0.0": 'true',
     [`double(self.empty + '0x1${'0'.repeat(300)}p-1200') == 1.0`]: 'true',

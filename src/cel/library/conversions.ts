@@ -53,15 +53,26 @@ function parseHexFloat(text: string): number {
   if (whole + fraction === '') return Number.NaN
   const digits = (whole + fraction).replace(/^0+/, '')
   if (digits === '') return sign === '-' ? -0 : 0
-  // A float64 has 53 bits. The first 17 digits have more bits than that. Of the remaining digits, it matters for the rounding only whether
-  // one of them is not zero.
+  // The first 17 digits have more bits than the mantissa of a float64 (53 bits). The later digits affect only the rounding. For the
+  // rounding, one bit is enough: it is 1 if at least one later digit is not zero.
   const rest = digits.slice(17)
   const mantissa = BigInt(`0x${digits.slice(0, 17)}`) | (/[^0]/.test(rest) ? 1n : 0n)
   const power = Number(exponent) + 4 * (rest.length - fraction.length)
-  // The multiplication has two steps. In JavaScript, a power of 2 with an exponent below -1074 is 0, although the product of `mantissa` and
-  // this power may not be 0.
-  const size = Number(mantissa) * 2 ** Math.max(power, -1000) * 2 ** Math.min(power + 1000, 0)
+  const size = scaled(mantissa, power)
   return sign === '-' ? -size : size
+}
+
+/** Returns the float64 that is nearest to `mantissa * 2 ** power`. If two are equally near, returns the one with an even mantissa. */
+function scaled(mantissa: bigint, power: number): number {
+  const length = mantissa.toString(2).length
+  // A float64 has at most 53 bits, and no bit below 2 ** -1074.
+  const dropped = Math.max(length - 53, -1074 - power, 0)
+  if (dropped > length) return 0
+  const unit = 1n << BigInt(dropped)
+  const rest = (mantissa % unit) * 2n
+  const kept = mantissa / unit
+  const isRoundedUp = rest > unit || (rest === unit && kept % 2n === 1n)
+  return Number(isRoundedUp ? kept + 1n : kept) * 2 ** (power + dropped)
 }
 
 function doubleToInt({ value }: Double): Int {

@@ -39,10 +39,10 @@ export type WorkerReply =
   { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
 /**
- * Maximum length of the AdmissionRequest as JSON, without its objects. The limit is low, because the AdmissionRequest is copied to the main
- * thread.
+ * Maximum size in bytes of the JSON of an AdmissionRequest without its objects. The limit is low, because the AdmissionRequest is
+ * copied to the main thread.
  */
-const maxRequestLength = smallBytes
+const maxRequestBytes = smallBytes
 
 const port = parentPort
 if (port === null) throw new Error('worker.ts is the code of a thread')
@@ -60,8 +60,8 @@ const calls: WorkerCalls = {
     const excess = excessOf(body)
     if (excess !== undefined) throw new BodyRefused(413, `The AdmissionReview has more than ${excess}, and is not read.`)
     const evaluation = new InlineEvaluation(rulesOf(webhooks[webhook]!, verb), readReview(body))
-    if (stringifyJson(evaluation.request).length > maxRequestLength) {
-      throw new BodyRefused(413, `The AdmissionReview is larger than ${maxRequestLength} bytes without its objects, and is not read.`)
+    if (Buffer.byteLength(stringifyJson(evaluation.request)) > maxRequestBytes) {
+      throw new BodyRefused(413, `The AdmissionReview is larger than ${maxRequestBytes} bytes without its objects, and is not read.`)
     }
     current = evaluation
     return evaluation.begin()

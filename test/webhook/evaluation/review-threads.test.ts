@@ -128,8 +128,8 @@ t.test('a review with too many values, levels or bytes is refused unread, and th
     message: /has more than \d+ levels/,
   })
   const thread = await threads.acquire(forever)
-  const sized = (length: number): Promise<Found> => {
-    const text = reviewOfSpec('{}').replace('"options":null', `"options":{"a":"${'x'.repeat(length)}"}`)
+  const sized = (length: number, letter = 'x'): Promise<Found> => {
+    const text = reviewOfSpec('{}').replace('"options":null', `"options":{"a":"${letter.repeat(length)}"}`)
     const bytes = new TextEncoder().encode(text).buffer
     return thread.call('begin', { webhook: 0, verb: 'mutate', bytes }, [bytes])
   }
@@ -137,6 +137,7 @@ t.test('a review with too many values, levels or bytes is refused unread, and th
   const rest = 128 * 1024 - JSON.stringify(request).length
   t.equal((await sized(rest)).applies, true)
   await t.rejects(sized(rest + 1), refused('is larger than 131072 bytes without its objects'))
+  await t.rejects(sized(Math.floor(rest / 2) + 1, 'é'), refused('is larger than 131072 bytes without its objects'), 'two bytes a letter')
   threads.release(thread)
   t.equal((await evaluate(threads, '{}')).applies, true)
   t.equal(threads.size, 1)
