@@ -4,8 +4,8 @@
  *
  * `npm run bench -- embedded-start [--rounds 9] [--built] [--before FOLDER]`
  *
- * `dist` is built first, unless `--built` is given. `--before` is the folder of another checkout of this repository, with installed
- * dependencies. If `--before` is given, each round measures both checkouts.
+ * Without `--built`, `dist` is built first. `--before` is the folder of another checkout of this repository, with installed dependencies.
+ * If `--before` is given, each round measures both checkouts.
  *
  * A `warm` start uses the compile cache of earlier rounds. A `cold` start uses a separate compile cache, which is empty. The CPU time of a
  * process includes all its threads. The CPU time of `npm start` also includes the processes that npm runs.
@@ -107,7 +107,7 @@ async function measure(root: string, { name, args: [command, ...args] }: Program
   mkdirSync(cache, { recursive: true })
   const state = mkdtempSync(join(folder, 'state-'))
   const startedAt = performance.now()
-  // Node.js stores the compile cache in the folder for temporary files, unless NODE_COMPILE_CACHE names another folder.
+  // If NODE_COMPILE_CACHE is not set, Node.js stores the compile cache in the folder for temporary files.
   const child = spawn(command!, [...args, '--port=0', `--state-dir=${state}`, `--cert-dir=${state}`, '--log-format=json'], {
     cwd: root,
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, TMPDIR: cache },

@@ -63,7 +63,7 @@ interface GoModule {
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** The JSON name of the field. An inlined struct has an empty name, because its fields become fields of the struct that contains it. */
+  /** The JSON name of the field; empty for an inlined struct. In JSON, the fields of an inlined struct are fields of the outer struct. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean
@@ -149,8 +149,8 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // If a field has the tag `json:"-"` or no JSON tag, its struct has a custom JSON form, for example FieldsV1 and IntOrString. The
-    // descriptor then uses the name of the protobuf field as the JSON name.
+    // A field with the tag `json:"-"` or without a JSON tag belongs to a struct with a custom JSON form. Examples of such structs are
+    // FieldsV1 and IntOrString. For such a field, the descriptor uses the name of the protobuf field as the JSON name.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',

@@ -1,6 +1,7 @@
 /**
- * Counts words that Kubernetes' documentation would not use, in comments, messages and docs. The counts are informative: the script never
- * fails. `npm run words` prints a table of counts; `npm run words -- FOLDER …` also prints each occurrence in these folders.
+ * Searches comments, messages and docs for words that Kubernetes' documentation would not use, and counts these words. The counts are
+ * informative: the script never fails. `npm run words` prints a table of counts; `npm run words -- FOLDER …` also prints each occurrence in
+ * these folders.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ export interface Program {
   readonly name: string
   /** The name of the user that sends the requests of the program. */
   readonly user: string
-  /** Returns the command that starts the program, and builds the program if necessary. The caller appends arguments to the command. */
+  /** Builds the program if necessary, and returns the command that starts the program. The caller appends arguments to the command. */
   command(): readonly string[]
   /** The command that starts the measurement of reconciles that do nothing. The default is the command that `command` returns. */
   readonly noopCommand?: readonly string[]

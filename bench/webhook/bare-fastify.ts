@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 
 /**
- * Serves the response that `answer` returns for each review. The command of a file that calls this function is `node FILE.ts PORT CERT
- * KEY`.
+ * Serves the response that `answer` returns for each review. A file that calls this function is started by `node FILE.ts PORT CERT KEY`.
  */
 export async function serveBare<Review>(maxBodyBytes: number, answer: (review: Review) => string): Promise<void> {
   const [port, cert, key] = process.argv.slice(2) as [string, string, string]

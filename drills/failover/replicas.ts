@@ -10,7 +10,7 @@ import type { SentRelease, SentWrite } from './sent-writes.ts'
 export class Replica {
   readonly name: string
   readonly proxy: FaultProxy
-  /** The writes that the processes of this replica have sent, keyed by their id. */
+  /** The writes that the processes of this replica have sent, keyed by the ids of the writes. */
   readonly sent = new Map<string, SentWrite>()
   /** The times at which the processes of this replica sent a request that releases the Lease. */
   readonly releases: number[] = []

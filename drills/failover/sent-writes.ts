@@ -36,7 +36,8 @@ interface SendHeaders {
 /**
  * Calls `report` for each PATCH request of this process that has a field manager, and for each release of the Lease. Returns the clock for
  * `run`. The guard of leader election reads the time from this clock. If undici writes a request synchronously after the call of the guard,
- * `checkedAt` is the time that the guard has read. Otherwise, `checkedAt` is the time at which the request was sent.
+ * `checkedAt` is the time that the guard has read. If undici writes the request later, `checkedAt` is the time at which the request was
+ * sent.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined

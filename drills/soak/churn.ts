@@ -30,7 +30,10 @@ export async function churn(client: Client, seconds: number, random: () => numbe
   return writes
 }
 
-/** Creates the Gadget if it does not exist. If the Gadget exists, deletes it when `dice` is below 0.1, and changes it otherwise. */
+/**
+ * Creates the Gadget if it does not exist. Deletes an existing Gadget if `dice` is below 0.1. Changes an existing Gadget if `dice` is 0.1
+ * or higher.
+ */
 async function writeOnce(client: Client, name: string, value: number, dice: number): Promise<void> {
   const key = { namespace, name }
   try {

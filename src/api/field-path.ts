@@ -11,8 +11,8 @@ export function childPath(path: string, key: string): string {
 }
 
 /**
- * Returns the path of a field like `childPath`, but writes an empty field name as `[]`. kube-apiserver uses this format in errors of lists
- * and embedded resources.
+ * Returns the path of a field. Unlike `childPath`, this function writes an empty field name as `[]`. kube-apiserver uses this format in
+ * errors of lists and embedded resources.
  */
 export function fieldChildPath(path: string, key: string): string {
   return key === '' ? `${path}[]` : childPath(path, key)
@@ -34,7 +34,7 @@ export function fieldOf(path: string): string {
 
 /**
  * Returns an error with the path `<nil>`, as kube-apiserver does for some errors of schema validation. `text` must contain the name of the
- * field, because the path does not.
+ * field, because the path `<nil>` contains no name.
  */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)

@@ -32,8 +32,8 @@ export function parseMicroTime(text: string): ParsedTime {
 }
 
 /**
- * Parses a string of the schema format `date-time`: RFC 3339, in which the zone may be missing. The empty string is 1970-01-01T00:00:00Z
- * (kube-openapi `strfmt.ParseDateTime`).
+ * Parses a string of the schema format `date-time` (kube-openapi `strfmt.ParseDateTime`): a timestamp of RFC 3339, with or without a time
+ * zone. The empty string stands for 1970-01-01T00:00:00Z.
  */
 export function parseSchemaTime(text: string): ParsedTime {
   if (text === '') return { seconds: 0, nanos: 0, offsetMinutes: 0 }

@@ -193,8 +193,8 @@ export class JsonReader {
   readonly #cursor: JsonCursor
   readonly #freeze: boolean
   /**
-   * The objects and arrays that are not complete yet, outermost first. `#keys` has one entry for each of these objects and arrays: the key
-   * of the next value for an object, or an empty string for an array.
+   * The objects and arrays that are not complete yet, outermost first. `#keys` has one entry for each of these objects and arrays. For an
+   * object, the entry is the key of its next value. For an array, the entry is an empty string.
    */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []

@@ -3,8 +3,10 @@
 /**
  * Compares two resourceVersions of the same resource. Returns a negative number when `a` is older than `b`, 0 when they are equal, and a
  * positive number when `a` is newer. ResourceVersions are decimal numbers of any length
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). An aggregated API server may use other strings: if two
- * strings differ, and one of them is not a decimal number, the function returns undefined.
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+ *
+ * An aggregated API server may use other strings as resourceVersions. If `a` and `b` differ, and one of the two strings is not a decimal
+ * number, the function returns undefined.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0

@@ -66,8 +66,8 @@ export class Cache implements CacheReader, OwnWrites {
 
   /**
    * Watches a type or view until the lease is released. Use this method for types that are known only at run time. All leases of a type or
-   * view share one informer. The method `informer` returns the same informer. When the last lease is released, the informer stops, unless
-   * `informer` was called for the type or view. After the informer has stopped, reads of the type or view throw, and the next `acquire`
+   * view share one informer. The method `informer` returns the same informer. If `informer` was never called for the type or view, the
+   * informer stops when the last lease is released. After the informer has stopped, reads of the type or view throw, and the next `acquire`
    * lists the objects again.
    */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {

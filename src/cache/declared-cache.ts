@@ -27,13 +27,13 @@ export class DeclaredCache implements CacheReader {
     this.#refusal = refusal
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type; otherwise the errors of `Cache.get`. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type. For a declared type, the errors are those of `Cache.get`. */
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     this.#check(type)
     return this.#cache.get(type, key)
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type; otherwise the errors of `Cache.list`. */
+  /** @throws {ProreusError} `PRO_INPUT` for an undeclared type. For a declared type, the errors are those of `Cache.list`. */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     this.#check(type)
     return this.#cache.list(type, options)

@@ -1,9 +1,10 @@
 /** `Gate`: lets callers wait for an event that happens at most once. */
 
 /**
- * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory. A promise that all waits share would not be
- * sufficient, because it would hold the callbacks of aborted waits until it settles. If a type never synced, each admission request that
- * waited for the sync would leave a callback in memory.
+ * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory.
+ *
+ * A promise that all waits share would not be sufficient. Such a promise would keep the callbacks of aborted waits in memory until the
+ * promise settles. If a type never syncs, each admission request that waits for the sync would leave a callback in memory.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()

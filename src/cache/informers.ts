@@ -93,8 +93,8 @@ export class Informers {
   }
 
   /**
-   * Starts all informers. Resolves when the signal has aborted and all informers have stopped, including released ones. Rejects when an
-   * informer fails; the liveness probe of the process then fails, too. An informer retries all requests, so only a programming error can
+   * Starts all informers. Resolves when the signal has aborted and all informers, including released informers, have stopped. Rejects when
+   * an informer fails; the liveness probe of the process then fails, too. An informer retries all requests, so only a programming error can
    * make it fail.
    */
   async start(signal: AbortSignal): Promise<void> {

@@ -21,7 +21,7 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   /**
    * Calls `listener` for each object in the cache, and then for each change, including changes that this process makes. `listener` is
    * called synchronously after the cache has changed. An error that `listener` throws is logged and otherwise ignored. The returned
-   * function removes `listener`, and so does `release`.
+   * function removes `listener`. `release` removes `listener`, too.
    *
    * @throws {ProreusError} `PRO_INPUT` when the lease has been released.
    */

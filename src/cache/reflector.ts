@@ -71,10 +71,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Minimum timeout of a watch before the server has sent its first bookmark. Without bookmarks, a dead connection looks like a watch of
- * objects that do not change. For example, a firewall may drop the connection between a proxy and the API server, while the proxy holds the
- * connection to the client open. The timeout is therefore short. It is at least 60 s, because the first bookmark arrives after about a
- * minute.
+ * Minimum timeout of a watch, as long as the server has not sent any bookmark. The timeout is short, because without bookmarks, a dead
+ * connection looks like a watch of objects that do not change. For example, a firewall can drop the connection between a proxy and the API
+ * server, while the proxy keeps the connection to the client open.
+ * The timeout is at least 60 s, because the first bookmark arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
@@ -92,7 +92,7 @@ const bookmarkedSilenceMs = 90_000
 const settledMs = 5_000
 /**
  * A watch that ends within this time has ended too early, even without an error. If the server has sent events in this watch, the watch
- * counts as cut off. Otherwise, the watch counts as failed.
+ * counts as cut off. If the server has sent no events, the watch counts as failed.
  */
 const shortestWatchMs = 1_000
 /** The `id` of this problem: the server or a proxy sends events, but ends each watch within `shortestWatchMs`. */

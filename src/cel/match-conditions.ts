@@ -48,8 +48,8 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
 }
 
 /**
- * Evaluates all match conditions of a webhook. If the cost budget is exhausted, the result is an error. Otherwise, if a condition is false,
- * the result is `{}`, and the errors of the other conditions are ignored.
+ * Evaluates all match conditions of a webhook. If the cost budget is exhausted, the result is an error. If a condition is false and the
+ * cost budget is not exhausted, the result is `{}`, and the errors of the other conditions are ignored.
  */
 export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], input: MatchRequest): Mismatch {
   const values = [

@@ -75,7 +75,7 @@ export function bundleOf({ current, next, previous }: AuthorityState, now: numbe
   return bundleText(readBundle([current.cert, bundleText(others)].join('\n')))
 }
 
-/** Returns the reason why a leaf certificate must be replaced; undefined when it is valid. */
+/** Returns the reason why a leaf certificate must be replaced. Returns undefined when the leaf certificate is valid. */
 export function leafProblem(
   leaf: KeyPair,
   state: Pick<AuthorityState, 'current'>,

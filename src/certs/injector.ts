@@ -36,8 +36,8 @@ type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
 /**
- * The interval at which the `caBundle` of all objects is checked. The interval is short, because `kubectl apply` may overwrite the
- * `caBundle` at any time.
+ * The interval in milliseconds at which the `caBundle` of all objects is checked. The interval is short, because `kubectl apply` can
+ * overwrite the `caBundle` at any time.
  */
 const checkEveryMs = 10_000
 const maxAttempts = 5

@@ -30,7 +30,10 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts the requests of `openSecretCertificates`. Later requests use the signals of the source's methods `start` and `refresh`. */
+  /**
+   * Aborts the requests of `openSecretCertificates`. The later requests of the returned source use the signals that are passed to its
+   * methods `start` and `refresh`.
+   */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -91,8 +91,7 @@ export async function runDevOperators(options: DevOperatorsOptions): Promise<voi
       async onServing(endpoints) {
         options.onServing?.(endpoints)
         const { webhook } = endpoints
-        // If the operators have no webhooks, an earlier version of the operators may have had webhooks. The webhook configurations of the
-        // earlier version are then removed.
+        // If the operators have no webhooks, the webhook configurations of an earlier version of the operators are removed.
         if (webhook === undefined) return await removeWebhooks(client, operators, { name, signal })
         await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
         done('webhooks', webhook.url)

@@ -15,7 +15,7 @@ const maxConnections = 100
 
 /**
  * Time in milliseconds after which an idle connection is closed. This time is shorter than the idle timeouts of the API server (90 s) and
- * of usual load balancers. Otherwise, the server could close a connection at the moment when the client sends a request.
+ * of usual load balancers. If this time were longer, the server could close a connection at the moment when the client sends a request.
  */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000

@@ -1,6 +1,7 @@
 /**
- * Reads the entries of a kubeconfig and the credentials of its users. This file uses modules of client-node, but not its class
- * `KubeConfig`. This class loads the models of all Kubernetes types, which take 45 MB and half of the CPU time of a start.
+ * Reads the entries of a kubeconfig and the credentials of its users. This file uses modules of client-node, but not the class
+ * `KubeConfig`. That class loads the models of all Kubernetes types, which takes 45 MB of memory and half of the CPU time that a process
+ * needs to start.
  */
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -59,7 +60,9 @@ interface Authenticator {
   applyAuthentication(user: User, options: RequestOptions): Promise<void>
 }
 
-/** Returns client-node's authenticator for the user; undefined when the user needs none. `OidcProvider` handles OpenID Connect. */
+/**
+ * Returns client-node's authenticator for the user; undefined when the user needs no authenticator. `OidcProvider` handles OpenID Connect.
+ */
 async function authenticatorOf(user: User): Promise<Authenticator | undefined> {
   const provider: unknown = user.authProvider
   const name = isObject(provider) ? provider.name : undefined

@@ -56,13 +56,14 @@ const credentialsMaxAgeMs = 10_000
  *
  * - the file `kubeconfig`, if the option is set
  * - the files in `$KUBECONFIG`, merged as in kubectl, if the variable is set
- * - the Pod's service account, if there is one and `context` is not set
+ * - the Pod's service account, if the Pod has a service account and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
- * Requests use the `proxy-url` of the kubeconfig, or else the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
+ * If the kubeconfig contains a `proxy-url`, requests use this proxy. Without a `proxy-url`, requests use the proxy that `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first source that applies is unusable, e.g. because a file is
- * missing.
+ *   missing.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   refuseOptions('loadConnection', checkOptions(options, ''))
@@ -177,8 +178,8 @@ interface CredentialPlugin {
 }
 
 /**
- * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has neither. As in kubectl, a token or a username
- * takes precedence. If the user has a token or a username, the function returns undefined.
+ * Returns the user's exec plugin or OpenID Connect provider; undefined when the user has neither. If the user has a token or a username,
+ * the function returns undefined, because the token or the username takes precedence, as in kubectl.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when the `exec` or `auth-provider` entry is invalid.
  */

@@ -3,7 +3,7 @@ import { redactText } from '../telemetry/secret-text.ts'
 
 /** Maximum number of characters that are copied to the error output of this process. The instructions for a login are shorter. */
 const maxCopied = 8 * 1024
-/** Maximum number of characters that are stored from the end of the output, for an error message. */
+/** Maximum number of characters that are stored for an error message. The last characters of the output are stored. */
 const maxKept = 8 * 1024
 /** Maximum length of the error message. */
 const maxMessage = 300

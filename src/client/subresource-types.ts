@@ -32,8 +32,8 @@ export interface SubresourceTypes {
 type PartsOfObject = 'status' | 'resize' | 'ephemeralcontainers' | 'approval' | 'finalize'
 
 /**
- * The static type of a response. If the options name a subresource, it is the type of the subresource. If the options name no subresource,
- * it is the type of the object.
+ * The static type of a response. If the options name a subresource, the response has the type of this subresource. If the options name no
+ * subresource, the response has the type of the object.
  */
 export type ResultOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
@@ -43,7 +43,7 @@ export type ResultOf<R extends ResourceType, Options> = Options extends { readon
       : KubernetesObject
   : ObjectOf<R>
 
-/** The static type of the input of a server-side apply. If the options name a subresource, it is the type of the subresource. */
+/** The static type of the input of a server-side apply. If the options name a subresource, the input has the type of this subresource. */
 export type AppliedOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? Partial<Omit<SubresourceTypes[Name]['input'], 'metadata'>> & Pick<ApplyInput, 'metadata'>
@@ -52,7 +52,7 @@ export type AppliedOf<R extends ResourceType, Options> = Options extends { reado
       : Pick<ApplyInput, 'metadata'> & Record<string, unknown>
   : ApplyInput<R>
 
-/** The static type of the input of a create or update. If the options name a subresource, it is the type of the subresource. */
+/** The static type of the input of a create or update. If the options name a subresource, the input has the type of this subresource. */
 export type WrittenOf<R extends ResourceType, Options> = Options extends { readonly subresource: infer Name }
   ? Name extends keyof SubresourceTypes
     ? SubresourceTypes[Name]['input']

@@ -215,8 +215,14 @@ class HttpTransport implements Transport {
    * Loads the credentials, and sends the request once. If the response to an earlier attempt was 401 and the credentials are still the
    * same, no request is sent, and the earlier response is returned.
    *
-   * Rejects with the signal's reason, with the error of the guard, with `PRO_ABORTED` when the transport is closed, with `PRO_KUBECONFIG`
-   * when the credentials cannot be loaded, with `PRO_API` when the response is too large, or with `PRO_API_UNREACHABLE`.
+   * Rejects with one of these errors:
+   *
+   * - the reason of the signal
+   * - the error of the guard
+   * - `PRO_ABORTED` when the transport is closed
+   * - `PRO_KUBECONFIG` when the credentials cannot be loaded
+   * - `PRO_API` when the response is too large
+   * - `PRO_API_UNREACHABLE` for any other failure
    */
   async #attempt(attempts: Attempts): Promise<Answer> {
     const { request, streaming, fence, refused } = attempts

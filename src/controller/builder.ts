@@ -88,9 +88,9 @@ function refuseController(name: string, problems: readonly string[]): void {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them), when an index is for
- * a type that the controller does not watch, or when the controller has a finalizer and `type` is a view (see `cacheView`) whose label
- * selector or field selector an object can stop matching.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them), or when an index is
+ *   for a type that the controller does not watch. Also `PRO_CONFIG_INVALID` when the controller has a finalizer, `type` is a view (see
+ *   `cacheView`), and an object can leave this view because its labels or fields change.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,

@@ -21,8 +21,8 @@ import { isPromise, MapCalls } from './map-calls.ts'
 /** The second argument of a map function. */
 export interface MapContext {
   /**
-   * The cache of the types that the controller watches. It may lack existing objects until the first list of each type is complete. When
-   * such an object arrives later, its own event is mapped to keys.
+   * The cache of the types that the controller watches. Until the first list of each type is complete, existing objects can be missing from
+   * the cache. When a missing object arrives later, its own event is mapped to keys.
    */
   readonly cache: CacheReader
   /** Aborts when the controller stops. */

@@ -141,7 +141,8 @@ export class MapCalls {
 
 /**
  * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
- * The cause of the combined change is undefined. A running reconcile ignores changes that it has caused, but not a combined change.
+ * A running reconcile ignores only the changes that it has caused. The combined change has no cause, so no reconcile ignores the combined
+ * change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change

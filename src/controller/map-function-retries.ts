@@ -12,8 +12,9 @@ import type { Logger } from '../telemetry/logger.ts'
 import { loggedError, permissionAdvice } from '../client/missing-rule.ts'
 
 /**
- * The first retry follows 1 s after the error. Each further pause is twice as long as the one before. The tenth retry, 17 minutes after the
- * first error, is the last one. Without a limit, a map function that always throws would be retried forever, even for a deleted object.
+ * The first retry follows 1 s after the error. Each further delay is twice as long as the previous delay. The tenth retry, 17 minutes after
+ * the first error, is the last retry. Without a limit, a map function that always throws would be retried forever, even for a deleted
+ * object.
  */
 const firstPauseMs = 1_000
 const maxTries = 10
@@ -22,10 +23,10 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest state of the object for which the map function has thrown. A retry maps only these two states. The map
-   * function has usually thrown for the states between them too, so those states have not enqueued any keys.
+   * The oldest and the newest of the states for which the map function has thrown. A retry maps these two states, but not the states
+   * between them. The map function has usually thrown for these other states too, so their keys have never been enqueued.
    *
-   * After an update, `oldest` may be the state before the update. An earlier call of the map function may have enqueued the keys of this
+   * After an update, `oldest` can be the state before the update. An earlier call of the map function may have enqueued the keys of this
    * state. These keys must be enqueued again, because the object has changed since that call.
    */
   oldest: ReadonlyObject

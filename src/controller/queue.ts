@@ -13,8 +13,9 @@ import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
   /**
-   * Delay in milliseconds until the key is ready. Default 0. If a key is added with a delay, it gets a timer. The timer does not change
-   * when the key is added without a delay, retried or processed. Before the timer is due, only `forget` and `drop` remove it.
+   * Delay in milliseconds until the key is ready. Default 0. If a key is added with a delay, the key gets a timer. The timer does not
+   * change when the key is retried, processed, or added without a delay. Before the timer is due, only `forget` and `drop` remove the
+   * timer.
    */
   readonly after?: number
   /**
@@ -92,9 +93,9 @@ type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
  * A key has at most one timer, and at most one other entry, which is ready, held or a retry. Keys with the same priority are processed in
- * FIFO order. Keys with a higher priority are processed earlier, unless a key with a lower priority has waited long enough (see `stepMs`).
- * Two workers never process the same key at the same time: after `get` or `take` has returned a key, the queue does not return this key
- * again before `done` has been called.
+ * FIFO order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it is processed
+ * before newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after `get` or `take`
+ * has returned a key, the queue does not return this key again before `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -172,8 +173,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Resolves to the next key. No other caller gets this key until `done` is called for it. While the queue is paused, the call waits.
-   * Resolves to undefined when the queue is shut down, or the signal aborts first.
+   * Resolves to the next key. No other caller gets this key until `done` is called for the key. While the queue is paused, the call waits.
+   * If the queue is shut down or the signal aborts before a key is available, the call resolves to undefined.
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
@@ -230,11 +231,11 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes the ready and held entries, the retries and the timers for which `filter` returns true. The failures of a removed key are
-   * reset, unless a worker is processing the key.
+   * Removes the ready and held entries, the retries and the timers for which `filter` returns true. If no worker is processing a removed
+   * key, the failures of the key are reset.
    *
    * @param filter gets the key, and the time in milliseconds since the entry became ready or was added again. The time of a retry or a
-   * timer is 0. `filter` is called twice for a key that has a timer and another entry.
+   *   timer is 0. `filter` is called twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return
@@ -253,8 +254,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Resolves when no worker is processing `key`. Immediately afterwards, the queue may hand out another entry of the key, unless the queue
-   * is paused or that entry has been dropped.
+   * Resolves when no worker is processing `key`. Immediately afterwards, the queue can hand out another entry of the key. To prevent this,
+   * pause the queue or drop the entry.
    *
    * @throws the reason of `signal` when the signal aborts first.
    */
@@ -406,8 +407,8 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes and returns the first ready item, and takes a place of the concurrency limit for this item. Returns undefined when the queue is
-   * paused, when no item is ready, or when no place is free.
+   * Removes and returns the first ready item. The item counts towards the concurrency limit. Returns undefined when the queue is paused,
+   * when no item is ready, or when the concurrency limit is reached.
    */
   #takeReady(): Item<Key> | undefined {
     if (this.#paused || this.#ready.first === undefined) return undefined

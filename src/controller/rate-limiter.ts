@@ -46,7 +46,7 @@ export function exponentialBackoff<Key extends string = string>(options: Backoff
 }
 
 export interface TokenBucketOptions {
-  /** The average number of retries per second, for all keys of the controller together. It may be a fraction. */
+  /** The average number of retries per second, for all keys of the controller together. A fraction is allowed. */
   readonly perSecond: number
   /** The size of the bucket. When the bucket is full, the next `burst` retries are not delayed. */
   readonly burst: number

@@ -95,7 +95,7 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    */
   readonly minIntervalMs?: number
   /**
-   * Default false: only the leader reconciles, and the other replicas stand by. True: every replica reconciles, so two replicas may
+   * Default false: only the leader reconciles, and the other replicas stand by. True: every replica reconciles, so two replicas can
    * reconcile one object at the same time. Set true only for work that each replica does for itself.
    */
   readonly everyReplica?: boolean

@@ -66,8 +66,8 @@ export function interval(ms: number, keys: readonly ObjectKey[] | ((context: Sou
 /**
  * Returns a source that enqueues keys for each event of an asynchronous iterable.
  *
- * @param events the iterable, or a function that returns one. The source is started again after an error, and when this replica becomes the
- * leader again. Most iterables, such as generators, can be iterated only once. For such an iterable, pass a function.
+ * @param events the iterable, or a function that returns the iterable. The source iterates again after an error, and when this replica
+ *   becomes the leader again. Most iterables, such as generators, can be iterated only once. For such an iterable, pass a function.
  * @param map returns the keys for an event. Default: the event is a key.
  *
  * @example
@@ -99,7 +99,7 @@ export function from<T>(events: Events<T>, map?: (event: T, context: SourceConte
   })
 }
 
-/** An asynchronous iterable, or a function that returns one. */
+/** An asynchronous iterable, or a function that returns an asynchronous iterable. */
 type Events<T> = AsyncIterable<T> | ((context: SourceContext) => AsyncIterable<T>)
 
 function isAsyncIterable(value: unknown): boolean {

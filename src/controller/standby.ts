@@ -36,8 +36,8 @@ export interface StandbyOptions {
 }
 
 /**
- * Limits the queue of a controller on a standby. A standby reconciles nothing, so its queue would otherwise grow until it has the keys of
- * all objects, including deleted ones.
+ * Limits the queue of a controller on a standby. A standby reconciles nothing. Without a limit, its queue grows until the queue contains
+ * the keys of all objects, including deleted objects.
  */
 export class Standby {
   readonly #options: StandbyOptions

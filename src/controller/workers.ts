@@ -136,8 +136,8 @@ export class Workers {
   async #runWorker(): Promise<void> {
     const { queue } = this.#options
     for (let key = await queue.get(); key !== undefined; key = queue.take() ?? (await queue.get())) {
-      // The time slice is checked after `queue.get`, not before. Otherwise, several keys that are added at once would start the reconciles
-      // of all waiting workers in one iteration of the event loop.
+      // The time slice is checked after `queue.get`. If it were checked before `queue.get`, several keys that are added at once would start
+      // the reconciles of all waiting workers in one iteration of the event loop.
       const turn = slices.next(this.#now)
       if (turn !== undefined) await turn
       try {
@@ -215,8 +215,8 @@ export class Workers {
         return
       case 'requeue_after':
         queue.forget(key)
-        // If the result has no priority, the priority is 0, and not the priority of this reconcile. If it were the priority of this
-        // reconcile, all periodic reconciles of the object would have the low priority of its initial reconcile.
+        // If the result has no priority, the key gets the priority 0. If the key kept the priority of this reconcile, all periodic
+        // reconciles of the object would have the low priority of its initial reconcile.
         queue.add(key, { after: outcome.ms, priority: outcome.priority })
         metrics.reconciled('requeue_after', seconds)
         debug({ seconds, requeueAfterMs: outcome.ms }, 'reconciled, again later')

@@ -157,12 +157,14 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields stored in `text` to `plain`, the converted object. To check the fields, the object with the added fields is converted
- * back to the version of `source`. The fields are added only if clients see no difference in that version: the spec and status after this
- * conversion must be equal to those of `source`, or to those of `plain` converted back.
+ * Adds the fields that `text` stores to `plain`, the converted object. The fields are added only if clients that use the version of
+ * `source` see no difference. To check this, the object with the added fields is converted back to that version. The spec and status after
+ * this conversion must equal those of `source`, or those of `plain` after the same conversion.
  *
- * The returned `result` is the object with the added fields, or `plain`. `back` is `result` converted back; undefined if this conversion
- * fails.
+ * Returns two objects:
+ *
+ * - `result`: the object with the added fields; `plain` if the fields are not added.
+ * - `back`: `result` after the conversion back to the version of `source`; undefined if this conversion fails.
  */
 async function restoreInto(
   step: Step,

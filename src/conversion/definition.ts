@@ -31,8 +31,8 @@ export interface ConvertedMetadata {
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
 /**
- * The type of a result's status. If both versions have the same status type, a converter may omit the status. The status of the source
- * object is then copied.
+ * The type of a result's status. If both versions have the same status type, a converter may omit the status. If the status is omitted, the
+ * status of the source object is copied.
  */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
@@ -41,8 +41,9 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
     : { readonly status: DeepReadonly<StatusIn<To>> | undefined }
 
 /**
- * A converter's result. In `spec`, fields with a default are optional. If `status` has the same type in both versions, it may be omitted.
- * The status of the source object is then copied. `metadata` contains changed labels and annotations; all other metadata is copied.
+ * A converter's result. In `spec`, fields with a default are optional. If both versions have the same status type, a converter may omit
+ * `status`. If `status` is omitted, the status of the source object is copied. `metadata` contains changed labels and annotations; all
+ * other metadata is copied.
  */
 export type Converted<From, To, ToInput extends { spec?: unknown }> = {
   readonly spec: DeepReadonly<NonNullable<ToInput['spec']>>
@@ -96,7 +97,7 @@ function refuseConversion(kind: Kind, problems: readonly string[]): void {
     throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is invalid: ${problems.join('; ')}.`)
 }
 
-/** A function of a converter, without its static types. */
+/** The function `toHub` or `fromHub` of a converter, without static types. */
 export type Convert = (object: JsonObject, context: ConversionContext) => unknown
 
 /** A conversion that `defineConversion` returns. The webhook server and the generator of manifests use it. */
@@ -118,9 +119,9 @@ export interface ConversionDefinition {
  *
  * A converter should not rely on required fields, because it also receives incomplete objects: for server-side apply, the API server
  * converts objects that contain only the fields of one field manager. If a converter throws for an object without a required field, the
- * result contains the fields that both versions have in common. If it throws for any other object, the whole request fails; for a list,
- * this means that no client can list the kind. Converters should therefore be tolerant. Invalid objects should be rejected when they are
- * written, in `validate` of the webhook.
+ * result contains the fields that both versions have in common. If a converter throws for any other object, the whole request fails. A list
+ * request also fails if a converter throws for a single object of the list. Converters should therefore be tolerant. Invalid objects should
+ * be rejected when they are written, in `validate` of the webhook.
  *
  * By default, round trips are lossless. When an object is converted from VERSION to another version, the result is converted back. Fields
  * that this round trip loses are stored in the annotation `conversion.GROUP/VERSION` of the result. When the object is converted from the
@@ -128,11 +129,11 @@ export interface ConversionDefinition {
  * - No client has changed the field in the other version. Such a change takes precedence.
  * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
  * - The restored fields change nothing that clients see in the other version. To check this, the object with the restored fields is
- *   converted back to that version.
+ *   converted back to the other version.
  *
  * The annotation of a version has at most 64 KiB. All annotations of an object together have at most 256 KiB, the limit of the API server.
- * If an annotation would exceed a limit, it is not stored, and the fields in it are lost. The loss is logged as a warning and counted in
- * `proreus_conversion_unkept_total`.
+ * If an annotation would exceed a limit, the annotation is not stored, and the fields in it are lost. The loss is logged as a warning and
+ * counted in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {
@@ -146,7 +147,7 @@ export interface ConversionDefinition {
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when a version has no converter, although its fields differ from those of the stored version,
- * when a converter is for a version that the kind does not have, or when an option is invalid.
+ *   when a converter is for a version that the kind does not have, or when an option is invalid.
  */
 export function defineConversion<K extends Kind>(kind: K, settings: ConversionSettings<K>): ConversionDefinition {
   refuseConversion(kind, checkConversion(settings, ''))

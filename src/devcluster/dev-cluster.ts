@@ -147,8 +147,8 @@ export interface DevCluster {
   /** Adds an entry to the option `services`: calls to the Service `name` (`namespace/name`) go to the base URL `address`. */
   addService(name: string, address: string): void
   /**
-   * Declares that an origin such as `https://127.0.0.1:9443` cannot be reached, and sets the reason. If `reason` is undefined, the origin
-   * can be reached again. When a call of a webhook at this origin fails, the message contains the reason in place of the network error.
+   * Sets the reason why an origin such as `https://127.0.0.1:9443` cannot be reached. If `reason` is undefined, removes the reason of the
+   * origin. When a call of a webhook at this origin fails, the error message contains the reason instead of the network error.
    */
   setUnreachable(origin: string, reason: string | undefined): void
   /** Ends all watches, closes all connections, and stops the controllers. Resolves within a second. */
@@ -370,7 +370,8 @@ async function serve(
     snapshot: () => snapshots.take(),
     async restore(snapshot) {
       await snapshots.restore(snapshot)
-      // A watch from an earlier revision then fails with 410, like after a restore of etcd (`etcdutl snapshot restore --mark-compacted`).
+      // After the compaction, a watch from an earlier revision fails with 410. A restore of etcd has the same effect (`etcdutl snapshot
+      // restore --mark-compacted`).
       store.compact()
       registry.dropWatches()
       await definitions.settled()

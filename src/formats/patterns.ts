@@ -34,7 +34,7 @@ export function patternProblem(source: string): string | undefined {
 interface Effort {
   /** Number of ways to match the part at one position of the string. An unbounded repetition counts as one way. */
   readonly ways: number
-  /** Maximum number of characters that are examined in each of the `ways`. */
+  /** Maximum number of characters that the engine examines for one way to match the part. */
   readonly width: number
   /** Number of unbounded repetitions (`*`, `+`, `{n,}`) in the part. */
   readonly unbounded: number
@@ -54,10 +54,10 @@ const maxSteps = 16_384
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
- * Reports whether a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the JavaScript engine. The
+ * Returns true if a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the JavaScript engine. The
  * check is conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one
- * unbounded repetition. A pattern with an unbounded repetition must be anchored: an unanchored pattern is tried at each position of the
- * string, which takes quadratic time.
+ * unbounded repetition. A pattern with an unbounded repetition must be anchored. The engine would try an unanchored pattern at each
+ * position of the string, which takes quadratic time.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')

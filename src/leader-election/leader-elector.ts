@@ -148,7 +148,7 @@ export class LeaderElector {
   }
 
   /**
-   * Throws unless this replica is the leader. The transport calls `guard` before each request of a reconcile.
+   * Throws if this replica is not the leader. The transport calls `guard` before each request of a reconcile.
    *
    * @throws {ProreusError} `PRO_ABORTED` when this replica is not the leader, or when its last renewal is older than `renewDeadlineMs`.
    */

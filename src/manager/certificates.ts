@@ -50,9 +50,9 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the webhook Service that the serving certificate must have. The API server uses only `name.namespace.svc`. A
- * certificate in files needs no other name of the Service, because cert-manager may have issued it for this name only. Outside the cluster,
- * a certificate in files needs this name only if `webhook.service` is set.
+ * Returns the DNS names of the webhook Service that the serving certificate must have. The API server uses only `name.namespace.svc`.
+ * Certificates in files need no other name of the Service, because cert-manager can issue a certificate that contains only this name. If
+ * the process runs outside the cluster, and `webhook.service` is not set, certificates in files need no name of the Service.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

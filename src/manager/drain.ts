@@ -38,8 +38,8 @@ const closeMs = 2_000
  * that these reconciles write.
  * 3. For `delayMs`, the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes running
  * requests.
- * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop, then the probes, then the connections
- * to the API server.
+ * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop. Then the probes stop. Finally, the
+ * connections to the API server are closed.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options

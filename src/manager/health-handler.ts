@@ -42,7 +42,7 @@ export function healthHandler(path: string, checks: () => readonly Check[]): (ur
   }
 }
 
-/** Runs a check. Secrets in the problem, such as the password of a URL, are redacted, because anybody may read the response. */
+/** Runs a check. Secrets in the problem, such as the password of a URL, are redacted, because anybody can read the response. */
 async function find(check: Check): Promise<Finding> {
   try {
     const problem = await check.problem()

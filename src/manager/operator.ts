@@ -164,8 +164,8 @@ export function checkOperators(operators: readonly Operator[]): void {
 }
 
 /**
- * Returns the problems of controllers of one type that have the same finalizer. When one of these controllers has finalized an object, it
- * removes the finalizer. `finalize` of the other controller would then not be called.
+ * Returns the problems of controllers of one type that have the same finalizer. When one of these controllers has finalized an object, this
+ * controller removes the finalizer. The API server can then delete the object before the other controller calls its `finalize`.
  */
 function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
   const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)

@@ -81,8 +81,8 @@ export function metricsHandler({ registry }: Metrics): Handler {
 }
 
 /**
- * Rejects the configuration if secured metrics have the same address as the probes. The kubelet could not authenticate, because it has no
- * token.
+ * Rejects the configuration if secured metrics have the same address as the probes. On the same address, the probes would require a token,
+ * too. The kubelet has no token, so the probes would fail.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`
  */

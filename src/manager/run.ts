@@ -69,7 +69,8 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
 }
 
 /**
- * The functions that create the transport, the cache, the webhook server and the other components of the process. Tests replace them.
+ * The functions that create the transport, the cache, the webhook server and the other components of the process. Tests replace these
+ * functions.
  * @internal
  */
 export interface Parts {

@@ -5,7 +5,7 @@ import { leastLimitBytes, processMemory, shareMemory } from '../webhook/http/mem
 
 /**
  * Derives the memory limits of the webhook server from `limitBytes`. The default of `limitBytes` is the memory limit of the container. If
- * `limitBytes` is so small that the process may exceed it, logs a warning.
+ * large or many requests could exceed the limit, logs a warning.
  */
 export function memoryFor(limitBytes: number | undefined, logger: Logger): MemoryShares {
   const memory = processMemory(limitBytes)

@@ -11,8 +11,8 @@ import { clientConfig } from './webhook-configuration.ts'
  * Returns the CRD for `kubectl apply`, without fields that the API server sets. `target` is the address of the kind's conversion webhook.
  * Without `target`, the API server uses the conversion strategy `None`, which changes only the apiVersion.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, for example because of a pattern, a
- * rule, a default or a schema that is not structural.
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, for example because a pattern, a rule
+ *   or a default is invalid, or because the schema is not structural.
  */
 export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   for (const { name } of kind.versions) schemaOf(kind, name)

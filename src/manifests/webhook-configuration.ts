@@ -17,8 +17,8 @@ export type WebhookTarget =
 
 /**
  * Returns a mutating and a validating webhook configuration. Returns an empty list when the operators have no webhooks. If the operators
- * have only mutating or only validating webhooks, the other configuration has no entries. It is returned nevertheless, because applying it
- * removes the entries of an earlier installation.
+ * have only mutating or only validating webhooks, the other configuration has no entries. If a user applies a configuration without
+ * entries, the entries of an earlier installation are removed.
  *
  * A webhook for a kind of the operators has one entry for each served version. A webhook for any other type, or for a subresource, has one
  * entry. The entries have no `caBundle`. The running process or cert-manager sets this field, and a `caBundle` in the manifest would

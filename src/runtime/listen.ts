@@ -12,8 +12,8 @@ export interface WantedAddress {
 }
 
 /**
- * Maximum number of connections that wait to be accepted. The kernel limits this number to net.core.somaxconn. Go's net package uses the
- * same value. With the default of Node.js, 511, many simultaneous connections fill the queue, and other clients wait a second for the
+ * Maximum number of connections that wait to be accepted. The kernel reduces this number to net.core.somaxconn, which Go's net package also
+ * uses. With the default of Node.js, 511, many simultaneous connections fill the queue. Other clients then wait a second for the
  * retransmission of their first packet.
  */
 const backlog = 65_535

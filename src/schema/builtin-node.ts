@@ -82,8 +82,8 @@ const quantity: Pattern = {
 }
 
 /**
- * Returns true when kube-apiserver reports a required field with this value as missing. In a built-in type, null and an empty string count
- * as missing.
+ * Returns true if a required field with this value counts as missing. As in kube-apiserver, null and an empty string count as missing in a
+ * built-in type.
  */
 export function isMissing({ decoded }: SchemaNode, value: JsonValue | undefined): boolean {
   return value === undefined || (decoded && (value === null || value === ''))

@@ -122,8 +122,8 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list (`validate:
-  // typeValidator`). Here, this applies to defaults (`anyFormat`) only. Objects are validated more strictly, because operators rely on the
-  // types of fields.
+  // typeValidator`). For defaults (`anyFormat`), Proreus does the same. For all other values, Proreus is stricter, because operators rely
+  // on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // If the schema has a format, and the value is a boolean, an object or a number with another format, kube-openapi reports a wrong format
   // instead of a wrong type.

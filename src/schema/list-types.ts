@@ -19,8 +19,8 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
 }
 
 /**
- * Returns true only if all items are distinct strings or have distinct string keys. Allocates no memory for lists of at most `maxSlots / 2`
- * items.
+ * Returns true if all items are distinct strings, or if each item has one string as its key and all keys are distinct. Returns false for
+ * every other list, even for a valid list. Allocates no memory for lists of at most `maxSlots / 2` items.
  */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined
@@ -55,9 +55,10 @@ const goldenRatio = 0x9e3779b1
 const maxCollisions = 4
 
 /**
- * Returns true if all items are distinct strings. If `key` is given, returns true if the values of this field are distinct strings. Returns
- * undefined after too many collisions. The hash code of a string is computed from its length and four of its characters. This is faster
- * than a `Set`, which hashes all characters.
+ * Returns true if all items are distinct strings. If `key` is given, the function compares the values of this field instead of the items.
+ * Returns undefined after too many collisions.
+ *
+ * The hash code of a string is computed from its length and four of its characters. A `Set` is slower, because it hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots
@@ -120,10 +121,7 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
   return isObject(item) ? getOwn(item, name) : undefined
 }
 
-/**
- * For each value that occurs more than once, returns the index of its second occurrence, but at most `most` indexes. Further occurrences of
- * the same value are not reported.
- */
+/** Returns the index of the second occurrence of each value that occurs more than once. Returns at most `most` indexes. */
 function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {
   const scalars = new Map<JsonValue | undefined, number>()
   const compounds = new Map<string, number>()

@@ -40,8 +40,9 @@ export interface SchemaNode {
   /** The format; undefined if kube-apiserver does not validate the format for values of this type. */
   readonly format: Format | undefined
   /**
-   * True if the node also validates formats that CRDs do not support. This is the case for nodes that validate defaults, because
-   * kube-apiserver removes these formats only from schemas that validate objects (`StripUnsupportedFormatsPostProcess`).
+   * True if the node also validates formats that CRDs do not support. kube-apiserver removes these formats from schemas that validate
+   * objects (`StripUnsupportedFormatsPostProcess`), but not from schemas that validate defaults. `anyFormat` is therefore true for nodes
+   * that validate defaults.
    */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
@@ -51,8 +52,8 @@ export interface SchemaNode {
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
   /**
-   * The built-in type of the value, whose node `builtinNode` returns. Validation and the search for unknown fields use the built-in type.
-   * Pruning and defaulting ignore it.
+   * The built-in type of the value. `builtinNode` returns the node of this type. Validation and the search for unknown fields use that
+   * node. Pruning and defaulting ignore the built-in type.
    */
   readonly builtin: BuiltinTypeName | undefined
   /** The name of the built-in type if this node describes a built-in type. */

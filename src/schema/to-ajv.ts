@@ -73,16 +73,16 @@ function builtinCheck(name: string): Check {
 }
 
 function compileBuiltin(name: string, check: BuiltinCheck): Check {
-  // Optimized code and messages would take more time to generate than they save. The check of a Pod consists of many small functions, and
-  // each process that validates Pods compiles all of them.
+  // The check of a Pod consists of many small functions, and each process that validates Pods compiles all of them. Optimizing these
+  // functions takes more time than it saves. ajv's messages are not needed, because `explain` produces the error messages.
   builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
   check.compiled = builtinAjv.compile(translateFully(builtinNode(name)))
   return check.compiled
 }
 
 /**
- * Compiles one check of a built-in type that is not compiled yet. Returns false if all checks are compiled. A webhook server calls this
- * function until it returns false, so that later requests do not wait for the compilation.
+ * Compiles one check of a built-in type that is not compiled yet. If all checks are already compiled, returns false. A webhook server calls
+ * this function until it returns false, so that later requests do not wait for the compilation.
  */
 export function compileNextBuiltinCheck(): boolean {
   for (const [name, check] of builtinChecks) {

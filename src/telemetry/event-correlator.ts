@@ -13,7 +13,7 @@ const maxRemembered = 4096
  */
 const maxSimilar = 10
 const similarMs = 600_000
-/** Maximum number of Events about one object in a burst. After that, one Event is recorded every `refillMs`. */
+/** Maximum number of Events about one object in a burst. After a burst, at most one Event about the object is recorded every `refillMs`. */
 const burst = 25
 const refillMs = 300_000
 
@@ -100,8 +100,8 @@ export class EventCorrelator<Own extends Series> {
 }
 
 /**
- * Sets the entry of `key`, and makes it the most recent entry. If the map then has too many entries, removes the oldest entry. The order of
- * a `Map` is that of the insertions.
+ * Sets the entry of `key`, and makes it the most recent entry. If the map then has too many entries, removes the oldest entry. A `Map`
+ * keeps its entries in the order of their insertion, so the first entry is the oldest entry.
  */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)

@@ -39,7 +39,7 @@ export interface EventWritesOptions {
   readonly newName: (series: EventSeries) => string
 }
 
-/** Maximum number of requests at the same time. The order of different Events does not matter. */
+/** Maximum number of concurrent requests. Requests can run concurrently, because the order of different Events does not matter. */
 const maxRequests = 10
 /** Maximum number of Events that wait to be written. They take about 10 MB if each has a message of 1 KiB. Further Events are dropped. */
 const maxWaiting = 10_000
@@ -107,7 +107,7 @@ export class EventWrites {
   #next(): void {
     for (const [series, failures] of this.#waiting) {
       if (this.#running.size >= maxRequests) return
-      // A running write may not contain the latest state. Therefore, the series is written again afterwards.
+      // A running write possibly does not contain the latest state. Therefore, the series is written again after the running write.
       if (this.#running.has(series)) continue
       this.#waiting.delete(series)
       this.#running.add(series)
@@ -148,7 +148,7 @@ export class EventWrites {
     // During a flush, there is no time for a delay before another attempt.
     const isLast = failures >= maxTries || this.#idle !== undefined
     if (failures < maxTries && code === 409 && !series.stored) {
-      // An earlier request has created the object, but its response was lost.
+      // An earlier request has created the object, but the response to this request was lost.
       series.stored = true
       this.#waiting.set(series, failures)
     } else if (failures < maxTries && code === 404 && series.stored) {

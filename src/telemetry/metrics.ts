@@ -32,8 +32,8 @@ export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
   /**
-   * Sets the number of ready keys with this priority. Default priority: 0. If several priorities share one series, pass the label of this
-   * series as a string.
+   * Sets the number of ready keys with this priority. Default priority: 0. If several priorities share one series, `priority` is the label
+   * of this series.
    */
   depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay, for example for a retry. */
@@ -43,8 +43,8 @@ export interface QueueMetrics {
   /** Observes the time for which a worker processed a key. */
   worked(seconds: number): void
   /**
-   * Registers `seconds`, which each scrape calls. The function returns one number for each key that a worker is processing: the seconds
-   * since the worker started.
+   * Registers `seconds`, which each scrape calls. `seconds` returns one number for each key that a worker is processing: the seconds since
+   * the worker started to process the key.
    */
   observeRunning(seconds: () => readonly number[]): void
 }
@@ -360,7 +360,7 @@ export class Metrics {
 
   /**
    * Adds a gauge with one series for each work queue. At each scrape, `summary` computes the value of a series from `ages`. `ages` contains
-   * one number for each key that a worker is processing: the seconds since the worker started to process it.
+   * one number for each key that a worker is processing: the seconds since the worker started to process the key.
    */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running

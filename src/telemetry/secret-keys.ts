@@ -17,7 +17,10 @@ const secretEnding = new RegExp(
 const passWord = /(?:^|[^A-Za-z])(?:pass|PASS|Pass)$|[a-z]Pass$/
 /** Matches names such as `pullSecret`. In Helm charts and custom resources, the value of such a field is the name of a Secret. */
 const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
-/** Matches plural names. Their value may be a count, as in `maxTokens: 100`. Therefore, a number is not a secret. */
+/**
+ * Matches plural names. The value of such a name may be a count, as in `maxTokens: 100`. If the value is a number, the value therefore does
+ * not count as a secret.
+ */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 
 /** The secrecy of the value that belongs to a name. `open`: the name does not indicate a secret. */

@@ -29,7 +29,7 @@ type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ..
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
   // A private key in PEM format, encoded in base64, as in a kubeconfig. A certificate begins with the same characters, so the text is
-  // decoded to see which of the two it is.
+  // decoded to find out whether it contains a private key.
   [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
@@ -102,7 +102,7 @@ const proseAfterBearer = new Set(
 
 /**
  * Returns true if "bearer" is part of a sentence, such as "Bearer token is missing" or "the bearer of", or of an authentication challenge
- * (`Bearer realm=…`). Otherwise, the word after "bearer" is a token.
+ * (`Bearer realm=…`). Returns false if the word after "bearer" is a token.
  */
 function isProse(scheme: string, token: string): boolean {
   const [first] = /^[A-Za-z]*/.exec(token)!

@@ -72,8 +72,8 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
   }
 
   /**
-   * Returns the series with these labels. Creates it with the value zero if it does not exist. Callers should keep the returned series
-   * instead of calling this method for every request.
+   * Returns the series with these labels. If the series does not exist, creates it with the value zero. Callers should keep the returned
+   * series instead of calling this method for every request.
    */
   with(labels: Labels): Series {
     const key = this.labelNames.map((name) => labels[name]).join('\0')

@@ -37,7 +37,8 @@ interface DelegatingProvider {
 
 /**
  * Returns the tracer of the registered SDK. If no SDK is registered, returns undefined, and no spans are created. Each controller and each
- * webhook calls this function once, when the controller or webhook is created. An SDK that is registered later has no effect on it.
+ * webhook calls this function once, when the controller or webhook is created. If an SDK is registered later, the controller or webhook
+ * does not use the SDK.
  */
 export function registeredTracer(): Tracer | undefined {
   if (!(registered in globalThis)) return undefined

@@ -113,8 +113,8 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // Only the series for `allowed` is created here. The series for another outcome has seventeen buckets, so it is created only when that
-    // outcome first occurs.
+    // Each series needs memory for seventeen buckets. Therefore, only the series for `allowed` is created here. The series for another
+    // outcome is created when this outcome first occurs.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
@@ -153,7 +153,7 @@ export class WebhookMetrics {
     duration.observe(seconds)
   }
 
-  /** Counts a review that took longer than its deadline. */
+  /** Counts a review that has exceeded its deadline. */
   overran(): void {
     this.#overruns.value += 1
   }

@@ -57,9 +57,9 @@ const adminName = 'admin'
 /**
  * The users of the binaries and of the administrator. All users except `system:kube-scheduler` are in the group `system:masters`.
  *
- * For kube-scheduler, its default ClusterRole is sufficient. For kube-controller-manager, its default ClusterRole is not sufficient: with
- * `--use-service-account-credentials=false`, the controllers send their requests as the user of kube-controller-manager, and this
- * ClusterRole lacks their permissions.
+ * The default ClusterRole of kube-scheduler is sufficient. The default ClusterRole of kube-controller-manager is not sufficient. With
+ * `--use-service-account-credentials=false`, the controllers send their requests as the user of kube-controller-manager. The controllers
+ * need more permissions than this ClusterRole has.
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
@@ -268,8 +268,8 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // The admission plugin ServiceAccount rejects a Pod if its ServiceAccount does not exist. Without the controller, no namespace gets the
-    // ServiceAccount `default`, which Pods use by default.
+    // The admission plugin ServiceAccount rejects a Pod if its ServiceAccount does not exist. Without `serviceaccount-controller`, no
+    // namespace gets the ServiceAccount `default`, and the plugin would reject all Pods that use `default`.
     ...(isSelected(controllers, 'serviceaccount-controller') ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }

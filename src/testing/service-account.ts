@@ -58,7 +58,7 @@ export async function createServiceAccounts(
 
 /**
  * Returns a connection with the identity of the ServiceAccount `namespace/name`. The client `admin` requests a token for the ServiceAccount
- * before the first request on this connection. It requests a new token when half of the lifetime has passed on `clock`.
+ * before the first request on this connection. When half of the lifetime of a token has passed on `clock`, `admin` requests a new token.
  */
 export function withToken(admin: Client, connection: Connection, name: string, clock: Clock = systemClock): Connection {
   const key = serviceAccountKey(name)

@@ -1,4 +1,4 @@
-/** Compiles the schemas of the webhooks in advance. Otherwise the first request would wait for the compilation. */
+/** Compiles the schemas of the webhooks in advance, so the first request does not have to wait for the compilation. */
 import type { Kind } from '../api/kind.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
@@ -14,8 +14,8 @@ export function compileSchemas(kinds: readonly Kind[]): void {
 
 /**
  * Compiles the checks of the built-in types that the schemas contain. The compilation begins after `delayMs`. One check is compiled in each
- * iteration of the event loop. The checks of a PodSpec take 100 ms. The server does not wait for the compilation. If a request needs a
- * check before it is compiled, the request compiles this check.
+ * iteration of the event loop. The compilation of the checks of a PodSpec takes 100 ms. The server does not wait for the compilation. If a
+ * request needs a check that is not compiled yet, the request compiles this check.
  *
  * @returns the function that stops the compilation.
  */

@@ -11,8 +11,8 @@ export class ReviewSpan {
   readonly #context: Context
 
   /**
-   * Starts the span. If an HTTP instrumentation has already created a span for the request, that span is the parent. Otherwise, the parent
-   * is the span in the API server's `traceparent` header.
+   * Starts the span. If an HTTP instrumentation has already created a span for the request, that span is the parent. If there is no such
+   * span, the parent is the span in the API server's `traceparent` header.
    */
   constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
     const { context, propagation, SpanKind, trace } = openTelemetry()

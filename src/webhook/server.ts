@@ -236,8 +236,8 @@ function createRoutes(
 }
 
 /**
- * Logs a warning when a client rejects the serving certificate with a TLS alert. If the `caBundle` is wrong, these alerts are the only sign
- * of it in this server.
+ * Logs a warning when a client rejects the serving certificate with a TLS alert. A wrong `caBundle` causes such alerts. This server sees no
+ * other sign of a wrong `caBundle`.
  */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')

@@ -45,10 +45,10 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object like a create request with strict field validation, which kubectl uses. The schema validates the object, and the
- * `default` and `validate` handlers are called in the order in which they are declared. If a kind of `kinds` has no webhook, only the
- * schema validates the object. If `kinds` does not contain the kind of the object, but contains another kind of the same API group, the
- * result is an error.
+ * Validates an object by the same rules as a create request with strict field validation. By default, kubectl requests this validation. The
+ * schema validates the object, and the `default` and `validate` handlers are called in the order in which they are declared. If a kind of
+ * `kinds` has no webhook, only the schema validates the object. If `kinds` does not contain the kind of the object, but contains another
+ * kind of the same API group, the result is an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
@@ -87,7 +87,7 @@ export async function reviewOffline(
   }
 }
 
-/** Returns an error when `kinds` has the group of the object, but not its kind. */
+/** Returns an error when `kinds` contains a kind of the group `group`, but not the kind `kind`. */
 function unknownKind(group: string, kind: string, kinds: readonly Kind[]): FieldError[] {
   const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
   if (names.length === 0) return []

@@ -1,4 +1,4 @@
-/** `applyIfChanged`: sends a server-side apply request only if the object in the cache differs from the desired one. */
+/** `applyIfChanged`: sends a server-side apply request only if the object in the cache differs from the desired object. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import { hasFields } from '../api/has-fields.ts'

@@ -49,16 +49,16 @@ type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
  * an object with only a name and a namespace, and the result is created. If no field differs, no write request is sent.
  *
  * The status is patched by a separate request to the subresource. A patch contains the resourceVersion. If a request fails with a conflict,
- * or another client has created the object in the meantime, the object is read again, and `mutate` is called again. If another client has
- * deleted the object in the meantime, `mutate` is called again, and the object is created. There are at most five attempts. `mutate` may
- * therefore be called several times, and must only change its argument.
+ * the object is read again, and `mutate` is called again. The same happens if another client creates the object between the read and the
+ * create request. If another client deletes the object between the read and a patch, `mutate` is called again, and the object is created.
+ * There are at most five attempts. `mutate` may therefore be called several times, and must change nothing except its argument.
  *
  * Use `createOrPatch` for objects that several clients write without server-side apply, and for objects whose new state depends on their
  * old state. For dependents whose whole desired state is known, `applyIfChanged` is simpler.
  *
  * Rejects with `PRO_INPUT` when the key is invalid, or when `mutate` changes the name or the namespace. Rejects with `PRO_CONFIG_INVALID`
- * for an invalid or unknown option. Rejects with the conflict of the last attempt, and with any other error of `client.get`,
- * `client.create`, `client.patch` and `client.patchStatus`.
+ * for an invalid or unknown option. If the last attempt fails with a conflict, rejects with this conflict. Rejects with any other error of
+ * `client.get`, `client.create`, `client.patch` and `client.patchStatus`.
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {

@@ -1,4 +1,4 @@
-/** Tests of the errors for invalid options in a JavaScript program. No compiler checks the options there. */
+/** Tests of the errors for invalid options in a JavaScript program. No compiler checks the options of a JavaScript program. */
 import t from 'tap'
 import * as checks from '../../src/api/option-checks.ts'
 import { isPolicyRule } from '../../src/api/policy-rule.ts'
@@ -12,7 +12,7 @@ const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [versi
 const kindWithSpec = (spec: TSchema) => defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
 const reconcile = (): Promise<void> => Promise.resolve()
 
-/** Invalid options, as a JavaScript program may contain them. */
+/** Invalid options that a JavaScript program can contain. */
 const cases: [string, () => unknown, string, RegExp][] = [
   [
     'misspelled fields of a version',

@@ -404,8 +404,8 @@ t.test('own writes are ignored when resourceVersions are not numbers, and events
 const writer: Origin = { controller: 'web', key: 'default/a' }
 
 /**
- * Adds a handler that records each change with its cause, e.g. `5 from 3 by web`. The cause of an event of the watch is `?`. A listed
- * object, and a write without an origin, have no cause.
+ * Adds a handler that records each change with its cause, e.g. `5 from 3 by web`. If the change comes from a watch event, the cause is `?`.
+ * If the change comes from a list or from a write without an origin, there is no cause.
  */
 function causes(informer: Informer): string[] {
   const seen: string[] = []
@@ -635,7 +635,8 @@ t.test('a response and an event with any nesting are stored', async (t) => {
     return list
   }
   const stored = (): KubernetesObject & { nested?: unknown } => informer.store.get({ namespace: 'default', name: 'a' })! as never
-  // An object with this many parts is frozen in several iterations of the event loop.
+  // The informer freezes an object with 50,000 nested lists in several iterations of the event loop. This function waits until all lists
+  // are frozen.
   const innermost = async (): Promise<unknown> => {
     let value: unknown
     await eventually(() => {

@@ -1,6 +1,6 @@
 /**
  * Tests with some seconds of network faults between an operator and the API server. `test/real/unplugging.test.ts` runs the same test for
- * minutes, also with a real API server.
+ * some minutes, with the embedded API server and with a real API server.
  */
 import t from 'tap'
 import { startControlPlane } from '../../src/testing/index.ts'

@@ -158,7 +158,7 @@ t.test('the variables and functions of conditions have the types of the API serv
 })
 
 t.test('all conditions share one cost budget', (t) => {
-  // An authorization check costs 350,000. The rest of the expression adds only a small cost.
+  // An authorization check has the CEL cost 350,000. The rest of the expression has only a small cost.
   const check = "authorizer.path('/').check('get').allowed()"
   const costs = (count: number): string => Array.from({ length: count }, () => check).join(' && ')
   t.equal(evaluate(costs(2), costs(2), costs(2)), undefined)

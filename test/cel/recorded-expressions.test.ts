@@ -67,8 +67,8 @@ function evaluate(world: World, source: string): Row {
   }
   const first = run()
   const second = run()
-  // A compiled expression must keep no state between evaluations. If the second evaluation has another result than the first, the row is
-  // marked, and therefore differs from the recorded one.
+  // A compiled expression must keep no state between evaluations. If the results of the two evaluations differ, the row is marked, and
+  // therefore differs from the recorded row.
   const result = isSame(first, second) ? first : second.map((part) => `${part}, the second time`)
   return [source, fullTypeName(expression.type), ...result, ...world.estimate(expression)]
 }

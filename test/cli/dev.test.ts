@@ -110,7 +110,10 @@ t.test('a port that is in use is an error that names the flag', async (t) => {
   t.match(stderr, /is in use by another process: stop that one, or choose another address with --port\.\n$/)
 })
 
-/** Runs `proreus dev` without operators until it is ready, calls `use` with a client, and stops it. Returns the output. */
+/**
+ * Starts `proreus dev` without operators. When `proreus dev` is ready, calls `use` with a client. Then stops `proreus dev`, and returns its
+ * output.
+ */
 async function devOnce(cwd: string, args: readonly string[], use: (client: Client) => Promise<unknown> = async () => undefined) {
   const dev = startProreus(['dev', '--port', '0', '--operators', 'none', ...args], { cwd })
   await until('it is ready', () => dev.output().includes('"ready"') || dev.child.exitCode !== null)

@@ -166,7 +166,10 @@ t.test('webhooks are disabled by a flag or a variable', async (t) => {
   }
 })
 
-/** Checks the certificate store that the command line selects. `undefined` means the default of the function `run`. */
+/**
+ * Checks the certificate store that the command line selects. If `expected` is undefined, the command line selects no store, and the
+ * function `run` uses its default.
+ */
 async function certificates(
   t: Test,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Tests of `proreus validate` with an object of a version other than the storage version. The object is validated in its own version, as by
- * the webhooks. It is also converted to the storage version and validated in that form.
+ * Tests of `proreus validate` with an object of a version other than the storage version. The command validates the object in its own
+ * version. The command also converts the object to the storage version and validates the converted object.
  */
 import t from 'tap'
 import { proreus } from '../support/process/process.ts'

@@ -40,7 +40,7 @@ t.test('a body that breaks rejects', async (t) => {
 
 const mebibyte = 1024 * 1024
 
-/** Returns a handler that responds with 64 MiB, and counts the bytes that it could send. */
+/** Returns a handler that responds with 64 MiB. `sent` is the number of bytes that the handler has written. */
 function flood(status: number, contentType = 'application/json'): { readonly handler: Handler; sent: number; closed: boolean } {
   const flooding = {
     sent: 0,

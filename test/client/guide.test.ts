@@ -1,4 +1,7 @@
-/** Tests of the client guide. Its examples must be files of the repository, its test must pass, and the names in it must exist. */
+/**
+ * Tests of the client guide. The examples must match their files, the test of the guide must pass, and the guide must contain every verb of
+ * the client and every predicate of errors.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

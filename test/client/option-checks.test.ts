@@ -38,7 +38,7 @@ async function drain(iterable: AsyncIterable<unknown>): Promise<void> {
 
 /** The type `never` allows any value for the options, as in a JavaScript program. */
 const call = (options: unknown): never => options as never
-/** The type `object` allows any fields in the options of a verb whose result type depends on its options. */
+/** Some verbs have a result type that depends on the options. For such a verb, the type `object` allows any fields in the options. */
 const some = (options: object): object => options
 const cases: readonly (readonly [of: string, call: () => unknown, problem: string])[] = [
   ['createClient', () => createClient(connection, call({ contxt: 'a' })), 'contxt: unknown field'],

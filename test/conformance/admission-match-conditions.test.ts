@@ -21,7 +21,10 @@ const api = apiOf(t, controlPlane.connection)
 const { server, configure } = await admissionWorld(t, api, namespace)
 const path = `/api/v1/namespaces/${namespace}/configmaps`
 
-/** Sends a create request for a ConfigMap with the label `hook`. Only the webhook whose objectSelector has this value is called. */
+/**
+ * Sends a create request for a ConfigMap whose label `hook` has the value of the parameter `hook`. The API server calls only the webhook
+ * whose objectSelector matches this label.
+ */
 function create(hook: string, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
   return api('POST', `${path}?dryRun=All`, { body: { metadata: { name: 'a', labels: { hook } }, data: { a: 'b' } }, headers })
 }

@@ -29,7 +29,10 @@ function create(spec: JsonObject, metadata: JsonObject = {}): Promise<RawAnswer>
 
 const tag = (value: string): JsonObject => patchResponse({ op: 'add', path: '/spec/tags/-', value })
 
-/** Returns `WEBHOOK TAGS` for each call since the last call of `seen`. The tags are those of the object that the webhook received. */
+/**
+ * Returns a text `WEBHOOK TAGS` for each webhook call that was received after the previous call of `seen`. The tags are those of the object
+ * that the webhook received.
+ */
 function seen(): string[] {
   return server.take().map(({ path, request }) => {
     const { spec } = request.object as { spec: { tags?: string[] } }

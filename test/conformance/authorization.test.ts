@@ -99,7 +99,7 @@ t.test('authorization', async (t) => {
     for (const path of [`${core}/configmaps/a`, `${core}/pods/a`, lease, `${rbac}/roles/a`])
       t.equal((await api('GET', path)).status, 404, path)
 
-    // The API server checks the permission to create between the validation of the object and the validating admission phase.
+    // The API server checks the permission `create` after the validation of the object and before the validating admission phase.
     const invalid = configMap({ data: { 'a b': '' } })
     t.equal((await own('PATCH', applied, { ...apply, body: invalid })).status, 422)
     t.equal((await own('PUT', lease, { body: { ...named, spec: { leaseDurationSeconds: -1 } } })).status, 422)

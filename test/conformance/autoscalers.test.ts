@@ -29,7 +29,7 @@ async function createAutoscaler(name: string, more: object = {}): Promise<void> 
   await client.create(autoscaling.horizontalPodAutoscaler, autoscaler as unknown as ObjectInput<autoscaling.HorizontalPodAutoscaler>)
 }
 
-/** Resolves with the autoscaler when this condition has this reason. */
+/** Resolves with the autoscaler when its condition `type` has the reason `reason`. */
 function untilReason(name: string, type: string, reason: string): Promise<autoscaling.HorizontalPodAutoscaler> {
   return until(
     `${type} of ${name} is ${reason}`,

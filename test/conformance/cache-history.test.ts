@@ -1,7 +1,7 @@
 /**
  * Tests that a cache shows only states that the history of the API server allows. A process writes and reads objects through a cache, and
- * other clients change the same objects. Meanwhile, the network and the API server fail. All events and reads are recorded, and compared
- * with the history of the API server. `SEED` selects the writes and faults, and `SECONDS` the duration.
+ * other clients change the same objects. During these requests, the network and the API server fail. The test records all events and reads,
+ * and compares them with the history of the API server. `SEED` selects the writes and faults. `SECONDS` sets the duration.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -26,10 +26,13 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
 
 /**
  * The shortest and the longest duration of the faults of a round, in milliseconds. After the shortest duration, the faults end as soon as
- * the process has made `enoughWrites` writes.
+ * the process has made at least 150 writes (`enoughWrites`).
  */
 const roundMs = { least: 4_000, most: 12_000 }
-/** The number of own writes that a round needs to be useful. On a busy machine, a round of the shortest duration makes fewer writes. */
+/**
+ * The number of writes that the process must make in a round. On a busy machine, the shortest duration of a round is too short for this
+ * number.
+ */
 const enoughWrites = 150
 /** The time in milliseconds from the planning of a fault until its beginning. */
 const planMs = 2_000

@@ -1,6 +1,6 @@
 /**
- * Tests of CronJobs. No test waits for a scheduled time. Instead, the schedules select times of the day that have passed, and
- * `lastScheduleTime` is set to an earlier day.
+ * Tests of CronJobs. No test waits for a scheduled time. Instead, a CronJob has a daily schedule whose latest time was a few minutes ago.
+ * Its `lastScheduleTime` is set to an earlier day, so the CronJob has missed this latest time.
  */
 import t from 'tap'
 import { pod as podType } from '../../src/api/builtin.ts'
@@ -28,20 +28,21 @@ const endless: batch.JobSpec = {
   template: { spec: { restartPolicy: 'Never', containers, nodeSelector: { never: 'there' } } },
 }
 
-/** Returns the start of the minute that was `minutes` ago. */
+/** Returns the time `minutes` minutes ago, rounded down to a full minute. */
 function minutesAgo(minutes: number): number {
   return Math.floor(systemClock.now() / minuteMs - minutes) * minuteMs
 }
 
-/** Returns the schedule that selects this time of each day. */
+/** Returns a schedule for every day, with the hour and the minute that `time` has in UTC. */
 function dailyAt(time: number): string {
   const date = new Date(time)
   return `${date.getUTCMinutes()} ${date.getUTCHours()} * * *`
 }
 
 /**
- * Creates a CronJob in a new namespace. It is scheduled each day at the time of day of `time`, and its lastScheduleTime is `days` days
- * before `time`. Therefore, one Job is due for each day. Only the last one is started.
+ * Creates a CronJob in a new namespace. By default, the CronJob is scheduled every day at the hour and minute of `time`. The
+ * `lastScheduleTime` is `days` days before `time`, so the CronJob has missed `days` scheduled times. The controller starts a Job only for
+ * the last of these times, which is `time`.
  */
 async function dueSince(time: number, days: number, spec: Partial<batch.CronJobSpec> = {}): Promise<NamespacedKey> {
   const namespace = await newNamespace()
@@ -88,8 +89,9 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 }
 
 /**
- * Changes the schedule to the time of day of `time`, which has passed. This change alone starts no Job for the time, but the next change
- * does. The CronJob is changed again until `isReached` resolves to true, because the controller may process two changes together.
+ * Changes the schedule to the hour and minute of `time`, which is in the past. The change of the schedule starts no Job for `time`, but the
+ * next change of the CronJob does. If the controller processes these two changes together, a third change is needed. Therefore, the CronJob
+ * is changed again until `isReached` resolves to true.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })

@@ -35,7 +35,10 @@ function createBudget(namespace: string, budget: BudgetSpec, name = 'budget'): P
   return client.create(policy.podDisruptionBudget, { metadata: { namespace, name }, spec: { selector, ...budget } })
 }
 
-/** Resolves with the budget when its status has these values of currentHealthy, desiredHealthy, expectedPods and disruptionsAllowed. */
+/**
+ * Resolves with the budget when the fields currentHealthy, desiredHealthy, expectedPods and disruptionsAllowed of its status have the
+ * values in `values`.
+ */
 function untilStatus(namespace: string, ...values: readonly [number, number, number, number]): Promise<policy.PodDisruptionBudget> {
   return until(`the status is ${values.join()}`, async () => {
     const found = await client.get(policy.podDisruptionBudget, { namespace, name: 'budget' })

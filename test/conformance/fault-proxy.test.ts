@@ -29,8 +29,8 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
 }
 
 /**
- * Lists ConfigMaps, and then watches them. After the list, `listed` is added to `seen`. Then the name of the object in each watch event is
- * added. `error` is the error that ends the watch.
+ * Lists ConfigMaps, and then watches them. After the list, `seen` contains `listed`. Each watch event adds the name of its object to
+ * `seen`. `error` is the error that ends the watch.
  */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()

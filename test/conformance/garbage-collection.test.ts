@@ -41,8 +41,8 @@ const becomes = (name: string, what: (metadata: JsonObject) => boolean): Promise
 const isMarked = ({ deletionTimestamp }: JsonObject): boolean => deletionTimestamp !== undefined
 const ownersOf = ({ ownerReferences = [] }: JsonObject): unknown[] => (ownerReferences as JsonObject[]).map(({ name }) => name)
 /**
- * Creates an object whose owner does not exist, and waits until the garbage collector deletes it. The garbage collector processes changes
- * in order. It has then processed the earlier changes as well.
+ * Creates an object whose owner does not exist, and waits until the garbage collector deletes the object. The garbage collector processes
+ * changes in order, so it has then also processed all earlier changes.
  */
 async function seen(name: string): Promise<void> {
   await created(name, [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }])

@@ -1,4 +1,7 @@
-/** Tests of `config/default`. kubectl installs it, and the process of its Deployment runs with the permissions of its ServiceAccount. */
+/**
+ * Tests of the manifests in `config/default`. kubectl installs the manifests. The process of the Deployment runs with the permissions of
+ * the Deployment's ServiceAccount.
+ */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -51,7 +54,7 @@ t.setTimeout(600_000)
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 
-/** Deletes all objects of the manifests. If this takes too long, the conditions of the CRDs are in the error. */
+/** Deletes all objects of the manifests. If the deletion takes too long, the error contains the conditions of the CRDs. */
 async function deleteInstallation(kubectl: Kubectl): Promise<void> {
   const { code, stderr } = await kubectl(`delete -k ${installation} --timeout=180s`)
   if (code === 0) return
@@ -162,8 +165,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   }
 
   /**
-   * Waits until the API server calls the webhooks at the current endpoint. After a change of the endpoints, this takes some moments. Then
-   * checks that a valid MyPod is accepted, and that an invalid MyPod is denied.
+   * Waits until the API server calls the webhooks at the current endpoint. The API server needs some moments to notice a change of the
+   * endpoints. Then checks that a valid MyPod is accepted, and that an invalid MyPod is denied.
    */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>
@@ -319,7 +322,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
 
   t.test('restores a Secret or caBundle that is deleted while it runs', async (t) => {
     await replica.stop('SIGKILL')
-    // This operator runs in the process of the test, because it needs a fake clock. The API server does not call its webhooks.
+    // This operator runs in the process of the test, because it needs a fake clock. The API server does not call the webhooks of this
+    // operator.
     const clock = new FakeClock(Date.now())
     const stop = new AbortController()
     const ready = Promise.withResolvers<void>()

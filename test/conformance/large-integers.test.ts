@@ -33,7 +33,7 @@ const definition = `{
 
 const path = '/apis/large.example.com/v1/namespaces/large/bigs'
 
-/** Valid specs. Each has a string that the response must contain. */
+/** Rows with a valid spec and a string that the response must contain. */
 const accepted: readonly (readonly [string, string])[] = [
   ['{"any":9007199254740993}', '"any":9007199254740993'],
   ['{"any":-9007199254740993}', '"any":-9007199254740993'],
@@ -56,7 +56,7 @@ const accepted: readonly (readonly [string, string])[] = [
   ['{"defaulted":{}}', '"defaulted":{"value":9007199254740993}'],
 ]
 
-/** Invalid specs. Each has its sorted errors. */
+/** Rows with an invalid spec and the sorted errors of this spec. */
 const refused: readonly (readonly [string, ...string[]])[] = [
   [
     '{"any":9223372036854775808}',

@@ -1,6 +1,6 @@
 /**
- * Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. A name such as A8 is a row
- * of the acceptance tests.
+ * Tests of MyPods over time: deletion, namespaces that deny Pods or are deleted, and restarts of the operator. If the name of a test begins
+ * with an id such as A8, the test covers the row of the acceptance tests that has this id.
  */
 import t from 'tap'
 import { event, namespace as namespaceType, pod } from '../../src/api/builtin.ts'

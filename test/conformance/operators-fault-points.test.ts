@@ -1,6 +1,6 @@
 /**
- * Tests of the shipped operators with two replicas. At one of its writes, the leader loses its connection for ever. The other replica must
- * bring the object to the same state, and must not create a child again.
+ * Tests of the shipped operators with two replicas. At one of its writes, the leader loses its connection permanently. The other replica
+ * must bring the object to the state that the object has without a fault, and must create no child twice.
  */
 import t from 'tap'
 import { rulesOfOperators } from '../../src/testing/operator.ts'
@@ -46,7 +46,7 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
   /** On a real control plane, only every fourth write gets a fault. */
   const step = controlPlane.backend === 'embedded' ? 1 : 4
 
-  /** Creates and changes an object. Resolves when it has converged after the last change. */
+  /** Creates and changes an object. Resolves when the object has converged after the last change. */
   const live = async ({ kind, user: namespace }: Proof, name: string): Promise<void> => {
     const key = { namespace, name }
     await createShipped(client, kind, key)

@@ -32,7 +32,10 @@ async function converge(kinds: readonly ShippedKind[], name: string): Promise<vo
   for (const { kind, key } of keys) await untilConverged(client, kind, key)
 }
 
-/** Checks that an operator waits for one kind only. Then installs the kind, and checks that its objects are reconciled. */
+/**
+ * Checks that the operators wait only for the kind `missing`. Then installs this kind, and checks that the objects of this kind are
+ * reconciled.
+ */
 async function prove(t: Test, missing: ShippedKind, { probes }: Endpoints, lines: readonly string[], prefix: string): Promise<void> {
   const resource = groupResourceOf(missing.type)
   const others = shippedKinds.filter((kind) => kind !== missing)
@@ -98,7 +101,7 @@ async function startAll(logger: Logger): Promise<{ readonly endpoints: Endpoints
   return { endpoints: await started.promise, stop: end }
 }
 
-// These tests come first, because they run without webhooks. The last test installs webhooks, which exist until the end of the file.
+// These tests come first, because they run without webhooks. The last test installs webhooks and does not remove them.
 for (const kind of shippedKinds)
   t.test(`a definition that is missing when the operators start: ${groupResourceOf(kind.type)}`, needsOwnControlPlane, async (t) => {
     await installKinds(client, shippedOperators(), systemClock, { name: 'shipped' })

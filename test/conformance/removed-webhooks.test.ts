@@ -29,7 +29,10 @@ function operatorWith(parts: Partial<Pick<Operator, 'webhooks' | 'conversions'>>
 }
 const complete = operatorWith({ webhooks: [ofBulbs, ofConfigMaps], conversions })
 
-/** The user has the permissions that the guide to installations lists, for the installation `limited`. */
+/**
+ * A user with the permissions that the guide to installations lists. The `resourceNames` are the names of the configurations of the
+ * installation `limited`.
+ */
 const limited = {
   name: 'limited',
   rules: [
@@ -47,9 +50,9 @@ const limited = {
     },
   ],
 }
-/** The user may install CRDs only. */
+/** A user who may install only CRDs. */
 const definer = { name: 'definer', rules: limited.rules.slice(0, 1) }
-/** The user may not delete webhook configurations. */
+/** A user who may not delete webhook configurations. */
 const keeper = { name: 'keeper', rules: limited.rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== 'delete') })) }
 
 const controlPlane = await conformanceControlPlane(t, { controllers: false, users: [limited, definer, keeper] })
@@ -68,7 +71,10 @@ async function install(name: string, operator: Operator, options: Options = {}, 
 const types = { mutating: mutatingWebhookConfiguration, validating: validatingWebhookConfiguration } as const
 const phases = ['mutating', 'validating'] as const
 
-/** Returns the webhooks of an installation, and the configurations without webhooks. */
+/**
+ * Returns the names of the webhooks of an installation. If a webhook configuration contains no webhooks, returns the name of the
+ * configuration instead.
+ */
 async function webhooksOf(name: string): Promise<readonly string[]> {
   const found = await Promise.all(phases.map((phase) => find(client, types[phase], { name: `${name}-${phase}` })))
   return found.flatMap((configuration) => {

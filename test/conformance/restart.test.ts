@@ -103,7 +103,7 @@ async function allReady(client: Client): Promise<void> {
   })
 }
 
-/** Resolves when this process has reconciled every MyPod and its work queue is empty. */
+/** Resolves when the operator process has reconciled every MyPod, and the work queue of this process is empty. */
 async function settled({ metric }: OperatorProcess): Promise<void> {
   await until('the operator has settled', async () => {
     const done = await metric('controller_runtime_reconcile_total', { controller: 'mypod', result: 'success' })

@@ -101,8 +101,8 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
 }
 
 /**
- * Returns the managers that own the replicas field. Each is described by its name, operation and subresource. `with a time` is added when
- * the entry has a time.
+ * Returns a description of each manager that owns the replicas field, such as `a Apply scale`. If the manager's entry in managedFields has
+ * a time, the description ends with `with a time`.
  */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]

@@ -31,7 +31,9 @@ function templateOf(image: string) {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: `example.com/app:${image}` }] } }
 }
 
-/** Returns a template whose Pods are not scheduled. The test therefore decides when they are ready. */
+/**
+ * Returns a template whose Pods are not scheduled. No kubelet runs these Pods. The test makes a Pod ready by a write of the Pod's status.
+ */
 function unscheduled(image: string) {
   const { metadata, spec } = templateOf(image)
   return { metadata, spec: { ...spec, nodeSelector: { never: 'there' } } }
@@ -107,9 +109,9 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. With
- * kube-controller-manager, a repeated name is skipped, because it sometimes replaces a Pod twice: it deletes Pods by name, and its cache
- * may be stale.
+ * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. If the backend
+ * is kube-controller-manager, the function omits a name that repeats the previous name. kube-controller-manager sometimes replaces a Pod
+ * twice, because it deletes Pods by name and its cache may be stale.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()
@@ -248,8 +250,8 @@ t.test('a new template is rolled out from the highest ordinal on', async (t) => 
   const added = await watchNames(t, key, 'ADDED')
   await patch(key, { template: templateOf('2') })
   const { status } = await untilRolledOut(key)
-  // kube-controller-manager deletes Pods without a uid precondition (k8s.io/kubernetes/pkg/controller/statefulset: DeletePod). With a stale
-  // cache, it may replace a new Pod once more. The embedded controller must not.
+  // kube-controller-manager deletes Pods without a uid precondition (k8s.io/kubernetes/pkg/controller/statefulset: DeletePod). If the cache
+  // is stale, kube-controller-manager may replace a new Pod once more. The embedded controller must replace each Pod only once.
   const replaced = backend === 'embedded' ? added() : [...new Set(added())]
   t.strictSame(replaced, ['web-2', 'web-1', 'web-0'])
   t.not(status?.currentRevision, first)
@@ -379,7 +381,7 @@ t.test('a Pod with the name of an ordinal is adopted, and one whose labels no lo
   const { spec } = templateOf('1')
   await client.create(podType, { metadata: { ...key, name: 'web-0', labels }, spec })
   await client.create(podType, { metadata: { ...key, name: 'other-0', labels }, spec })
-  // A rolling update would replace the adopted Pod, because it has no revision.
+  // The adopted Pod has no revision label. With the strategy `RollingUpdate`, the controller would therefore replace the Pod.
   await create(key, { replicas: 2, updateStrategy: { type: 'OnDelete' } })
   const { metadata } = await untilStatus(key, { readyReplicas: 2 })
   const pods = await podsOf(key)

@@ -1,4 +1,4 @@
-/** Tests of the metadata that a write to the subresource `status` of a built-in type changes. */
+/** Tests of the `metadata` fields that change when a client writes to the subresource `status` of a built-in type. */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { certificateRequests, requestField } from '../support/certs/certificate-requests.ts'
@@ -19,7 +19,10 @@ const once = { template: { ...template, spec: { ...template.spec, restartPolicy:
 
 const allFields = ['annotations', 'finalizers', 'labels', 'ownerReferences']
 
-/** The spec of an object of each type, and the fields of the metadata that a write to its status changes (default: all fields). */
+/**
+ * The spec of an object of each type, and the `metadata` fields that a write to the subresource `status` changes. Default of `changes`: all
+ * fields.
+ */
 const types: Readonly<Record<string, { spec: object; name?: string; changes?: readonly string[] }>> = {
   '/api/v1/namespaces': { spec: {} },
   '/api/v1/nodes': { spec: {} },
@@ -83,7 +86,7 @@ const metadata = {
   ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }],
 }
 
-/** Returns true if the stored value has all keys or items of the written value. The server may have added others. */
+/** Returns true if each value in `written` is also a value in `stored`. The server may have added other values to `stored`. */
 function contains(stored: object | undefined, written: object): boolean {
   return Object.values(written).every((value) => Object.values(stored ?? {}).some((one) => isDeepStrictEqual(one, value)))
 }

@@ -24,7 +24,7 @@ import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '..
 const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
 
 interface World extends ControllerWorld {
-  /** The keys of the reconciled objects in order; `-KEY` for a deleted object. */
+  /** The keys of the objects, in the order of their reconciles. The entry for a deleted object is `-KEY`. */
   readonly seen: string[]
   readonly done: Promise<void>
   end(): Promise<void>

@@ -29,7 +29,7 @@ interface Setup {
   /** The object in the API server; undefined when it does not exist. Default: the cached object. */
   readonly stored?: Changes | undefined
   readonly finalize?: () => Promise<Result>
-  /** Called before each patch with the number of patches so far. */
+  /** Called before each patch. `patches` is the number of earlier patches. `set` replaces the object in the API server. */
   readonly beforePatch?: (patches: number, set: (changes: Changes) => void) => void
 }
 

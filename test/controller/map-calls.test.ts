@@ -10,7 +10,7 @@ import { objectOf, part } from '../support/controller/fakes.ts'
 interface Call {
   readonly uid: string
   readonly signal: AbortSignal
-  /** Ends the call. The call then returns the key with the uid of the state, or rejects with `error`. */
+  /** Ends the call. Without `error`, the call returns a key whose name is the uid of the mapped object. With `error`, the call rejects. */
   end(error?: Error): void
 }
 

@@ -52,9 +52,9 @@ class Server {
   }
 
   /**
-   * Writes `value`, as a client or as a reconcile. Writing the value that the object already has changes nothing. Each reconcile has its
-   * own field. If two reconciles wrote the same value to the same field, the response to the second write would contain the desired state.
-   * The watch event of the first write would then not have to trigger another reconcile.
+   * Writes `value` for a client or for a reconcile. If the field already has this value, nothing changes. Each reconcile has its own field.
+   * With a shared field, the response to a second write of the same value would already show the first write. The event of the first write
+   * would then need no reconcile.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

@@ -264,7 +264,7 @@ const rare: fc.Arbitrary<Command>[] = [
   ),
 ]
 
-/** Takes all entries from the model and from the queue, and compares them. No entry may be lost, and none may be left. */
+/** Gets all keys from the model and from the queue, and compares the keys. Throws if an entry or a timer is left. */
 async function drain(model: Model, real: Real): Promise<void> {
   model.paused = false
   real.queue.resume()
@@ -306,7 +306,8 @@ t.test('no key waits longer than its priority allows, even if keys with higher p
       const queue = new WorkQueue<string>({ clock })
       for (let each = 0; each < ahead; each++) queue.add(`ahead ${each}`, { priority: 1000 })
       queue.add('patient', { priority })
-      // Keys that become ready within this time may be processed before `patient`. One key is added for each key that is taken.
+      // If another key becomes ready less than `graceMs` after `patient`, the queue may return this key before `patient`. The loop adds one
+      // key every `everyMs` milliseconds.
       const graceMs = 100 * (600 - Math.min(Math.max(priority, -600), 600))
       const bound = ahead + Math.ceil(graceMs / everyMs) + 1
       for (let handedOut = 1; ; handedOut++) {

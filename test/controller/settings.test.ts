@@ -16,7 +16,7 @@ import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '..
 const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
 
 interface World extends ControllerWorld {
-  /** The keys of the reconciled objects in order. */
+  /** The keys of the reconciled objects, in the order of the reconciles. */
   readonly seen: string[]
   end(): Promise<void>
 }

@@ -26,7 +26,7 @@ const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', comma
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
 /**
  * Returns the entry for the field `priority` in the annotation of an object that was converted from v1 to v1beta1. v1beta1 lacks this
- * field, so the conversion back to v1 sets the default. `shown` in the entry is the digest of this default.
+ * field, so the conversion back to v1 sets the default. The entry has a field `shown` with the digest of this default.
  */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')

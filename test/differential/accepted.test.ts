@@ -1,4 +1,7 @@
-/** Tests of the comparison of responses, of the reviewed list of accepted differences, and of the page that documents them. */
+/**
+ * Tests of the comparison of responses, of the reviewed list of accepted differences, and of the page that documents the accepted
+ * differences.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { AcceptedDifference } from '../real/differential/accepted.ts'

@@ -1,4 +1,4 @@
-/** Tests of the normalisation of responses, which removes values that differ between runs before a comparison. */
+/** Tests of the normalisation of responses: placeholders replace the values that differ between runs. */
 import t from 'tap'
 import type { JsonValue } from '../../src/api/json.ts'
 import { Normaliser } from '../real/differential/normalise.ts'

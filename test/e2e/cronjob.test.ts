@@ -1,4 +1,4 @@
-/** Tests of the CronJob operator as a separate process, and of both samples with kubectl. */
+/** Tests that run the CronJob operator as a separate process, and that apply the samples of v1 and v2 with kubectl. */
 import { join } from 'node:path'
 import t from 'tap'
 import { batch } from '../../src/api/kubernetes/batch.ts'

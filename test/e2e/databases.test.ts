@@ -1,4 +1,7 @@
-/** Tests of the example of a short operator. It must have at most 60 lines and no type casts, and its test must pass. */
+/**
+ * Tests of the example of a short operator. The operator must have at most 60 lines and no type casts, and the test of the example must
+ * pass.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -10,11 +10,11 @@ import { until } from '../../src/testing/until.ts'
 
 const perSecond = 200
 /**
- * One request in ten is for the validating webhook. In each of these calls, the handler sends a dry-run request to the API server. The
- * process therefore needs connections to the API server until the last call has ended.
+ * One request in ten is for the validating webhook. The handler of this webhook sends a dry-run request to the API server for each call.
+ * The process therefore needs connections to the API server until the last call has ended.
  */
 const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
-/** The time in milliseconds until every API server has stopped using the withdrawn endpoint. */
+/** The time in milliseconds from the moment when `/readyz` fails until the API servers open no more connections to the process. */
 const withdrawalMs = 5_000
 
 const review = (uid: string): string =>

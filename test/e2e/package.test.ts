@@ -15,7 +15,7 @@ import * as proreus from '../../src/index.ts'
 import { until } from '../../src/testing/until.ts'
 import { finished, repository, runningOf } from '../support/process/process.ts'
 
-// The test builds the package and compiles programs that use it, which can take minutes.
+// The build of the package and the compilation of the test programs can take several minutes.
 t.setTimeout(600_000)
 
 const folder = mkdtempSync(join(tmpdir(), 'proreus-package-'))
@@ -69,7 +69,7 @@ interface Compiled {
 const printCpu =
   "data:text/javascript,process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write(String(user + system)) })"
 
-/** Compiles the project's folder `src`. `output` contains the errors of the compiler. It is empty when there are none. */
+/** Compiles the project's folder `src`. `output` contains the errors of the compiler. If there are no errors, `output` is empty. */
 async function compile(options: object = {}): Promise<Compiled> {
   return compileWith(JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['src'] }))
 }

@@ -1,5 +1,5 @@
 /**
- * Tests that `proreus dev --pods=process` can be killed at random moments. Nothing may be left on the machine, and the next start must run
+ * Kills `proreus dev --pods=process` at random moments. After a kill, only the state folder remains on the machine, and the next start runs
  * the same Pods again. `npm run drill -- pods --only kill` runs the same test for longer.
  */
 import t from 'tap'

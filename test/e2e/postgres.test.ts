@@ -136,7 +136,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   await until('the files of all users are removed', async () => (await files()).length === 0)
 }
 
-/** Creates the working directory of a developer. The image of the developer is created in this directory. */
+/** Creates the working directory of a developer, and copies the image of PostgreSQL into this directory. */
 async function makePlace(t: Test, developer: Developer): Promise<PodsDevOptions & { readonly image: string }> {
   t.testdir()
   if (image instanceof Error) throw image

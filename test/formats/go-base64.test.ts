@@ -1,7 +1,7 @@
 import t from 'tap'
 import { base64Problem } from '../../src/formats/go-base64.ts'
 
-// The offsets are those of Go's base64.StdEncoding.DecodeString; undefined for valid base64.
+// Each offset `at` is the offset in the error of Go's base64.StdEncoding.DecodeString. For valid base64, `at` is undefined.
 const texts: readonly (readonly [text: string, at: number | undefined])[] = [
   ['', undefined],
   ['YWJj', undefined],

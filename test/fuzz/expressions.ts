@@ -134,8 +134,8 @@ export class ExpressionWriter {
       const isKey = overload.parameters.some((one) => one.kind === 'map' && one.parameters[0]?.name === name)
       if (!bindings.has(name)) bindings.set(name, isKey ? dice.pick(keyTypes) : this.#anyType(scope))
     }
-    // The argument of `lists.range` must be small. The API server evaluates the rules on a default value before it estimates their cost, so
-    // a huge list would crash it.
+    // The argument of `lists.range` must be small. The API server evaluates the rules on a default value before it estimates the cost of
+    // the rules, so a huge list would crash the API server.
     if (overload.name === 'lists.range') return render(overload, [dice.pick(['0', '1', '3', '-1'])])
     const args = overload.parameters.map((parameter, index) => {
       const wanted = substitute(parameter, bindings)

@@ -14,12 +14,12 @@ import { withAnyRules, withSoundRules } from './rules.ts'
 import { shrink } from './shrink.ts'
 
 export interface Servers {
-  /** The real API server. Its results are the expected ones. */
+  /** The real API server. Its results are the expected results. */
   readonly real: Api
   readonly embedded: Api
 }
 
-/** A case whose results differ between the servers, after shrinking. */
+/** A case whose results differ between the servers. Only the first cases are shrunk (see `maxShrunk`). */
 export interface Difference {
   readonly schema: JsonValue
   readonly object?: JsonObject
@@ -196,8 +196,9 @@ const listForText = /too many .* must be of type string: "array"$/
  * Go iterates over maps in random order. If a body has several errors, or several entries of a map violate a rule, the real API server
  * therefore reports a random one of the errors. Its first result, `first`, may differ from `actual`, the result of the embedded API server,
  * for this reason only.
- * `again` repeats the request to the real API server until the result equals `actual`. It is called at most `tries` times if the status of
- * `first` is 400, otherwise at most a quarter as often. Returns the last result of the real API server.
+ *
+ * `again` repeats the request to the real API server until the result equals `actual`. If the status of `first` is 400, `again` is called
+ * at most `tries` times. For any other status, `again` is called at most `tries` / 4 times. Returns the last result of the real API server.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first

@@ -6,7 +6,10 @@ import { withField } from './values.ts'
 /** Returns a line for each difference between the results for a value. */
 export type Compare<Value> = (value: Value) => Promise<readonly string[]>
 
-/** Returns the smallest value that `shrink` finds within `tries` comparisons. This value still shows a difference of the same kind. */
+/**
+ * Returns the smallest value that `shrink` finds. The maximum number of comparisons is `tries`. The returned value still shows a difference
+ * of the same kind.
+ */
 export async function shrink<Value extends JsonValue>(
   value: Value,
   lines: readonly string[],

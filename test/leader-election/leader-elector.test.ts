@@ -17,7 +17,7 @@ interface Replica {
   readonly log: Record<string, unknown>[]
   readonly events: string[]
   readonly metrics: { leads: boolean; slowpaths: number }
-  /** The terms that began. */
+  /** The terms of this replica as leader, the oldest first. */
   readonly terms: Term[]
   readonly stop: AbortController
   leads(): boolean

@@ -1,6 +1,6 @@
 /**
- * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. After a new leader has sent
- * its first request of a reconcile, the previous leader may send no request of a reconcile until it is elected again.
+ * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. After the first reconcile
+ * request of a new leader, the previous leader must not send reconcile requests in its old term.
  */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
@@ -28,10 +28,16 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('delay' as const), who, ms: fc.integer({ min: 0, max: 12_000 }) }), weight: 2 },
   { arbitrary: fc.record({ kind: fc.constant('resign' as const), who }), weight: 1 },
 )
-/** If the Lease is deleted, no election is safe. A candidate that has not seen the last record cannot know that there is a leader. */
+/**
+ * An action that deletes the Lease. After a deletion, two replicas can be leaders at the same time, because a candidate that has not seen
+ * the deleted Lease cannot know that there is a leader.
+ */
 const deletions = fc.constant({ kind: 'delete' as const })
 
-/** The speed of a clock relative to real time. Leader election tolerates a far larger deviation: a third of the lease duration. */
+/**
+ * The speed of a clock relative to real time. Leader election tolerates far larger differences in speed, because `renewDeadlineMs` is a
+ * third shorter than `leaseDurationMs`.
+ */
 const rate = fc.double({ min: 0.98, max: 1.02, noNaN: true })
 const offsetMs = fc.integer({ min: -86_400_000, max: 86_400_000 })
 const machines = fc.tuple(...identities.map(() => fc.record({ rate, offsetMs })))

@@ -12,7 +12,7 @@ interface Review {
   readonly spec: { readonly token?: string; readonly user?: string; readonly nonResourceAttributes?: { path: string; verb: string } }
 }
 
-/** A token `T` is valid for the user `T`, unless it begins with `bad`. Only the user `reader` may get /metrics. */
+/** The token `T` authenticates the user `T`. A token that begins with `bad` is invalid. Only the user `reader` may get /metrics. */
 function world(respond: (review: Review, signal: AbortSignal) => Promise<object> | object = answer) {
   const clock = new FakeClock()
   const { logger, entries, lines } = recordingLogger('debug')

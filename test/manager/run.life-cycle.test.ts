@@ -69,7 +69,7 @@ interface Life {
   readonly stop: AbortController
   readonly done: Promise<void>
   readonly started: Promise<Endpoints>
-  /** Requests a path of the server for probes. */
+  /** Sends a request for `path` to the server for probes. */
   probe(path: string): Promise<{ code: number; body: string }>
 }
 

@@ -1,4 +1,7 @@
-/** Runs an operator over an API server in this process: without sockets, with a fake clock and with numbers from a seed. */
+/**
+ * Runs an operator and an API server in the process of the test, without sockets. The clock is a fake clock, and a seed determines all
+ * random numbers.
+ */
 import t from 'tap'
 import { configMap, secret } from '../../src/api/builtin.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'

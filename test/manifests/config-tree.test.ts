@@ -88,8 +88,8 @@ const pod = operator.spec.template.spec
 const [manager] = pod.containers
 
 /**
- * The same CronJob as in another sample, in another version. It is applied after that sample, because a kustomization cannot contain the
- * same object twice.
+ * This sample is the CronJob of `samples/cronjob-v1.yaml` in another API version. A kustomization cannot contain the same object twice, so
+ * no kustomization names this sample.
  */
 const secondVersion = 'samples/cronjob-v2.yaml'
 

@@ -133,8 +133,8 @@ t.test('the CRD of a kind with a conversion webhook has its clientConfig, and th
 })
 
 /**
- * The size limit for a CRD. `kubectl apply` writes the whole CRD into an annotation, and the API server limits all annotations of an object
- * together to 256 KiB. This limit is a quarter of that.
+ * The maximum size of a CRD in bytes. `kubectl apply` writes the whole CRD into an annotation, and the API server limits the total size of
+ * the annotations of an object to 256 KiB. `maxCrdBytes` is a quarter of 256 KiB.
  */
 const maxCrdBytes = 64 * 1024
 

@@ -7,8 +7,10 @@ import { startControlPlane } from '../../src/testing/index.ts'
 import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging/unplugging.ts'
 
 /**
- * The tolerated growth of the heap in bytes. The heap may contain objects that are not yet collected, and the requests that the embedded
- * API server records. The history that the embedded API server keeps for watches is not measured, because it exceeds 10 MB at the end.
+ * The tolerated growth of the heap in bytes. The recorded requests of the embedded API server, and garbage that is not yet collected, can
+ * cause this growth.
+ * The history that the embedded API server keeps for watches exceeds 10 MB at the end. Therefore, the history is compacted before the first
+ * and the last measurement.
  */
 const mayGrowBytes = 4 * 1024 * 1024
 

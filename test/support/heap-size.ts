@@ -9,8 +9,8 @@ export function youngMb(): number {
 }
 
 /**
- * Starts a thread, and returns the size of its young generation in MB. This is the size of one half, because V8 uses the other half only
- * from the first collection on.
+ * Starts a thread, and returns the size in MB of one half of its young generation. V8 does not use the other half before the first garbage
+ * collection.
  */
 export async function youngMbOfNewThread(): Promise<number> {
   const code = `

@@ -1,4 +1,4 @@
-/** fast-check with the seed of `seed.ts`, which is derived from the commit. Every machine can therefore repeat a run. */
+/** fast-check with the seed of `seed.ts`. The seed is derived from the commit, so every machine can repeat a run. */
 import fc from 'fast-check'
 import { seed } from './seed.ts'
 

@@ -198,8 +198,8 @@ t.test('a half-open connection is silent, and resumes when healed', async (t) =>
   client.socket.write('c')
   const other = await dial(t, network)
   other.socket.write('d')
-  // When the fault `dead` ends, the server receives the data that `dead` has held. The client still receives nothing, because the fault
-  // `deaf` continues to hold the data for the client.
+  // When the fault `dead` ends, the server receives the delayed data. The client still receives nothing, because the fault `deaf` still
+  // delays the data to the client.
   dead.end()
   await until('new ones go on', () => other.got === 'd')
   await until('the server hears again', () => received.includes('c'))

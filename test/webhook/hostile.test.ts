@@ -4,9 +4,9 @@ import { ask, serve, small } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * The limit for an iteration of the event loop, in milliseconds of processor time. It is at least ten times an ordinary iteration, to allow
- * for garbage collection. Without the limits of the server, most of these bodies block the event loop for seconds. `npm run bench --
- * hostile` measures exact times.
+ * The maximum time of one iteration of the event loop, in milliseconds of processor time. Garbage collection can lengthen an iteration. The
+ * maximum is therefore at least ten times the usual time of an iteration. Without the limits of the server, most of these bodies would
+ * block the event loop for seconds. `npm run bench -- hostile` measures exact times.
  */
 const longestTurn = 300
 

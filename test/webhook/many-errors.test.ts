@@ -9,8 +9,8 @@ import { ask, serve } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * The limit for an iteration of the event loop, in milliseconds of processor time. It is several times an ordinary iteration. When an error
- * was created for each label, 60,000 labels blocked the event loop for 1.3 s.
+ * The maximum duration of an iteration of the event loop, in milliseconds of CPU time. An ordinary iteration takes a fraction of this
+ * limit. If the code created an error for each label, 60,000 labels would block the event loop for 1.3 s.
  */
 const longestTurn = 300
 

@@ -65,8 +65,8 @@ test('at rest it writes nothing', async () => {
   ]
   const before = await written()
   await client.patch(apps.deployment, key, { metadata: { labels: { seen: 'yes' } } })
-  // The change of the Deployment enqueues the existing Memcached. The only worker reconciles it before the new Memcached. When the new
-  // Memcached has its Deployment, the reconcile of the existing Memcached has ended.
+  // The change of the Deployment enqueues the existing Memcached. The controller has only one worker, so the reconcile of the existing
+  // Memcached ends before the reconcile of the new Memcached begins.
   await client.create(memcached, { metadata: { ...key, name: 'later' }, spec: { size: 1 } })
   await until('the next one has its Deployment', () => client.get(apps.deployment, { ...key, name: 'later' }))
   assert.deepEqual(await written(), before)

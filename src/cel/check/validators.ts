@@ -1,6 +1,6 @@
 /**
- * Validates an expression after the type check. Finds calls that always fail because of a constant argument, and list and map literals with
- * mixed types (`cel-go/cel: validator.go`).
+ * Validates an expression after the type check (`cel-go/cel: validator.go`). Finds list and map literals with mixed types, and calls that
+ * always fail because of a constant argument.
  */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { childrenOf } from '../syntax/ast.ts'

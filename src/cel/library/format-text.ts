@@ -177,8 +177,8 @@ function roundedText(number: number, decimals: number, notation: Notation): stri
 }
 
 /**
- * Returns the exact value of a finite float as text. For a number, `Intl.NumberFormat` would round the shortest decimal form instead of the
- * exact value.
+ * Returns the exact value of a finite float as text. If `Intl.NumberFormat` received a number instead of text, it would round the shortest
+ * decimal form of the number.
  */
 function exactText(number: number): `${number}` {
   if (Object.is(number, -0)) return '-0'

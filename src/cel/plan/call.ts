@@ -1,6 +1,6 @@
 /**
- * Plans function calls: builds the functions that evaluate them. If the argument types match only one overload, that overload is called
- * directly. Otherwise, the overload is chosen by the values of the arguments.
+ * Plans function calls: builds the functions that evaluate them. If the argument types are known and match only one overload, that overload
+ * is called directly. In all other cases, the values of the arguments select the overload.
  */
 import type { Call } from '../syntax/ast.ts'
 import type { Implementation, Overload } from '../library/declarations.ts'
@@ -187,7 +187,7 @@ function isKnown(type: Type | undefined): boolean {
 }
 
 /**
- * Returns a predicate that is true if a value has the type. Of a list or map, the predicate tests only the first item. If this item does
+ * Returns a predicate that is true if a value has the type. For a list or map, the predicate tests only the first item. If this item does
  * not match its schema, the predicate is false.
  */
 function guard(type: Type): (value: Value) => boolean {

@@ -22,15 +22,15 @@ export class CelSyntaxError extends Error {
 }
 
 /**
- * Maximum length of a source line in a message, in UTF-16 code units. A longer line is omitted from the message, as in cel-go. cel-go
- * measures the length in bytes.
+ * Maximum length of a source line in a message, in UTF-16 code units. If a line is longer, the message does not contain the line. cel-go
+ * has the same limit, but measures the length in bytes.
  */
 const maxSnippet = 16_384
 const maxIssues = 100
 
 /**
- * Formats the first `maxIssues` issues, sorted by their position. The text of an issue consists of a message, the source line, and a caret
- * below the position. An example of a message is `ERROR: <input>:1:5: undefined field 'x'`.
+ * Sorts the first `maxIssues` issues by their position, and formats them. The text of an issue consists of a message, the source line, and
+ * a caret below the position. An example of a message is `ERROR: <input>:1:5: undefined field 'x'`.
  */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const lines = source.split('\n')
@@ -53,8 +53,8 @@ function locate(source: string, offset: number | undefined): { line: number; col
 }
 
 /**
- * Returns dots up to the column, followed by a caret. If the character above is not an ASCII character, the dot or the caret has full
- * width.
+ * Returns dots up to the column, followed by a caret. If a dot or the caret is below a character that is not an ASCII character, this dot
+ * or caret has full width.
  */
 function markBelow(snippet: string, column: number): string {
   const characters = [...snippet]

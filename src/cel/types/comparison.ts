@@ -11,7 +11,7 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * same type.
  *
  * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
- * of `a`. An error of reading an item or a field may also be thrown (see `readEqual`).
+ *   of `a`. If an item or a field cannot be read, `equals` throws the error of the read in some cases (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // There is no shortcut for `a === b`, because not every value equals itself. In kube-apiserver, the comparison of an authorizer with
@@ -50,9 +50,9 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The reason is that the `Equal`
- * methods of these Go types do not accept null. `equals` does not throw in this case, because it corresponds to cel-go's function `Equal`,
- * which compares null before it calls such a method.
+ * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The `Equal` method of the
+ * value's Go type does not accept null. `equals` does not throw in this case, because it corresponds to cel-go's function `Equal`, which
+ * compares null before it calls such a method.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)

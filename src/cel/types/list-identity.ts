@@ -2,9 +2,9 @@
  * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to compare the items of two lists
  * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
  *
- * If the left operand has a schema, its keys are computed from the JSON data of the list. The keys of the right operand, and of a left
- * operand without a schema, are computed item by item. If an item is an object, map or list with a schema, its JSON data is used. The CEL
- * value of any other item is used.
+ * If the left operand has a schema, the keys of its items are computed from its JSON data. For any other operand, the keys are computed
+ * item by item. The key of a SchemaObject, SchemaMap or SchemaList comes from its JSON data. The key of any other item comes from its CEL
+ * value.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'

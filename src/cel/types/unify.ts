@@ -101,8 +101,8 @@ function isLessSpecific(a: Type, b: Type): boolean {
 }
 
 /**
- * Replaces the type parameters in a type by the inferred types. If a parameter has no inferred type, it is replaced by dyn if
- * `unknownIsDyn` is true; otherwise it is kept.
+ * Returns the type with inferred types in place of its type parameters. If a parameter has no inferred type, `unknownIsDyn` decides: if
+ * true, dyn replaces the parameter; if false, the parameter stays.
  */
 export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean): Type {
   if (type.kind === 'parameter') {

@@ -48,9 +48,9 @@ export class Duration {
 }
 
 /**
- * Determines how lists are compared and concatenated. The value is `set` for a list of type `set`, and the names of the key fields for a
- * list of type `map`. The value is undefined for any other list. The items of such a list are compared by index, and concatenation appends
- * all items to it.
+ * Determines how lists are compared and concatenated. The value is `set` for a list of type `set`, the names of the key fields for a list
+ * of type `map`, and undefined for any other list. If the value is undefined, items are compared by index, and concatenation appends all
+ * items.
  */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
@@ -157,9 +157,9 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the keys of `#entries` for numbers that equal `key` but have another type. For an int, this is the equal uint. For a uint, it is
- * the equal int. For a double that is an integer, both are returned. The result is empty for any other key. A lookup by an int or a uint
- * does not find a double.
+ * Returns the keys of `#entries` for numbers that equal `key` but have another type. For an int, returns the key of the equal uint. For a
+ * uint, returns the key of the equal int. For a double that is an integer, returns both keys. For any other key, the result is empty. A
+ * lookup by an int or a uint does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]

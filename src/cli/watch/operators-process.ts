@@ -21,7 +21,7 @@ nodeModule.enableCompileCache()
 new Worker(siblingModule('parent-guard'), { workerData: parentPipe }).unref()
 onLoad((path) => send({ type: 'loading', file: sourceFile(path) }))
 // Ctrl-C in the terminal sends SIGINT to the parent process and to this process. This process ignores SIGINT, because the parent process
-// sends the message to stop.
+// sends a stop message.
 process.on('SIGINT', () => undefined)
 const stop = new AbortController()
 process.on('message', (message) => {

@@ -1,6 +1,7 @@
 /**
  * A thread that kills this process when the parent process has ended for any reason. The thread works even while an operator blocks the
- * main thread. The parent process holds the other end of a pipe. The system closes the pipe when the parent process ends.
+ * main thread. The thread reads from a pipe, and the parent process has the other end of this pipe open. When the parent process ends, the
+ * operating system closes the pipe.
  */
 import { once } from 'node:events'
 import { Socket } from 'node:net'

@@ -166,7 +166,7 @@ class WatchedOperators {
   }
 
   /**
-   * Reports that the operators run. If the process ends although it was not stopped, the method reports the end. The promise never
+   * Reports that the operators run. If the process ends before it is stopped, the method reports the end of the process. The promise never
    * resolves.
    */
   async #report(child: Child, cause: Change | undefined, life: Life): Promise<never> {

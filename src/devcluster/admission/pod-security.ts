@@ -37,7 +37,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template'],
 }
 
-/** Subresources of Pods that are not checked, because requests to them cannot change the fields that the plugin checks. */
+/** The plugin does not check requests to these subresources of Pods. Such requests cannot change the fields that the plugin checks. */
 const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
 
 /**

@@ -30,8 +30,9 @@ export interface Pruning {
 }
 
 /**
- * The field `metadata.name`. managedFields never contain this field, so `pruneApplied` may remove the whole `metadata`. An object without
- * `metadata` cannot be converted to another version. `pruneApplied` therefore adds `metadata.name` back before the first conversion.
+ * The field `metadata.name`. managedFields never contain this field, so the removal of fields can remove the whole `metadata`. An object
+ * without `metadata` cannot be converted to another version. `pruneApplied` therefore adds `metadata.name` back before the first
+ * conversion.
  */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 

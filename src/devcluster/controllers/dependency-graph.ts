@@ -80,8 +80,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Resolves when the objects of all types that are watched at the time of the call have been listed. If the signal is aborted before,
-   * rejects with the signal's reason.
+   * Resolves when the objects of all currently watched types have been listed. Types that are added after the call are ignored. If the
+   * signal is aborted first, rejects with the signal's reason.
    */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#watched.values()].map(({ informer }) => informer.whenSynced(signal)))
@@ -217,7 +217,7 @@ function idOf({ group, version, plural }: ResourceType): string {
 
 /**
  * Returns `orphan` if the object is being deleted and its dependents must be orphaned first. Returns `foreground` if the object is being
- * deleted and its dependents must be deleted first. Otherwise, returns undefined.
+ * deleted and its dependents must be deleted first. Returns undefined in all other cases.
  */
 function deletionStage(object: ReadonlyObject): 'orphan' | 'foreground' | undefined {
   if (isOrphaning(object)) return 'orphan'

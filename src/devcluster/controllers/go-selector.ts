@@ -1,4 +1,4 @@
-/** Formats label selectors for messages as Go formats them. */
+/** Formats label selectors in the same way as Go. Messages contain the formatted selectors. */
 import type { DeepReadonly } from '../../api/json.ts'
 import type { policy } from '../../api/kubernetes/policy.ts'
 

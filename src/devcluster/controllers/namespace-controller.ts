@@ -25,9 +25,9 @@ const finalizer = 'kubernetes'
  */
 const retryMs = 200
 /**
- * Time in milliseconds from the `deletionTimestamp` of a namespace to the deletion of the objects in the namespace. A client that deletes a
- * namespace first and then its objects, such as `kubectl delete -k`, must still find the objects. Kubernetes waits 5 s
- * (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
+ * Time in milliseconds from the `deletionTimestamp` of a namespace to the deletion of the objects in the namespace. A client such as
+ * `kubectl delete -k` can delete a namespace first and then the objects in the namespace. The client must still find these objects.
+ * Kubernetes waits 5 s (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
  */
 const graceMs = 2_000
 

@@ -18,7 +18,7 @@ const timeoutSeconds = 30
 
 export interface WebhookConverterOptions {
   readonly caller: WebhookCaller
-  /** Returns a number in [0, 1), for the uids of ConversionReviews. */
+  /** Returns a random number in [0, 1). The uids of ConversionReviews are generated from such numbers. */
   readonly random: () => number
 }
 

@@ -7,7 +7,7 @@ import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'
 
-/** Returns the column `Name` and the columns of the CRD. Without columns in the CRD, returns the columns `Name` and `Age`. */
+/** Returns the column `Name` and the columns of the CRD. If the CRD has no columns, returns the columns `Name` and `Age`. */
 export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
   if (columns === undefined || columns.length === 0) return genericColumns
   return [nameColumn, ...columns.map(columnOf)]

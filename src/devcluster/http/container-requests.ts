@@ -40,10 +40,10 @@ export function needsContainer({ verb, group, resource, subresource, namespace, 
 }
 
 /**
- * Responds with the log of a container, or connects the client with a container or a port of a Pod until one of them closes the connection.
+ * Responds with the log of a container, or connects the client with a container or a port of a Pod until one side closes the connection.
  *
- * @throws {StatusError} for a Pod that does not exist, and 501 for a request that needs a container if Pods are simulated. kubectl prints
- * the message of a 501.
+ * @throws {StatusError} when the Pod does not exist. If Pods are simulated, a request that needs a container fails with 501. kubectl prints
+ *   the message of a 501.
  */
 export async function handleContainerRequest(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const { info, target } = request

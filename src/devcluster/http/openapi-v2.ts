@@ -20,8 +20,8 @@ export interface OpenApiV2Document {
 }
 
 /**
- * Time in milliseconds for which the document is built before the event loop serves other requests. A document with some hundred CRDs takes
- * about a second in total.
+ * The document is built in slices of this duration, in milliseconds. Between two slices, the event loop serves other requests. A document
+ * with some hundred CRDs takes about a second in total.
  */
 const sliceMs = 5
 

@@ -36,7 +36,8 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   if (form.as === 'object') {
     const type = { kind: info.listKind, apiVersion: apiVersionOf(info) }
     if (!info.custom) return { ...type, metadata: { ...metadata }, items: items.map((item) => jsonText.asItem(item)) }
-    // In Go, lists of custom resources are maps. The JSON of a map has sorted keys, and contains an empty `continue`.
+    // In kube-apiserver, a list of custom resources is a Go map, so the keys in its JSON are sorted. The metadata of such a list always
+    // contains `continue`, even if the value is empty.
     const { continue: next = '', ...rest } = metadata
     return {
       apiVersion: type.apiVersion,

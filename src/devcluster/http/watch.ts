@@ -17,8 +17,8 @@ import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
 /**
- * If the collected lines have more bytes than this, they are written immediately. Otherwise, they are written at the end of the current
- * iteration of the event loop.
+ * Maximum size of the collected lines, in bytes. The lines are written at the end of the current iteration of the event loop, or as soon as
+ * they exceed this size.
  */
 const batchLength = 64 * 1024
 
@@ -103,8 +103,8 @@ interface Lines {
 }
 
 /**
- * Begins the response. The headers are sent immediately, because clients wait for the headers. Up to `batchLength`, all lines that are
- * added in one iteration of the event loop are written together.
+ * Begins the response. The headers are sent immediately, because clients wait for the headers. Lines that are added in one iteration of the
+ * event loop are written together. If they exceed `batchLength`, they are written immediately.
  */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
@@ -155,8 +155,8 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
 }
 
 /**
- * Returns a promise that never rejects. If `promise` rejects, the returned promise resolves with the error. Without this function, an error
- * before the caller awaits `promise` would be an unhandled rejection.
+ * Returns a promise that never rejects. If `promise` rejects, the returned promise resolves with the error. This function prevents an
+ * unhandled rejection if `promise` rejects before the caller awaits it.
  */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(

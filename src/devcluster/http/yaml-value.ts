@@ -1,6 +1,6 @@
 /**
- * Writes JSON values as YAML. It writes many thousands of values in a fraction of a second. This is necessary, because the OpenAPI v2
- * document in protobuf contains each extension of a schema and each value of an enumeration as YAML.
+ * Writes JSON values as YAML. The OpenAPI v2 document in protobuf contains each extension of a schema and each value of an enumeration as
+ * YAML. The document has many thousands of such values, so the functions of this file must be fast.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'

@@ -61,7 +61,10 @@ export interface ContainerOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Default: `/`; with the driver `plain`, the working directory of Proreus. */
   readonly workingDirectory?: string
-  /** The folder that the container sees as its root. The folder itself does not change. Default: the root of this machine. */
+  /**
+   * The folder that the container sees as its root. Changes that the container makes to its root are not written to this folder. Default:
+   * the root of this machine.
+   */
   readonly image?: string
   readonly isRootReadOnly: boolean
   readonly mounts: readonly Mount[]

@@ -61,8 +61,8 @@ export interface Processes extends ProcessPods {
   /** The controllers that remove the files of deleted Pods and PersistentVolumes, and that keep the network up to date. */
   readonly controllers: readonly ControllerDefinition[]
   /**
-   * Ends all processes of Pods. Removes their files unless `keepFiles` is true. Resolves when all processes have ended and all these files
-   * are removed.
+   * Ends all processes of Pods. If `keepFiles` is false, also removes the files of volumes and logs. Resolves when the processes have ended
+   * and the files are removed.
    */
   close(): Promise<void>
 }

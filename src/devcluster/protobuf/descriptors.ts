@@ -43,8 +43,9 @@ export function messageDescriptor(name: string): MessageDescriptor {
 }
 
 /**
- * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: the number, the type, the name in JSON, and the name in Go. The name in Go
- * is omitted if it is the capitalized name in JSON. The name in JSON is `-` for an inlined message. A `?` after the name means `omitempty`.
+ * Parses the description of a field, e.g. `3 []*Foo foos? Goo`: the number, the type, the name in JSON, and the name in Go. If the name in
+ * Go equals the capitalized name in JSON, the name in Go is omitted. The name in JSON is `-` for an inlined message. A `?` after the name
+ * in JSON means `omitempty`.
  */
 function fieldOf(text: string, holder: string): FieldDescriptor {
   const [number = '', typeText = '', nameText = '', goName] = text.split(' ')
@@ -105,7 +106,10 @@ const coreAlone: ReadonlySet<string> = new Set([
   'ServiceProxyOptions',
 ])
 
-/** True when the type is registered in kube-apiserver's scheme. The scheme also contains lists, options and types that are not served. */
+/**
+ * True when the type is registered in kube-apiserver's scheme. The scheme contains more types than kube-apiserver serves, for example lists
+ * and options.
+ */
 export function isRegistered(apiVersion: string, kind: string): boolean {
   if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names

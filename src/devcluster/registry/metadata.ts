@@ -56,7 +56,7 @@ function countsGeneration(info: ResourceInfo): boolean {
 
 /**
  * Returns a new object with the metadata that the server sets. The function does not generate a name. A resourceVersion from the client is
- * preserved, because the response to a dry run contains the resourceVersion.
+ * preserved, because kube-apiserver returns this resourceVersion in the response to a dry run.
  */
 export function startMetadata(
   info: ResourceInfo,
@@ -135,9 +135,9 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` have
- * no effect. For Deployments, changes of annotations also increment the generation, except in a write to the subresource `status`. For
- * EndpointSlices, changes of labels also increment the generation (k8s.io/kubernetes/pkg/registry/discovery/endpointslice:
+ * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` do
+ * not increment the generation. For Deployments, changes of annotations also increment the generation, except in a write to the subresource
+ * `status`. For EndpointSlices, changes of labels also increment the generation (k8s.io/kubernetes/pkg/registry/discovery/endpointslice:
  * PrepareForUpdate).
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {

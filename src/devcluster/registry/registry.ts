@@ -149,10 +149,7 @@ export class Registry {
     return (await this.put(info, key, decoded, context, subresource)).object
   }
 
-  /**
-   * Updates an object. If the object does not exist and the type allows this, creates the object. `created` is true when the object was
-   * created.
-   */
+  /** Updates an object. For some types, a PUT also creates a missing object. `created` is true when the object was created. */
   put(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<Written> {
     return attempt(() => {
       this.#check(info, 'update', subresource)
@@ -173,7 +170,7 @@ export class Registry {
 
   /**
    * Deletes an object. `options` is a DeleteOptions. If the object still exists after the call, `accepted` is true, and `object` is the
-   * object itself. Otherwise, `accepted` is false, and `object` is a Status or, for some types, the deleted object.
+   * object itself. If the object no longer exists, `accepted` is false, and `object` is a Status or, for some types, the deleted object.
    */
   delete(
     info: ResourceInfo,

@@ -5,8 +5,8 @@ import { fieldsOf, maxScheduleLength, textOf } from './schedule.ts'
 import type { ScheduleFields } from './schedule.ts'
 
 /**
- * The annotation of a v2 object with its v1 schedule. It is set if the fields of v2 cannot express the schedule exactly, for example
- * `@hourly`.
+ * The annotation that stores the v1 schedule in a v2 object. The annotation is set if the fields of v2 cannot express the schedule exactly,
+ * for example `@hourly`.
  */
 export const scheduleAnnotation = 'batch.tutorial.kubebuilder.io/v1-schedule'
 
@@ -18,8 +18,8 @@ export const conversion = defineConversion(cronJob, {
       toHub: (object) => ({ spec: { ...object.spec, schedule: textInV1(object) }, ...withKept(object, undefined) }),
       fromHub(object) {
         const text = object.spec.schedule
-        // If the text does not have five fields, the object was stored while the webhook was not called. An error here would make every
-        // list request for v2 fail.
+        // If the text does not have five fields, the object was stored while the webhook was not called. In this case, the schedule has no
+        // fields. If this function threw an error instead, every list request for v2 would fail.
         const schedule = fieldsOf(text) ?? {}
         return { spec: { ...object.spec, schedule }, ...withKept(object, textOf(schedule) === text ? undefined : text) }
       },
@@ -39,8 +39,8 @@ interface Scheduled extends Annotated {
 }
 
 /**
- * Returns the v1 schedule of a v2 CronJob. This is the text in the annotation. If the fields have changed since the conversion, it is the
- * text of the fields.
+ * Returns the v1 schedule of a v2 CronJob. If the annotation matches the fields of the schedule, returns the text of the annotation. If the
+ * annotation is missing, too long, or does not match the fields, returns the text of the fields.
  */
 export function textInV1({ metadata, spec }: Scheduled): string {
   const text = textOf(spec.schedule)

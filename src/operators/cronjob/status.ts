@@ -8,7 +8,7 @@ import type { cronJob, CronJob } from './kind.ts'
 /** Maximum number of Jobs in the status. With more Jobs, the object could exceed the size limit of the API server. */
 const maxListed = 1000
 
-/** The problem that prevents a Job for the latest scheduled time. */
+/** The problem that prevents the creation of a Job for the latest scheduled time. */
 export interface Trouble {
   readonly reason: 'InvalidSchedule' | 'JobCreationFailed' | 'JobDeletionFailed' | 'MissedSchedule' | 'NameConflict'
   readonly message: string
@@ -16,12 +16,12 @@ export interface Trouble {
 
 export interface Observed {
   readonly active: readonly Job[]
-  /** The ended Jobs. The newest one is last. */
+  /** The ended Jobs. The newest Job is last. */
   readonly ended: readonly Job[]
   /** The scheduled time of the newest Job in milliseconds since 1970, even if this Job is deleted. 0 if the CronJob never had a Job. */
   readonly lastTime: number
   readonly trouble?: Trouble | undefined
-  /** The scheduled time of the Job that waits until the active Jobs have ended, in milliseconds since 1970. */
+  /** The scheduled time of the due Job, in milliseconds since 1970. Undefined if no Job waits for the end of the active Jobs. */
   readonly waiting?: number | undefined
 }
 
@@ -66,8 +66,8 @@ function availability({ spec }: DeepReadonly<CronJob>, { active, trouble }: Obse
 const asExpected = { status: 'False', reason: 'AsExpected', message: '' } as const
 
 /**
- * Returns the condition Degraded. A failed Job makes the CronJob degraded only if it is the newest Job. A newer Job counts even if it is
- * already deleted, for example due to the history limit.
+ * Returns the condition Degraded. A CronJob is degraded if it has a problem, or if its newest Job has failed. A failed Job does not count
+ * if a newer Job existed and is already deleted, for example due to the history limit.
  */
 function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, trouble }: Observed): State {
   if (trouble !== undefined) return { status: 'True', ...trouble }

@@ -3,7 +3,7 @@ import { batch, cacheView, controllerReference, jsonHash, keyOf } from 'proreus'
 import type { DeepReadonly } from 'proreus'
 import type { Echo, ScheduledEcho } from './kind.ts'
 
-/** The annotation of a Job with the hash of the message that the Job prints. */
+/** The name of an annotation of a Job. The value is the hash of the message that the Job prints. */
 export const messageHash = 'mmontes.io/message-hash'
 /** The number of characters of `jsonHash`. */
 const hashLength = 32

@@ -50,8 +50,8 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   const live = context.cache.get(jobView, keyOf(object))
   if (live === undefined) return hasEnded(object) ? undefined : createJob(object, context)
   if (!isControlledBy(live, object)) {
-    // If the Job of the current message has ended, it was deleted, and somebody else has taken its name. This is not a problem yet, because
-    // a new Job is needed only for the next message.
+    // The existing Job belongs to somebody else. If the Job of the current message has already ended, this conflict has no effect yet,
+    // because only the next message needs a new Job.
     if (hasEnded(object)) return
     return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
   }

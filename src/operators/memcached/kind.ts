@@ -1,4 +1,7 @@
-/** The kind Memcached, in the two API groups in which guides to operator-sdk declare it. */
+/**
+ * The kind Memcached. One guide to operator-sdk declares the kind in one API group, and a second guide in another. This module declares the
+ * kind in both groups.
+ */
 import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 

@@ -73,8 +73,8 @@ export type Change =
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator has last applied. If it were
- * compared with the live spec, each reconcile would revert the fields that the API server and other webhooks set.
+ * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator has last applied. If the
+ * operator compared the desired spec with the live spec, each reconcile would revert the fields that the API server and webhooks set.
  *
  * Labels and annotations that another client has changed are restored. If the Pod lacks the operator's annotations, they are restored, and
  * the Pod is not recreated.
@@ -143,8 +143,8 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
 }
 
 /**
- * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing, or when a client has changed its form. The
- * caller then removes no label or annotation, and does not patch the Pod spec.
+ * Parses the annotation `appliedAnnotation`. Returns undefined when the annotation is missing, or when its value does not have the form
+ * that the operator writes. The caller then removes no label or annotation, and does not patch the Pod spec.
  */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {

@@ -17,15 +17,15 @@ import type { Outcome } from './status.ts'
 import { statusOf } from './status.ts'
 
 /**
- * Retry intervals in milliseconds. A retry after the API server refused the Pod is rarely useful, because usually an administrator or a user
- * must resolve the problem. While another Pod has the name, only a retry notices the deletion of that Pod. A change of the MyPod triggers a
- * reconcile immediately.
+ * Retry intervals in milliseconds. `PodCreateFailed`: If the API server has refused the Pod, a retry is rarely useful, because usually an
+ * administrator or a user must resolve the problem. `NameConflict`: If a Pod that the MyPod does not control has the name of the MyPod,
+ * only a retry finds out that this Pod has been deleted. A change of the MyPod triggers a reconcile immediately.
  */
 const retryMs = { NameConflict: 10_000, PodCreateFailed: 30_000 }
 
 /**
- * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay has passed, and their status
- * is written once instead of twice.
+ * Delay in milliseconds before the status reports that a new Pod is starting. Most Pods run before the delay has passed. The status of
+ * their MyPod is then written once instead of twice.
  */
 const startMs = 2_000
 
@@ -60,8 +60,8 @@ function startingMs({ pod, outcome }: Step, now: number): number {
 }
 
 /**
- * Returns true if the status reports Ready or Degraded. Such a status is wrong while a Pod is starting. Therefore, the new status is then
- * written without the delay `startMs`.
+ * Returns true if the status reports Ready or Degraded. While a new Pod is starting, these conditions are wrong. The new status is
+ * therefore written at once, without the delay `startMs`.
  */
 function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
   return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')
@@ -75,7 +75,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // If a Pod with this name exists, it was not in the cache yet. The Pod is therefore read from the API server.
+    // If a Pod with this name already exists, the cache did not contain the Pod yet. The Pod is therefore read from the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)

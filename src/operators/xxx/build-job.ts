@@ -6,9 +6,9 @@ import { taskLabels } from './labels.ts'
 import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
-/** The annotation of a build Job with the hash of the spec of the Xxx. */
+/** This annotation of a build Job contains the hash of the spec of the Xxx. */
 export const specHash = 'test.inspur.com/spec-hash'
-/** The annotation of a build Job with the name of the file that the Job copies to the output folder. */
+/** This annotation of a build Job contains the name of the file that the Job copies to the output folder. */
 export const binaryName = 'test.inspur.com/binary-name'
 
 /** The values of the spec are parameters of this constant script. Therefore, the build command is the only value that a shell parses. */
@@ -28,8 +28,8 @@ export function buildJob(owner: DeepReadonly<Xxx>, options: XxxOptions, node: st
     env: [
       { name: 'GIT_ALLOW_PROTOCOL', value: 'https:http:ssh:git' },
       { name: 'GIT_TERMINAL_PROMPT', value: '0' },
-      // If the repository is cloned directly into the folder of the volume, this folder belongs to root. In this case, git refuses to read
-      // the repository, unless the folder is a safe directory.
+      // If the repository is cloned directly into the folder of the volume, this folder belongs to root. In this case, git reads the
+      // repository only if `safe.directory` names the folder.
       { name: 'GIT_CONFIG_COUNT', value: '1' },
       { name: 'GIT_CONFIG_KEY_0', value: 'safe.directory' },
       { name: 'GIT_CONFIG_VALUE_0', value: spec.clonePath },

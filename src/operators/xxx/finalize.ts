@@ -8,7 +8,7 @@ import { failureOf, writeReport } from './status.ts'
 import type { Reason, Report } from './status.ts'
 import { deleteJob, namespaceTerminating, retryMs, workOn } from './work.ts'
 
-/** With this annotation, an Xxx is deleted even if its files could not be removed. */
+/** An Xxx with this annotation is deleted even if its files could not be removed. */
 const forceAnnotation = 'test.inspur.com/force-delete'
 
 /** While `finalizeXxx` returns this result, the finalizer is kept, and `finalizeXxx` is called again. */

@@ -14,5 +14,5 @@ export const jobsByController = defineCacheIndex(jobView, 'controller', (job) =>
 export const xxxesByUid = defineCacheIndex(xxx, 'uid', ({ metadata }) => metadata.uid)
 /** The index of Xxxes by the names of their build Job and their clean-up Job. */
 export const xxxesByJob = defineCacheIndex(xxx, 'job', ({ spec: { jobName } }) => [jobName, cleanUpName(jobName)])
-/** The index of Xxxes by the names of their files: the file that they write, and files from earlier builds that may still exist. */
+/** The index of Xxxes by the names of their files. These are the names in `spec.binaryName` and `status.binaryNames`. */
 export const xxxesByBinary = defineCacheIndex(xxx, 'binary', ({ spec, status }) => [spec.binaryName, ...(status?.binaryNames ?? [])])

@@ -5,8 +5,8 @@ import { occasionHash } from './clean-up-job.ts'
 import { jobLabels } from './labels.ts'
 
 /**
- * Maximum length of a file name. If the value of an annotation is longer, one more character than this is kept. The result is therefore not
- * a valid file name.
+ * Maximum number of characters in a file name. The cache cuts a longer value of an annotation to `maxLength + 1` characters. A cut value is
+ * still too long, so it is not a valid file name.
  */
 const maxLength = 255
 

@@ -1,4 +1,4 @@
-/** Changes the Jobs of an Xxx until they are in the state that its spec describes. */
+/** Brings the Jobs of an Xxx to the state that the spec of the Xxx describes. */
 import { findCondition, isControlledBy, keyOf } from 'proreus'
 import type { batch, DeepReadonly, ReconcileContext, Result } from 'proreus'
 import { buildJob, buildsSpec } from './build-job.ts'

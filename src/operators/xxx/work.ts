@@ -16,8 +16,9 @@ export interface Work {
 }
 
 /**
- * Reads the state of an Xxx, and writes the names of the files that may exist into its status. The status must be written before any Job is
- * deleted, because the annotation of the Job may be the only place with the name of a file.
+ * Reads the state of an Xxx, and updates the status of the Xxx. The status then contains the name of each file that possibly exists. The
+ * status must be written before any Job is deleted, because an annotation of the Job can be the only place that contains the name of a
+ * file.
  */
 export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Work> {
   const observed = observe(found, context.cache)
@@ -31,8 +32,8 @@ export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, cont
 export const retryMs = 30_000
 
 /**
- * The reason of the error if the namespace is being deleted. Retries are useless, because the API server creates no objects in such a
- * namespace.
+ * The reason that the API server reports if the namespace of a new object is being deleted. Retries are useless, because no objects can be
+ * created in this namespace.
  */
 export const namespaceTerminating = 'NamespaceTerminating'
 
@@ -51,8 +52,8 @@ export function boundNode({ observed, options }: Work): string | undefined {
 }
 
 /**
- * The result of the creation of a Job. `exists` means that the API server has a Job with this name that the cache does not contain yet. The
- * event of that Job triggers a reconcile.
+ * The result of the creation of a Job. `exists` means that the API server has a Job with this name, but the cache does not contain this Job
+ * yet. The event of the existing Job triggers a reconcile.
  */
 export type Creation = 'created' | 'exists' | Reason
 

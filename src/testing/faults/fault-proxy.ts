@@ -30,9 +30,9 @@ const checkHalfOpen = hasOptions({
 const checkDelay = hasOptions({ toServerMs: isDelay, toClientMs: isDelay })
 
 /**
- * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards everything
- * immediately, for example each watch event as it arrives. Several faults can be active together. A fault ends with its `end()`, and all
- * faults end with `heal()`. The methods throw `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards all data
+ * immediately, including each watch event. Several faults can be active together. The `end()` of a fault ends this fault, and `heal()` ends
+ * all faults. The methods throw `PRO_CONFIG_INVALID` for an invalid or unknown option.
  */
 export interface FaultProxy {
   /**
@@ -61,7 +61,8 @@ export interface FaultProxy {
   cut(scope?: FaultScope): Fault
   /**
    * Stops forwarding data on connections that stay open, as when a cable is unplugged or a firewall drops packets. When the fault ends, the
-   * held data is delivered. If the client or the server has closed a connection during the fault, the held data of this connection is lost.
+   * proxy delivers the data that was sent during the fault. If the client or the server has closed a connection during the fault, the
+   * undelivered data of this connection is lost.
    */
   halfOpen(options?: HalfOpenOptions): Fault
   /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */

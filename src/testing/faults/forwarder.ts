@@ -1,7 +1,7 @@
 /**
- * An HTTPS server that forwards requests to an API server. Each token that the proxy has issued belongs to a connection. The server
- * replaces this token in a request with the credentials of that connection. If a fault matches a request, the fault determines the
- * response, and the request is not forwarded.
+ * The HTTPS server of the fault proxy. It forwards requests to an API server. Each token that the fault proxy has issued belongs to a
+ * connection. If a request contains such a token, the server replaces the token with the credentials of that connection. If a fault matches
+ * a request, the fault determines the response, and the request is not forwarded.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -32,7 +32,8 @@ export interface Forwarder {
 }
 
 /**
- * Maximum size of the request headers in bytes. It is larger than Node.js' default of 16 KiB, because kube-apiserver accepts up to 1 MiB.
+ * Maximum size of the request headers in bytes. It is larger than Node.js' default of 16 KiB, because kube-apiserver accepts headers that
+ * are larger than 16 KiB (up to 1 MiB).
  */
 const maxHeaderBytes = 64 * 1024
 /**
@@ -139,7 +140,7 @@ class Upstream {
 
   /**
    * Returns the dispatcher for watches, which opens as many connections as needed. This dispatcher is used for all requests, because any
-   * request may be a watch, and a watch occupies its connection until it ends.
+   * request can be a watch, and a watch occupies its connection until the watch ends.
    */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}

@@ -23,8 +23,9 @@ export const smallCost = 8 * smallBytes
 export const requestCost = 16 * 1024
 
 /**
- * Limits for slow clients. They apply only while other requests wait for memory. Within `patienceMs`, a client may send the body or read
- * the response at any speed. After that, its average speed must be at least `bytesPerMs`. An API server is faster than this.
+ * Limits for slow clients. The limits apply only while other requests wait for memory. A client has `patienceMs` to send the body or to
+ * read the response, and one additional millisecond for each `bytesPerMs` bytes of memory that the request has reserved. An API server
+ * needs less time.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
@@ -90,8 +91,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when another request is waiting whose rank number is the
-   * same or lower. The request that holds the reserve always gets the memory.
+   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when another request with the same or a lower rank
+   * number is waiting. The request that holds the reserve always gets the memory.
    */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
@@ -162,8 +163,9 @@ export class MemoryBudget {
   }
 
   /**
-   * If there is room outside the reserve, moves the request that holds the reserve to that memory. The reserve is then free for the request
-   * that has waited longest. Without this move, even a small request of a slow client would hold the whole reserve until the request ends.
+   * If the memory outside the reserve has enough room, moves the request that holds the reserve to the memory outside the reserve. The
+   * reserve is then free for the request that has waited longest. Without this move, even a small request of a slow client would hold the
+   * whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
@@ -214,8 +216,8 @@ export class Charge {
   }
 
   /**
-   * Reserves `bytes` more and returns true. If the request has to wait, nothing is reserved, and the result is false. The caller then calls
-   * `growLater`. `isPart` is true when the bytes are for one chunk of a body.
+   * Reserves `bytes` additional bytes, and returns true. If the request has to wait, reserves nothing, and returns false. The caller then
+   * calls `growLater`. `isPart` is true when the bytes are for one chunk of a body.
    */
   grow(bytes: number, isPart = false): boolean {
     if (!this.#budget.take(this, { bytes, isPart })) return false
@@ -259,7 +261,7 @@ export class Charge {
     this.#onEvicted = undefined
   }
 
-  /** Returns whether the client has taken longer than `patienceMs` and `bytesPerMs` allow. */
+  /** Returns true if the client has taken longer than the time that `patienceMs` and `bytesPerMs` allow. */
   isSlow(now: number): boolean {
     return this.#onEvicted !== undefined && now - this.#peerSince > patienceMs + this.#bytes / bytesPerMs
   }

@@ -1,4 +1,4 @@
-/** Sends responses. Most responses are short, but the patch of a large object may have several megabytes. */
+/** Sends responses. Most responses are short, but the patch of a large object can have several megabytes. */
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'

@@ -33,7 +33,8 @@ export interface WebhookFilters {
   /**
    * Selects requests by the labels of the object's namespace. For a Namespace object, its own labels are used. Other cluster-scoped objects
    * always match. `{}` selects all namespaces. Default for kinds that you define: all namespaces. Default for other types: all namespaces
-   * except `kube-system` and the namespace of the operator, so that Pods can start there while the webhook is down.
+   * except `kube-system` and the namespace of the operator. This default allows Pods to start in these two namespaces while the webhook is
+   * down.
    */
   readonly namespaceSelector?: LabelSelector
   /** The scope of the objects for which the webhook is called. Default: the scope of the type. */
@@ -47,10 +48,14 @@ export interface WebhookFilters {
 
 export interface WebhookSettings extends WebhookFilters {
   /**
-   * The operations for which the webhook is called. Default for the objects of a type: `CREATE` and `UPDATE` if there is a schema or a
-   * handler other than `validateDelete`; also `DELETE` if there is a `validateDelete`. Default for a subresource: the operation of its
-   * requests. This is `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, and
-   * `UPDATE` for all others.
+   * The operations for which the webhook is called. Default for the objects of a type:
+   * - `CREATE` and `UPDATE` if the type has a schema, or the webhook has a handler other than `validateDelete`
+   * - `DELETE` if the webhook has the handler `validateDelete`
+   *
+   * Default for a subresource:
+   * - `CONNECT` for `exec`, `attach`, `portforward` and `proxy`
+   * - `CREATE` for `eviction`, `binding` and `token`
+   * - `UPDATE` for all other subresources
    */
   readonly operations?: readonly Operation[]
   /**
@@ -64,13 +69,13 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly timeoutSeconds?: number
   /**
-   * The API server's reaction when the call of the webhook fails. `Fail` (default) rejects the request, and `Ignore` allows it. If several
-   * webhooks are combined into one entry of the webhook configuration, `Ignore` applies only if all of them set it.
+   * The API server's reaction when the call of the webhook fails. `Fail` (default) rejects the request, and `Ignore` allows the request. If
+   * several webhooks are combined into one entry of the webhook configuration, `Ignore` applies only if all these webhooks set `Ignore`.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'
   /**
-   * `NoneOnDryRun` if a handler of the webhook writes. The handler must then write nothing when `context.dryRun` is true. Default `None`.
-   * The API server accepts no other values.
+   * Must be `NoneOnDryRun` if a handler of the webhook writes objects or has other side effects. Such a handler must have no side effects
+   * when `context.dryRun` is true. Default `None`. The API server accepts no other values.
    */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /**

@@ -51,8 +51,8 @@ export interface Evaluation {
    */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
   /**
-   * Releases the objects that the worker thread holds. After that, `answer` can serialize only a response without a patch. Further calls
-   * have no effect.
+   * Releases the objects that the worker thread holds. After the first call of `close`, `answer` can serialize only a response without a
+   * patch. Further calls of `close` have no effect.
    */
   close(): void
 }

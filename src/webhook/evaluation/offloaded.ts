@@ -27,7 +27,7 @@ export class OffloadedEvaluation implements Evaluation {
   #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
-  /** The object that the handlers received. After a handler has returned another object, this is the last returned object. */
+  /** The object that the handlers received. When a handler returns another object, this field is set to the returned object. */
   #object: JsonObject | undefined
 
   /** @param bytes the body, whose memory is transferred to the worker thread. */
@@ -72,7 +72,7 @@ export class OffloadedEvaluation implements Evaluation {
 
   close(): void {
     const thread = this.#thread
-    // After the release, another review may use the thread. This evaluation must therefore not use it again.
+    // After the release, another review may use the thread. This evaluation must therefore not use the thread again.
     this.#thread = undefined
     if (thread !== undefined) this.#options.threads.release(thread)
   }

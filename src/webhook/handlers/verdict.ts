@@ -17,8 +17,8 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { HandlerContext } from './handler-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. If the object already has errors, an exception of a handler is ignored, because the
- * invalid object has probably caused it. These errors are `known` errors of the schema, or errors of an earlier handler.
+ * Returns the errors of all `validate` handlers. If the schema (`known`) or an earlier handler has already found errors, an exception of a
+ * handler is ignored. The invalid object has probably caused the exception.
  */
 export async function ownErrors(
   webhooks: OrderedWebhooks,

@@ -1,6 +1,6 @@
 /**
- * The open connections of a server. This module limits the number of connections and the time of slow clients. It closes the connections
- * when the server stops.
+ * The open connections of a server. This module limits the number of connections, and closes connections of slow clients. When the server
+ * stops, this module closes all connections.
  */
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
@@ -14,9 +14,9 @@ import type { ConnectionLimits } from './limits.ts'
  * carry no request.
  *
  * The server does not close these connections at once. An overloaded server may still be completing TLS handshakes, and a client sends its
- * request only after its handshake. A handshake without a request does not prolong the period. Otherwise, clients that send nothing could
- * delay the stop until the deadline. The `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for
- * connections that never carried a request.
+ * request only after its handshake. A handshake without a request does not prolong the period, so clients that send nothing cannot delay
+ * the stop until the deadline. The `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections
+ * that never carried a request.
  */
 const quietMs = 1000
 
@@ -200,8 +200,8 @@ export class Connections {
   }
 
   /**
-   * Finds the remote address with the most connections that have never carried a request. Among these connections, returns the oldest one
-   * with an incomplete handshake. If all handshakes are complete, returns the oldest connection.
+   * Finds the remote address with the most connections that have never carried a request. Of these connections, returns the oldest
+   * connection whose handshake is incomplete. If all handshakes are complete, returns the oldest connection.
    */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
@@ -211,8 +211,8 @@ export class Connections {
   }
 
   /**
-   * Finds the remote address with the most connections whose request is slow. Among these connections, returns the one with the earliest
-   * `since`. A request is slow if it is incomplete, and the `since` of its connection is longer ago than `longRequestMs`.
+   * Finds the remote address with the most connections whose request is slow. Of these connections, returns the connection with the
+   * earliest `since`. A request is slow if it is incomplete, and the `since` of its connection is longer ago than `longRequestMs`.
    */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs

@@ -74,8 +74,8 @@ export const conversionCost = 2.5
  */
 export const batchCost = 0.5
 /**
- * The factor by which the conversion of an object needs more memory than the object. Its values are in memory twice: in the object and in
- * the result. The factor was measured.
+ * The number of copies of an object's values that are in memory while the object is converted: one in the object, and one in the result.
+ * The number was measured.
  */
 export const convertedCopies = 2
 /** The measured memory of one connection with its TLS state. All connections together may use 8 % of the memory limit. */
@@ -96,7 +96,7 @@ export function processMemory(limitBytes?: number): ProcessMemory {
   }
 }
 
-/** Returns the memory limit of the container in bytes; undefined when it has none. */
+/** Returns the memory limit of the container in bytes; undefined if the container has no limit. */
 export function containerLimitBytes(): number | undefined {
   // If the container has no limit, `constrainedMemory` returns 0 or a huge number.
   const constrained = process.constrainedMemory()

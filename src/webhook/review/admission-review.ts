@@ -11,13 +11,16 @@ import type { PatchOperation } from './patch.ts'
 /** The `request` of an AdmissionReview, without its objects. */
 export interface AdmissionRequest {
   readonly uid: string
-  /** The kind of the object. For a subresource, this kind may differ from the kind of the resource, e.g. `Scale`. */
+  /**
+   * The kind of the object. For a subresource, this kind can differ from the kind of the resource: the object of `deployments/scale` has
+   * the kind `Scale`.
+   */
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly operation: Operation
   /**
-   * The name of the object. It is the name in the request. If the request has none, it is the name in the metadata of the object or of the
-   * old object. Empty if the API server has not yet generated the name.
+   * The name of the object. If the request contains no name, this is the name in the metadata of the object or of the old object. Empty if
+   * the API server has not yet generated the name.
    */
   readonly name: string
   readonly namespace: string
@@ -52,7 +55,7 @@ export interface AdmissionResponse {
   readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
-/** The serialized response, and the size of its patch for logs and metrics. */
+/** The serialized response, and the size of its patch. The size appears in logs and metrics. */
 export interface WrittenAnswer {
   readonly text: string | Buffer
   /**
@@ -102,8 +105,8 @@ function decodeReview(body: unknown): DecodedReview {
 }
 
 /**
- * `peekRequest` reads this number of bytes at the beginning of a review. The API server writes all fields of the request before the
- * objects, except `dryRun` and `options`.
+ * `peekRequest` reads this number of bytes at the beginning of a review. The API server writes most fields of the request before the
+ * objects. Only `dryRun` and `options` follow the objects.
  */
 const peekedBytes = 64 * 1024
 

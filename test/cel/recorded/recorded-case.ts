@@ -8,7 +8,7 @@ export interface RecordedCase {
   /** The errors for the CustomResourceDefinition, each as `field: reason: message`. */
   readonly definition?: readonly string[]
   readonly object?: JsonObject
-  /** The stored object that an update replaces by `object`. */
+  /** For an update: the stored object that `object` replaces. */
   readonly old?: JsonObject
   readonly errors?: readonly string[]
   readonly warnings?: readonly string[]

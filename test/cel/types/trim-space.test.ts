@@ -8,7 +8,8 @@ t.test('the white space of Go is removed at both ends', async (t) => {
     ['a', 'a'],
     ['\t\n\v\f\r a \u0085\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000', 'a'],
     [' a b ', 'a b'],
-    // JavaScript counts the byte order mark as white space, but Go does not. The zero width space is white space in neither.
+    // JavaScript counts the byte order mark as white space, but Go does not. Neither JavaScript nor Go counts the zero width space as white
+    // space.
     ['\ufeffa\u200b', '\ufeffa\u200b'],
     ['\u200b a', '\u200b a'],
     ['😀 ', '😀'],

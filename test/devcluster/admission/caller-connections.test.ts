@@ -15,7 +15,10 @@ const authority = await issueAuthority(now)
 const caBundle = Buffer.from(authority.cert).toString('base64')
 const leaf = await issueLeaf(authority, { names: ['hooks.system.svc'], ips: ['127.0.0.1'], now })
 
-/** Starts a webhook server that also offers HTTP/2, and a caller of webhooks. The server responds when `answered` has resolved. */
+/**
+ * Starts a caller of webhooks, and a webhook server that supports HTTP/1.1 and HTTP/2. The server responds to requests when `answered` has
+ * resolved.
+ */
 async function start(t: Test, answered: Promise<void> = Promise.resolve()) {
   const [versions, resumed]: [string[], boolean[]] = [[], []]
   const open = new Set<TLSSocket>()

@@ -117,7 +117,7 @@ t.test('a PriorityClass sets the priority of a Pod', async (t) => {
     'PreemptLowerPriority',
   ])
   t.match(await refusal(() => priorityOf('odd', { priority: 7 })), { code: 403, message: /integer value of priority \(7\)/ })
-  // These names of inherited JavaScript properties are not the names of built-in PriorityClasses.
+  // These names are inherited properties of JavaScript objects. The lookup of PriorityClasses must not find these properties.
   for (const name of ['constructor', '__proto__'])
     t.match(await refusal(() => priorityOf('lost', { priorityClassName: name })), {
       code: 403,

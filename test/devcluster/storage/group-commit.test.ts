@@ -1,4 +1,6 @@
-/** Tests of an object store that keeps its writes: the visible objects before a commit, after it, and after a commit that failed. */
+/**
+ * Tests of an object store with the option `persistence`: the visible objects before a commit, after a commit, and after a failed commit.
+ */
 import t from 'tap'
 import type { Change } from '../../../src/devcluster/storage/object-store.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'

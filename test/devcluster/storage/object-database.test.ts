@@ -152,7 +152,7 @@ t.test('a file of another program is neither used nor reset', async (t) => {
   }
 })
 
-/** Damages the index of the keys. The load of the objects does not read this index. */
+/** Damages the index of the keys. This index is not read while the objects are loaded. */
 function damageIndex(directory: string): void {
   const path = join(directory, 'objects.db')
   const database = openSqlite(path)

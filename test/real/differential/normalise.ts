@@ -30,7 +30,10 @@ const comparedHeaders: ReadonlySet<string> = new Set([
 
 export const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 export const rfc3339 = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)/g
-/** A time that differs from the current time by less than 48 hours was set by the server. Such times are not compared. */
+/**
+ * If a time differs from the current time by less than this number of milliseconds (48 hours), the normaliser assumes that the server has
+ * set the time. Such times are not compared.
+ */
 const nowMs = 48 * 3_600_000
 /** The characters of the random suffix of generated names. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -40,8 +43,8 @@ const age = /^(?:\d+[smhdy])+$/
 
 export interface NormaliserOptions {
   /**
-   * If true (default), the placeholder of a resourceVersion contains a number, as in `<version 3>`. Set to false if controllers also write,
-   * because the number of their writes varies.
+   * If true (default), the placeholder of a resourceVersion contains a number, as in `<version 3>`. Set `countVersions` to false if
+   * controllers also write objects, because the number of their writes varies.
    */
   readonly countVersions?: boolean
 }
@@ -62,8 +65,8 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. A generated name with this prefix is then recognized even in a response that does not contain the
-   * object, such as an error.
+   * Adds a prefix of generated names. A generated name with this prefix is then recognized in every response, even in an error, which does
+   * not contain the object with this name.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.
@@ -113,7 +116,7 @@ export class Normaliser {
 
   #object(object: JsonObject): JsonObject {
     const result: JsonObject = {}
-    // Keys are visited in sorted order, so both control planes number the uids equally.
+    // Keys are visited in sorted order, so the result does not depend on the order of the keys in the response.
     for (const key of Object.keys(object).sort()) setOwn(result, this.#text(key), this.#field(object, key, getOwn(object, key) ?? null))
     return result
   }
@@ -130,8 +133,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields without regard to their times. The API server sorts the entries by their times in seconds first. It
-   * is random whether two writes have the same second, so the order of the API server is random.
+   * Sorts the entries of managedFields, but not by their times. The API server sorts the entries by time first, in whole seconds. It is
+   * random whether two writes have the same second. The order of the entries in the response is therefore random.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>

@@ -5,7 +5,7 @@
  *
  *     about: One sentence that describes the scenario.
  *     controllers: true          # default: false; true runs the controllers of namespaces, ServiceAccounts, Pods and garbage collection
- *     namespaces: [a, b]         # created before the steps; ${ns} is the first one; default: one with the name of the file
+ *     namespaces: [a, b]         # created before the steps; ${ns} is the first name; default: diff-NAME for the file NAME.yaml
  *     users: [{ name: reader, rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }] }]
  *     values: { base: /apis/example.com/v1 }     # the steps can contain ${base}
  *     steps:
@@ -17,14 +17,14 @@
  *         headers: { if-none-match: '"x"' }
  *         user: reader           # default: the administrator
  *         capture: { rv: metadata.resourceVersion }    # later steps can contain ${rv}; the path `header:etag` captures a header
- *       - id: is-active          # repeated until `until` holds; the last responses are compared
+ *       - id: is-active          # repeated until the response matches `until`; the last responses are compared
  *         GET: /api/v1/namespaces/x
  *         until: { status: 200, status.phase: Active, metadata.deletionTimestamp: null }   # `status`: HTTP status; null: absent field
  *       - id: invalid            # played for each entry of `each`, with the ids invalid/too-long and invalid/empty
  *         POST: /api/v1/namespaces/${ns}/configmaps
  *         body: { metadata: { name: '${name}' } }
- *         each: { too-long: { name: '${x*300}' }, empty: { name: '' } }     # ${case} is the key; an entry that is no map is ${it}
- *       - id: watch              # the events are compared, and whether the server ended the watch
+ *         each: { too-long: { name: '${x*300}' }, empty: { name: '' } }     # ${case}: the key; ${it}: the value, if it is no map
+ *       - id: watch              # compared: the events, and whether the server has ended the watch
  *         WATCH: /api/v1/namespaces/${ns}/configmaps?watch=true&resourceVersion=${rv}
  *         events: 2              # the watch ends after this number of events, or after `seconds` (default: 10)
  *         while: [ … ]           # steps that are played while the watch is open
@@ -116,7 +116,8 @@ class Side {
     for (;;) {
       const answer = await this.requests.send(this.request(step), step.user)
       if (step.until === undefined || holds(substitute(step.until, { ...this.values, ...step.values }) as JsonObject, answer)) return answer
-      // After the deadline, the last response is compared. A missing state therefore shows as a difference.
+      // If the response does not match `until` before the deadline, the last response is compared. If only one control plane reaches the
+      // state, the comparison reports a difference.
       if (Date.now() > deadline) return answer
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }

@@ -4,8 +4,8 @@ import type { Review } from './accepted.ts'
 const longest = 700
 
 /**
- * Returns the differences that are not accepted, and the totals. With `showStale`, it also returns the entries of the list that match no
- * difference.
+ * Returns the differences that are not accepted, and the totals. With `showStale`, also returns the patterns in the list of accepted
+ * differences that match no difference.
  */
 export function report({ compared, equal, accepted, failed, stale }: Review, { showStale }: { readonly showStale: boolean }): string {
   const blocks = failed.map(({ comparison, differences }) => {

@@ -1,4 +1,4 @@
-/** `CachingProcess`: a process that reads a cache and writes objects. The networks of its watches and of its writes have faults. */
+/** `CachingProcess`: a process that reads a cache and writes objects. Network faults disturb its watches and its writes. */
 import { configMap } from '../../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../../src/api/json.ts'
 import type { KubernetesObject, NamespacedKey } from '../../../src/api/object.ts'
@@ -94,7 +94,7 @@ export class CachingProcess {
   /**
    * Makes one random write, and reads the object from each view as soon as the response has arrived.
    *
-   * @param writer the name of the reconcile that writes; without it, the write has no origin.
+   * @param writer the key of the reconcile that writes; undefined for a write outside a reconcile.
    */
   async write(key: NamespacedKey, writer: string | undefined): Promise<void> {
     const { cache } = this
@@ -145,7 +145,10 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
   }
 }
 
-/** Records the states that reads after an own write must not show. `before` contains the uids that the cache had before the request. */
+/**
+ * Records the states of the object that reads must not return after the write. `before` contains the uids that the cache had before the
+ * request.
+ */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {
     const uid = response.details?.uid

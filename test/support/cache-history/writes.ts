@@ -18,7 +18,7 @@ const finalizer = 'history.example.com/wait'
  * Makes one random write. Resolves to the response. Resolves to undefined for a dry run, for a write that the API server refuses, and when
  * the response is lost.
  *
- * @param known the object as the writer knows it.
+ * @param known the latest state of the object that the writer has read.
  */
 export async function writeOnce(
   client: Client,

@@ -7,7 +7,7 @@ import { fromBuffer, integer, oid, sequence, set, toBuffer, utf8String } from '.
 
 export interface RequestOptions {
   readonly commonName: string
-  /** The value of the attribute organization. A string is encoded as UTF8String. */
+  /** The value of the `organization` attribute. A string is encoded as UTF8String. */
   readonly organization: string | forge.asn1.Asn1
   /** An ECDSA key. */
   readonly privateKey: KeyObject

@@ -1,4 +1,4 @@
-/** A scripted webhook server on loopback that records its calls, and webhook configurations that make the API server call it. */
+/** A scripted webhook server on loopback, which records the calls of webhooks. Also creates webhook configurations for this server. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api } from './api-request.ts'

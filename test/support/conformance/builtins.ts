@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/api/json.ts'
 
 export interface RefusedObject {
   readonly path: string
-  /** The object without apiVersion and kind. Its name is `x` if the object has none. */
+  /** The object without apiVersion and kind. If `body` contains no name, the name of the object is `x`. */
   readonly body: JsonObject
   readonly status: number
   /** Strings and patterns that the message contains, in any order. */

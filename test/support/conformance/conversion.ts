@@ -1,4 +1,7 @@
-/** A scripted conversion webhook on loopback that records its calls, and a type that it converts. */
+/**
+ * A conversion webhook for tests, and a type whose objects the webhook converts. The webhook runs on the loopback interface and records its
+ * calls.
+ */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api } from './api-request.ts'

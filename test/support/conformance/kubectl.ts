@@ -65,7 +65,8 @@ export function configMap(name: string, data: JsonObject, metadata: JsonObject =
 }
 
 /**
- * Replaces ages, times, resource versions and uids in the output with placeholders. Replaces longer sequences of blanks with two blanks.
+ * Replaces ages, times, resource versions and uids in the output with placeholders. Replaces each sequence of two or more blanks with two
+ * blanks.
  */
 export function steady(text: string): string {
   return (

@@ -17,7 +17,7 @@ export function withoutVerbs(rules: readonly PolicyRule[], resource: string, ver
 /**
  * Replaces the rules that a user has in all namespaces.
  *
- * @param isInForce sends a request as this user, and returns true when its answer shows that the new rules are in force
+ * @param isInForce sends a request as this user, and returns true if the response shows that the new rules are in force
  */
 export async function setRules(
   controlPlane: ControlPlane,

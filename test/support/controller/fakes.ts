@@ -173,7 +173,10 @@ export interface ControllerWorld {
   measured(line: string): Promise<boolean>
 }
 
-/** Returns everything that a controller needs. By default, the client finds no object; `client` overrides its methods. */
+/**
+ * Returns everything that a controller needs. By default, the fake client finds no object. The methods in `client` replace the methods of
+ * the fake client.
+ */
 export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
   const clock = new FakeClock()
   const cache = new FakeCache()

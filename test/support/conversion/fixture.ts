@@ -119,7 +119,7 @@ export interface ConversionResponse {
 export interface ConversionServer {
   readonly server: WebhookServer
   readonly metrics: Metrics
-  /** Sends a ConversionReview and returns its response. The test fails unless the HTTP status is 200. */
+  /** Sends a ConversionReview and returns its response. The test fails if the HTTP status is not 200. */
   ask(t: Test, body: string | JsonObject, query?: string): Promise<ConversionResponse>
 }
 

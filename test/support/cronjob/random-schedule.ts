@@ -1,6 +1,6 @@
 /**
- * Random schedules. Each schedule has a text, and the set of values that each of its fields selects. The sets are generated together with
- * the text. No parser is involved.
+ * Generates random schedules. A schedule has a text and, for each field, the set of values that the field selects. The text and the sets
+ * are generated together, so no parser is needed.
  */
 import type { Dice } from '../dice.ts'
 
@@ -62,8 +62,8 @@ function range(first: number, last: number, step: number): number[] {
 const dayMs = 24 * 3_600_000
 
 /**
- * Returns true if the schedule selects times of the day that begins at `day`. If the day of the month and the day of the week are both
- * restricted, one match is enough.
+ * Returns true if the schedule selects at least one time on this day. `day` is the beginning of the day in UTC, in milliseconds since 1970.
+ * If the day of the month and the day of the week are both restricted, one match is enough.
  */
 function selectsDay({ fields }: RandomSchedule, day: number): boolean {
   const [, , dayOfMonth, month, dayOfWeek] = fields

@@ -1,4 +1,4 @@
-/** The controller for CustomResourceDefinitions with its registry and store, for the tests of the controller. */
+/** Starts the controller for CustomResourceDefinitions in tests, together with a registry and a store. */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ObjectKey } from '../../../src/api/object.ts'

@@ -1,4 +1,4 @@
-/** `loopbackTarget`: simulates a container. Its network is the network of this machine, and its commands are processes of this machine. */
+/** `loopbackTarget`: simulates a container that uses the network of this machine and runs its commands as processes of this machine. */
 import { spawn } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * `ProcessContainers`: containers whose processes are child processes of the test, without isolation. They implement a ContainerAccess, so
- * that the streams of the API server can be tested.
+ * `ProcessContainers`: a ContainerAccess for tests of the API server's streams. The processes of its containers are child processes of the
+ * test, without isolation.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

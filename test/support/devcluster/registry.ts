@@ -139,7 +139,7 @@ export function pod(name: string, spec: JsonObject = {}): JsonObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec } }
 }
 
-/** Returns the `Status` with which the operation is rejected. Throws when it succeeds. */
+/** Returns the `Status` with which the operation is rejected. Throws if the operation succeeds. */
 export async function refusal(operation: () => unknown): Promise<Status> {
   try {
     await operation()

@@ -61,8 +61,8 @@ export interface World {
   /** Returns all watches that were opened for a type, the oldest first. */
   watches(type: ResourceType): ScriptedWatch[]
   /**
-   * Waits until there are `count` writes, removes them from the list, and returns them as `patch TYPE NAME: JSON` or `delete TYPE NAME:
-   * JSON`.
+   * Waits until the garbage collector has sent at least `count` writes since the last call of `written`. Returns all writes since that
+   * call, as `patch TYPE NAME: JSON` or `delete TYPE NAME: JSON`.
    */
   written(count: number): Promise<string[]>
   /**
@@ -79,14 +79,14 @@ export interface World {
   /** Removes an object without an event of the watch. */
   remove(type: ResourceType, object: KubernetesObject): void
   serve(...types: ResourceType[]): void
-  /** Calls the garbage collector, as the cluster does before it restores a snapshot. */
+  /** Notifies the garbage collector that the cluster is about to restore a snapshot. */
   beforeRestore(): void
 }
 
 export interface CollectorOptions {
   readonly objects?: [ResourceType, KubernetesObject][]
   readonly types?: ResourceType[]
-  /** Returns the error with which a write or a list fails; undefined when it succeeds. */
+  /** Returns the error of a write or list request; undefined if the request succeeds. */
   readonly failing?: (method: string, type: ResourceType, name: string) => Error | undefined
 }
 

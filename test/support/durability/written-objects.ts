@@ -48,8 +48,8 @@ export class WrittenObject {
   }
 
   /**
-   * Compares the object with the object on the restarted server. Returns the failure, if there is one. Continues with the state on the
-   * server.
+   * Compares `object`, the ConfigMap on the restarted server, with the last acknowledged write and the pending write. Returns an error
+   * message if `object` matches neither write. The state of `object` becomes the acknowledged state.
    */
   found(object: ConfigMap | undefined): string | undefined {
     const state = stateOf(object)

@@ -1,4 +1,7 @@
-/** Runs the MyPod operator in the process of the test, on any control plane. Its user has exactly the permissions of its ClusterRole. */
+/**
+ * Runs the MyPod operator in the process of the test, on any control plane. The operator's user has exactly the permissions of the
+ * operator's ClusterRole.
+ */
 import type { Test } from 'tap'
 import {
   customResourceDefinition,

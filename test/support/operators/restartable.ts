@@ -35,7 +35,10 @@ export function startRestartable(t: Test, options: RestartableOptions): Promise<
 
 const nodesOf = ({ capacity }: RestartableOptions) => [{ name: 'node', labels: { project: 'test' }, capacity }]
 
-/** A restart stops the API server and the controllers of the embedded cluster, and starts them again in this process. */
+/**
+ * Starts an embedded cluster in this process. The method `restart` stops the API server and the controllers of the cluster, and starts them
+ * again.
+ */
 async function startEmbedded(t: Test, options: RestartableOptions): Promise<RestartableControlPlane> {
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const { namespaces } = options
@@ -67,7 +70,10 @@ async function startEmbedded(t: Test, options: RestartableOptions): Promise<Rest
   }
 }
 
-/** A restart kills kube-apiserver and starts it again. The other programs of the control plane continue to run. */
+/**
+ * Starts the programs of a control plane. The method `restart` kills kube-apiserver and starts it again. The other programs continue to
+ * run.
+ */
 async function startReal(t: Test, options: RestartableOptions): Promise<RestartableControlPlane> {
   const controlPlane = await startControlPlane({ backend: 'binaries', namespaces: options.namespaces, nodes: nodesOf(options) })
   const apiServer = new ApiServerProcess(controlPlane)

@@ -50,7 +50,10 @@ export interface ScriptedController {
   events(): readonly string[]
   /** The errors with which reconciles have failed since the last call of this method. */
   failures(): readonly string[]
-  /** The delay in milliseconds before the next reconcile, if there is only one object. Undefined when no reconcile is scheduled. */
+  /**
+   * The delay in milliseconds before the next reconcile; undefined when no reconcile is scheduled. This method is for tests with a single
+   * object.
+   */
   retryMs(): number | undefined
 }
 

@@ -5,9 +5,10 @@ import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /**
- * Resolves with the writes of a user since `time`, in milliseconds since 1970. Access reviews and dry runs are omitted, because they store
- * nothing. Writes of webhook configurations and CRDs are omitted, because an operator writes its new certificate into these objects at each
- * start.
+ * Resolves with the writes of a user since `time`. Access reviews and dry runs are omitted, because they store nothing. Writes of webhook
+ * configurations and CRDs are omitted, because an operator writes its new certificate into these objects at each start.
+ *
+ * @param time in milliseconds since 1970
  */
 export async function writesOf(controlPlane: ControlPlane, user: string, time = 0): Promise<readonly RequestRecord[]> {
   return (await controlPlane.requests()).filter(

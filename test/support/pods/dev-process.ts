@@ -11,13 +11,13 @@ import type { Running } from '../process/process.ts'
 import { proreusCommand, runningOf } from '../process/process.ts'
 
 /**
- * Time limit in milliseconds for the start, and for the end after SIGTERM. Each usually takes two seconds. On a busy machine, it takes many
- * times as long.
+ * Time limit in milliseconds for the start, and for the end after SIGTERM. The start and the end usually take two seconds each. On a busy
+ * machine, they take many times as long.
  */
 const limitMs = 60_000
 
 export class DevProcess {
-  /** The folder in the state folder that contains the files of Pods. */
+  /** The folder `pods` in the state folder. It contains the files of Pods. */
   readonly podsFolder: string
   /** The time of the start in milliseconds since 1970. */
   readonly startedAt = Date.now()

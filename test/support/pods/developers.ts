@@ -62,8 +62,8 @@ export const unprivilegedUser: Developer = {
 }
 
 /**
- * Resolves with the reason why containers of this developer cannot have several users on this machine. Resolves with undefined when they
- * can.
+ * Resolves with the reason why containers of this developer cannot have several users on this machine. Resolves with undefined if
+ * containers can have several users.
  */
 export async function reasonToSkip(developer: Developer, folder: string): Promise<string | undefined> {
   if (developer !== testUser && process.getuid?.() !== 0) return 'only root can run a command as another user'

@@ -21,7 +21,9 @@ export interface ProcessCluster {
   run(name: string, container: object, spec?: object): Promise<Pod>
   /** Resolves with the Pod when `condition` is true for it. */
   untilPod(name: string, condition: (pod: Pod) => boolean): Promise<Pod>
-  /** Resolves with the output of one run of a container so far. `run` is the number of restarts before this run. Default: the first run. */
+  /**
+   * Resolves with the output that one run of a container has written so far. `run` is the number of restarts before this run (default: 0).
+   */
   output(pod: Pod, container?: string, run?: number): Promise<string>
   /** Resolves with the Events of a Pod, as `TYPE REASON: MESSAGE`. */
   events(name: string): Promise<string[]>

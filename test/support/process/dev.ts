@@ -15,7 +15,10 @@ export interface Dev {
   readonly ok: (args: string, input?: string) => Promise<string>
 }
 
-/** Starts `proreus dev` on a free port in a folder (default: a new one). It is stopped at the end of the test. */
+/**
+ * Starts `proreus dev` on a free port. The working directory is `directory`, by default a new folder. `proreus dev` is stopped at the end
+ * of the test.
+ */
 export async function startDev(t: Test, operators = 'all', flags: readonly string[] = [], directory = t.testdir()): Promise<Dev> {
   const running = startProreus(['dev', '--port', '0', '--operators', operators, ...flags], { cwd: directory })
   t.teardown(() => running.stop('SIGTERM'))

@@ -11,8 +11,8 @@ import type { Running } from './process.ts'
 import { startProreus } from './process.ts'
 
 /**
- * The operator writes the value of each ConfigMap with the label `watched` into the annotation `said`. The process of the operator writes
- * its process id to a file.
+ * For each ConfigMap with the label `watched`, the operator passes the value of the key `word` to the function `said`, and writes the
+ * result into the annotation `said`. The process of the operator writes its process id to a file.
  */
 const operator = `
 import { writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ export const operator = defineOperator({
 })
 `
 
-/** Returns the text of the module `said.ts` whose function appends the suffix. */
+/** Returns the text of the module `said.ts`. The function `said` of this module appends the suffix to a word. */
 export function saidWith(suffix: string): string {
   return `export const said = (word: string): string => word + '${suffix}'\n`
 }
@@ -58,7 +58,7 @@ export interface WatchedDev {
   untilOutput(text: string, times?: number): Promise<void>
   /** Returns how often the output contains the text. */
   count(text: string): number
-  /** Returns a client of the cluster, which is closed at the end of the test. */
+  /** Returns a client of the cluster. The client is closed at the end of the test. */
   client(): Promise<Client>
   /** Returns the id of the process that runs the operators. */
   operatorsPid(): number
@@ -94,7 +94,7 @@ export function createWord(client: Client, name: string, word: string): Promise<
   return client.create(core.configMap, { metadata: { namespace: 'default', name, labels: { watched: 'yes' } }, data: { word } })
 }
 
-/** Resolves when the operator has written this annotation. */
+/** Resolves when the annotation `said` of the ConfigMap has the value `expected`. */
 export async function untilSaid(client: Client, name: string, expected: string): Promise<core.ConfigMap> {
   return until(`${name} has the annotation ${expected}`, async () => {
     const object = await client.get(core.configMap, { namespace: 'default', name })

@@ -1,4 +1,4 @@
-/** An event recorder whose writes are recorded. */
+/** `setUp`: creates an event recorder for a test, and collects the write requests of the recorder in `writes`. */
 import type { Event } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey } from '../../../src/api/object.ts'
 import type { Status } from '../../../src/api/status.ts'

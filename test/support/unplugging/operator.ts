@@ -61,7 +61,7 @@ interface Ledger {
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
   /**
    * For each key, the resourceVersion that the last completed reconcile has seen, or `gone` if the object did not exist. If that reconcile
-   * wrote the object and no other client had changed it, this is the resourceVersion of the response.
+   * wrote the object, and no other client had changed the object, the value is the resourceVersion in the response.
    */
   readonly reconciled: Map<string, string>
 }
@@ -198,8 +198,8 @@ function differencesOf(
     if (reconciled.get(key) !== metadata.resourceVersion) found.push(`${name(key)} was not reconciled in its latest version`)
   }
   for (const key of stored.keys()) if (!truth.has(key)) found.push(`${name(key)} is in the store after its deletion`)
-  // The deletion of an object is checked if the object was reconciled at least once. If an object is created and deleted during a fault,
-  // the operator possibly never sees it.
+  // Deletions are checked only for objects that were reconciled at least once. If an object is created and deleted during a fault, the
+  // operator possibly never sees the object.
   for (const [key, state] of reconciled)
     if (!truth.has(key) && state !== gone) found.push(`${name(key)} was deleted without a reconcile of that`)
   if (announced.size !== stored.size || [...announced].some(([key, object]) => stored.get(key) !== object))

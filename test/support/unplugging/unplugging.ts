@@ -26,8 +26,8 @@ export interface UnpluggingOptions {
   readonly seconds: number
   readonly seed: number
   /**
-   * True if there is an additional operator whose connections all become silent forever. Its client needs about two minutes to detect the
-   * silence.
+   * If true, the test runs an additional operator whose connections all become silent forever. The client of this operator needs about two
+   * minutes to detect the silence.
    */
   readonly forgetting: boolean
 }
@@ -147,9 +147,9 @@ async function truthOf(client: Client): Promise<Map<ResourceType, KubernetesObje
 }
 
 /**
- * Measures the growth of the heap of this process. The measurement starts when half of the given time has passed. It ends when the returned
- * function is called, which resolves with the growth in bytes. `shrink` is called before the heap is measured at the start and at the end.
- * It frees the memory that must not be measured.
+ * Measures the growth of the heap of this process in bytes. The measurement starts when half of `seconds` has passed. The returned function
+ * ends the measurement, and resolves with the growth. At the start and at the end, `shrink` is called to free the memory that must not be
+ * measured.
  */
 export function watchHeap(seconds: number, shrink: () => Promise<unknown>): () => Promise<number> {
   setFlagsFromString('--expose-gc')

@@ -38,7 +38,7 @@ function randomBytes(dice: Dice, max: number): Buffer {
   return Buffer.from(dice.times(max, () => dice.upTo(255)))
 }
 
-/** Returns a request with the transfer encoding chunked. `body` is sent unchanged, so it must contain the chunk sizes. */
+/** Returns a request with the header `Transfer-Encoding: chunked`. `body` is sent unchanged, so it must contain the chunk sizes. */
 function chunked({ path }: Target, body: string, headers: readonly string[] = []): string {
   const lines = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', 'Transfer-Encoding: chunked', ...headers]
   return `${lines.join('\r\n')}\r\n\r\n${body}`

@@ -1,6 +1,6 @@
 /**
- * Tests of single requests through a fault proxy to a server that records them. `test/conformance/fault-proxy.test.ts` tests the fault
- * proxy with a control plane.
+ * Tests of a fault proxy with single requests and a server that records the requests. `test/conformance/fault-proxy.test.ts` tests the
+ * fault proxy with a control plane.
  */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'

@@ -3,8 +3,8 @@ import { costOf, costOfMarks, maxReviewCost } from '../../../src/webhook/body/me
 import { hostileReviews, reviewOfSpec } from '../../support/hostile/reviews.ts'
 
 /**
- * Strings, each with the bytes of heap that `JSON.parse` uses in addition to the string. The bytes were measured with `process.memoryUsage`
- * after garbage collections.
+ * Strings, each with the number of bytes of heap that `JSON.parse` uses in addition to the string. The numbers were measured with
+ * `process.memoryUsage` after garbage collections.
  */
 const measured: readonly (readonly [string, string, number])[] = [
   ['empty objects', reviewOfSpec(`{"open":[${'{},'.repeat(43_000)}1]}`), 2_757_034],

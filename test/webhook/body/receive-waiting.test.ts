@@ -23,7 +23,7 @@ interface Sent {
 interface Fixture {
   readonly clock: FakeClock
   readonly budget: MemoryBudget
-  /** For each refused body, the bytes of the budget that were in use at that moment. */
+  /** For each refused body: the number of bytes of the budget that are in use when the error handler is called. */
   readonly refusedAt: number[]
   readonly bodies: Buffer[]
   begin(headers?: Record<string, string>): Promise<Sent>

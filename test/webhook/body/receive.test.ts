@@ -19,8 +19,8 @@ interface Fixture {
    */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
   /**
-   * Begins a request. The test writes its body to `payload`. `answer` returns the status and the body of the response; status 0 means that
-   * there is no response yet.
+   * Begins a request. The test writes the body of the request to `payload`. `answer` returns the status and the body of the response.
+   * Status 0 means that there is no response yet.
    */
   begin(headers?: Record<string, string>): { readonly payload: PassThrough; answer(): { readonly status: number; readonly body: string } }
 }

@@ -11,8 +11,8 @@ t.test('a condition about the object and the old object rules out the creation o
     ["oldObject == null && object.metadata.labels.app == 'db'", true],
     ['true', false],
     ['false', true],
-    // None of these expressions rules out the object. The first expression fails, and the last one cannot be compiled. The others are not
-    // evaluated, because they use a variable other than `object` and `oldObject`.
+    // None of these expressions rules out the object. The first expression fails, and the last expression cannot be compiled. The other two
+    // expressions are not evaluated, because they use a variable other than `object` and `oldObject`.
     ["object.metadata.labels.missing == 'x'", false],
     ["request.operation == 'UPDATE'", false],
     ["object.metadata.name == 'b' && request.operation == 'UPDATE'", false],

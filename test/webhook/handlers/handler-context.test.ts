@@ -150,8 +150,7 @@ t.test('an access review defaults to the namespace of the request', async (t) =>
     {
       async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
-        // Access in a namespace does not imply access to cluster-scoped resources. Requests with different namespaces must therefore be
-        // checked separately.
+        // Nodes are cluster-scoped, so `requesterCan` ignores the namespace. All of these calls therefore share one SubjectAccessReview.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },

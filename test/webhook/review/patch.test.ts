@@ -331,8 +331,8 @@ t.test('a string with commas, quotes and colons is never equal to several items 
 })
 
 /**
- * Functions that return two values to compare. Each value has about 100 KB multiplied by `times`. An earlier comparison needed at least
- * quadratic time for such values.
+ * Functions that return two values to compare. Each value has about 100 KB multiplied by `times`. An earlier implementation of the
+ * comparison needed at least quadratic time for such values.
  */
 const hard: Readonly<Record<string, (times: number) => readonly [JsonValue, JsonValue]>> = {
   'items without keys that differ in their last fields alone': (times) => {

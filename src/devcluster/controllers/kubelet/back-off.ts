@@ -1,11 +1,14 @@
 /** `BackOff`: the delays between the attempts of the kubelet to restart a container, or to pull an image. */
 
-/** The first and the longest delay (k8s.io/kubernetes/pkg/kubelet: initialCrashLoopBackOff, MaxCrashLoopBackOff, MaxImageBackOff). */
+/**
+ * The first and the longest delay, in milliseconds (k8s.io/kubernetes/pkg/kubelet: initialCrashLoopBackOff, MaxCrashLoopBackOff,
+ * MaxImageBackOff).
+ */
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * After this time without a call of `next`, the delay expires. If the container or the pull then fails, the next attempt is not delayed,
- * and the next call of `next` sets the delay to 10 s.
+ * The delay expires when `next` has not been called for this time, in milliseconds. If the container or the pull fails after this time, the
+ * next attempt is not delayed, and the call of `next` sets the delay to 10 s.
  */
 const expiresMs = 600_000
 

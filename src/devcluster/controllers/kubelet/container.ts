@@ -54,11 +54,11 @@ export interface ContainerHost {
 }
 
 /**
- * After a pull has failed or a container has ended, the next sync of the kubelet follows after this time in milliseconds
+ * The time in milliseconds from the failure of a pull, or from the end of a container, to the next sync of the kubelet
  * (k8s.io/kubernetes/pkg/kubelet: genericPlegRelistPeriod).
  */
 const syncMs = 1000
-/** The time after which the kubelet tries again to create a container (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
+/** The time in milliseconds after which the kubelet tries again to create a container (k8s.io/kubernetes/pkg/kubelet: backOffPeriod). */
 const createAgainMs = 10_000
 /** The shortest grace period after a failed probe (k8s.io/kubernetes/pkg/kubelet/kuberuntime: minimumGracePeriodInSeconds). */
 const minGraceSeconds = 2
@@ -134,7 +134,7 @@ export class Container {
 
   /**
    * Continues from the state in the status of the Pod, for example after a restart of the embedded cluster. If the container had ended, its
-   * restart is due at once. A real kubelet that restarts forgets its back-offs, too.
+   * restart is due at once, because a restarted kubelet has forgotten its back-offs.
    */
   resume(known: KnownContainer, now: number): void {
     this.restartCount = known.restartCount
@@ -188,7 +188,7 @@ export class Container {
     }
   }
 
-  /** Takes the step that is due at `at`. */
+  /** Performs the step that is due at `at`. */
   step(at: number): void {
     const activity = this.#activity
     const { image = '' } = this.spec
@@ -331,9 +331,8 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe. The back-off begins at the end of the previous run. The restart is
-   * therefore delayed only if there was a previous run, and if the stopped run ended before the end of this back-off
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   * Restarts a container that was stopped because of a failed probe. If there was a run before the stopped run, the back-off begins at the
+   * end of that earlier run. The restart is delayed until the end of this back-off (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return

@@ -182,8 +182,8 @@ function reportProblems(pod: ReadonlyPod, entry: Entry, events: EventRecorder): 
 }
 
 /**
- * Writes the status of a Pod if it differs from the status that the Pod has. Resolves with the Pod. Resolves with undefined if another
- * client has changed or deleted the Pod since the kubelet read it. The watch event of that change triggers another reconcile.
+ * Writes `status` if it differs from the current status of the Pod. Resolves with the Pod. Resolves with undefined if another client has
+ * changed or deleted the Pod since the kubelet read the Pod. The watch event of that change triggers another reconcile.
  */
 async function writeStatus(pod: ReadonlyPod, status: object, { client }: ReconcileContext): Promise<ReadonlyPod | undefined> {
   const { metadata } = pod

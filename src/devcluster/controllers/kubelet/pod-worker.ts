@@ -59,11 +59,11 @@ export class PodWorker {
   /** The time at which `#isReady` was set. */
   #readySince = 0
   /**
-   * True if containers of the Pod continued to run during a restart of the embedded cluster. False when the sandbox of these containers has
-   * ended.
+   * True if containers of the Pod continued to run during a restart of the embedded cluster. Becomes false when the sandbox of these
+   * containers ends.
    */
   #isResumed = false
-  /** The latest `sandboxAttempt` of the runtime that `#changeSandbox` has handled. */
+  /** The latest value of `sandboxAttempt` that `#changeSandbox` has handled. */
   #sandboxAttempt = 0
   /** True from the end of a sandbox until all containers of the sandbox have stopped. */
   #isLeavingSandbox = false
@@ -98,8 +98,8 @@ export class PodWorker {
       list?.find((one) => one.name === name)
     this.init = (spec?.initContainers ?? []).map((one) => make(one, of(status?.initContainerStatuses, one.name)))
     this.regular = (spec?.containers ?? []).map((one) => make(one, of(status?.containerStatuses, one.name)))
-    // An ephemeral container that has already begun to run is taken over here, so that it is never started again. The first call of
-    // `advance` adds the other ephemeral containers, and starts them.
+    // Only the ephemeral containers that have already begun to run are added here. The first call of `advance` adds the other ephemeral
+    // containers, and starts them. A container that has begun to run is not started again.
     this.ephemeral = (spec?.ephemeralContainers ?? []).flatMap((one) => {
       const known = of(status?.ephemeralContainerStatuses, one.name)
       return stateOf(known?.state, now) === undefined ? [] : [make(one, known)]
@@ -116,7 +116,7 @@ export class PodWorker {
 
   /**
    * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if `activeDeadlineSeconds` is over, `outcome` is
-   * set when the kubelet begins to stop the containers. Otherwise, `outcome` is set when all containers have stopped
+   * set when the kubelet begins to stop the containers. In all other cases, `outcome` is set when all containers have stopped
    * (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
    */
   get outcome(): PodEnd | undefined {
@@ -125,8 +125,8 @@ export class PodWorker {
   }
 
   /**
-   * True when the Pod has a sandbox. This is the case when its network and its volumes exist, or when its containers have continued to run
-   * during a restart of the cluster.
+   * True while the Pod has a sandbox. The sandbox exists if the network and the volumes of the Pod exist, or if containers of the Pod have
+   * continued to run during a restart of the cluster. A Pod that has ended has no sandbox.
    */
   get hasSandbox(): boolean {
     return (this.#isReady || this.#isResumed) && this.end === undefined
@@ -158,8 +158,8 @@ export class PodWorker {
   }
 
   /**
-   * Applies the changes of the Pod since the previous call. Then takes all steps that are due by `now`, in the order of time. A step counts
-   * as taken at the time at which it was due. Returns the Events since the previous call.
+   * Applies the changes of the Pod since the previous call. Then takes all steps that are due by `now`, in the order of their due times.
+   * The recorded time of a step is the due time of the step. Returns the Events since the previous call.
    */
   advance(pod: ReadonlyPod, now: number): readonly PodEvent[] {
     this.#update(pod, now)
@@ -266,9 +266,9 @@ export class PodWorker {
   }
 
   /**
-   * Begins the containers that can begin at `at`: the ephemeral containers, the init containers one after the other, and then all regular
-   * containers. Ends the Pod when an init container has failed and will not be restarted, or when all regular containers have ended and
-   * will not be restarted.
+   * Begins the containers that can begin at the time `at`: the ephemeral containers, the init containers one after the other, and then all
+   * regular containers. Ends the Pod when an init container has failed and will not be restarted, or when all regular containers have ended
+   * and will not be restarted.
    */
   #proceed(at: number): void {
     if (this.#stopping !== undefined) return this.#continueToStop(at)
@@ -298,9 +298,9 @@ export class PodWorker {
   }
 
   /**
-   * Stops all containers after their sandbox has ended, so that the containers begin again in the new sandbox. Does nothing if the restart
-   * policy is Never, or if it is OnFailure and all regular containers have succeeded (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
-   * computePodActions).
+   * Stops all containers after their sandbox has ended. The containers then begin again in the new sandbox. Does nothing in two cases: the
+   * restart policy is Never, or the restart policy is OnFailure and all regular containers have succeeded
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: computePodActions).
    */
   #changeSandbox(at: number): void {
     this.#sandboxAttempt = this.#runtime.sandboxAttempt
@@ -316,8 +316,8 @@ export class PodWorker {
   }
 
   /**
-   * Returns false while a container of the ended sandbox is still active. Otherwise, sets the state of all containers that begin again to
-   * waiting, and returns true.
+   * If a container of the ended sandbox is still active, returns false. If no container is active, resets the containers that begin again
+   * to the state `waiting`, and returns true.
    */
   #leaveSandbox(): boolean {
     if (this.#active.length > 0) return false
@@ -396,7 +396,7 @@ export class PodWorker {
  * embedded cluster was stopped.
  */
 function graceMsOf({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ReadonlyPod['metadata'], now: number): number {
-  // The timestamp has no fraction of a second. The grace period therefore ends at most 1 s after the timestamp.
+  // The timestamp is rounded down to a full second. One second is added here, so the grace period is never too short.
   const left = (timeOf(deletionTimestamp) ?? now) + 1000 - now
   return Math.max(0, Math.min(deletionGracePeriodSeconds * 1000, left))
 }

@@ -1,6 +1,5 @@
 /**
- * The taints that follow from the conditions of a node (k8s.io/kubernetes/pkg/controller/nodelifecycle:
- * nodeConditionToTaintKeyStatusMap).
+ * The taints that a node gets because of its conditions (k8s.io/kubernetes/pkg/controller/nodelifecycle: nodeConditionToTaintKeyStatusMap).
  */
 import { formatTime } from '../../../api/conditions.ts'
 import type { ReadonlyNode } from '../api-types.ts'
@@ -21,8 +20,8 @@ const ownKeys = [unschedulable, ...Object.values(byCondition).flatMap((keys) => 
 /**
  * Returns the new taints of the node; undefined when the taints of the node need no change. Taints that a user has added are kept.
  *
- * @param evicts true when Pods are evicted from a node that is not ready. In this case, the node gets a taint NoExecute while it is not
- *   ready.
+ * @param evicts true when Pods must be evicted if the node is not ready. If `evicts` is true and the node is not ready, the node gets a
+ *   taint with the effect NoExecute.
  */
 export function changedTaints(
   node: ReadonlyNode,

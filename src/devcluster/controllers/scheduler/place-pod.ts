@@ -84,9 +84,12 @@ function nodeCheck(
 }
 
 /**
- * Returns the node with the greatest weight of preferred node affinity. Among nodes of equal weight, a node comes first if the Pod
- * tolerates all its taints with the effect PreferNoSchedule. After that, the node with the fewest Pods comes first. Finally, nodes are
- * ordered by name.
+ * Returns the best node. The nodes are compared by these criteria, in this order:
+ *
+ * - the greatest weight of preferred node affinity
+ * - the Pod tolerates all taints of the node that have the effect PreferNoSchedule
+ * - the fewest Pods on the node
+ * - the name of the node, in alphabetical order
  */
 function bestNode(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], state: ClusterState): ReadonlyNode {
   const scored = nodes.map((node) => ({

@@ -88,7 +88,8 @@ async function syncUnbound(claim: Claim, context: ReconcileContext): Promise<Res
 
 /**
  * Returns the reason and the message of the Event for a claim whose StorageClass has the volumeBindingMode WaitForFirstConsumer. If no
- * unscheduled Pod uses the claim, the claim waits for the first Pod. Otherwise, the claim waits until one of these Pods is scheduled.
+ * unscheduled Pod uses the claim, the claim waits for the first Pod. If unscheduled Pods use the claim, the claim waits until one of these
+ * Pods is scheduled.
  */
 function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reason: string, message: string] {
   const isWaiting = (pod: ReadonlyPod): boolean => isUsing(pod, metadata.name) && !pod.spec?.nodeName

@@ -66,9 +66,9 @@ function volumesFor(claims: readonly Claim[], node: ReadonlyNode, { cache }: Rea
 }
 
 /**
- * Starts to bind the delayed claims of a Pod to volumes that `node` can reach. If a suitable volume exists, reserves the volume for the
- * claim. Otherwise, writes the name of the node to an annotation of the claim for the provisioner. The controller of claims completes the
- * binding.
+ * Starts to bind the delayed claims of a Pod to volumes that `node` can reach. If a suitable volume exists for a claim, reserves the
+ * volume. If no suitable volume exists, writes the name of the node to the claim's annotation for the provisioner. The controller of claims
+ * completes the binding.
  */
 export async function bindDelayed(claims: readonly Claim[], node: ReadonlyNode, context: ReconcileContext): Promise<void> {
   const found = volumesFor(claims, node, context)

@@ -89,8 +89,8 @@ async function release(volume: Volume, context: ReconcileContext): Promise<void>
 }
 
 /**
- * Makes a volume available again after its claim has been bound to another volume (PersistentVolumeController.unbindVolume). If a
- * controller has set the `claimRef`, removes the `claimRef`. Otherwise, removes only the uid from the `claimRef`.
+ * Makes a volume available again after its claim has been bound to another volume (PersistentVolumeController.unbindVolume). Removes the
+ * `claimRef` if a controller has set the `claimRef`. If a user has set the `claimRef`, removes only the uid from the `claimRef`.
  */
 async function unbind(volume: Volume, context: ReconcileContext): Promise<void> {
   const isOurs = volume.metadata.annotations?.[boundByController] !== undefined

@@ -109,9 +109,9 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
     const { status: after } = stored as ReplicaSet
     return after === undefined ? current : { ...current, status: after }
   }
-  // The status is written twice. The first write counts the Pods from before this reconcile, so that clients can see that Pods were
-  // missing. The second write counts the Pods after this reconcile. In kube-controller-manager, the next reconcile makes the second write
-  // (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  // The status is written twice. The first write counts the Pods that existed before this reconcile, so clients can see that Pods were
+  // missing. The second write counts the Pods that exist after this reconcile. In kube-controller-manager, the next reconcile makes the
+  // second write (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
   const counted = await write(replicaSet, before)
   const pods = controlledBy(podsByController, replicaSet, context)
   await write(counted, pods)
@@ -133,7 +133,10 @@ interface Failure {
   readonly error: unknown
 }
 
-/** Creates missing Pods, or deletes surplus Pods. Resolves with the failure if a request fails; otherwise with undefined. */
+/**
+ * Creates missing Pods, or deletes surplus Pods. Resolves with the failure if a request fails. Resolves with undefined if all requests
+ * succeed.
+ */
 async function scale(
   kind: Kind,
   replicaSet: ReplicaSet,

@@ -36,8 +36,9 @@ export function headerValues({ request }: Exchange, name: string): string[] {
 }
 
 /**
- * Returns the first version in the client's list that the server supports (k8s.io/streaming/pkg/httpstream: Handshake).
+ * Returns the first version in `offered` that `accepted` also contains (k8s.io/streaming/pkg/httpstream: Handshake).
  *
+ * @param offered the versions of the client, in the client's order
  * @throws {StatusError} 403 when the server supports none of the versions
  */
 export function negotiated(offered: readonly string[], accepted: readonly string[]): string {

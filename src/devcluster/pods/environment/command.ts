@@ -52,7 +52,7 @@ export const terminalVariables = { TERM: 'xterm' }
  * github.com/containerd/containerd, internal/cri/opts: WithProcessArgs). The variables of the image override the defaults of the runtime.
  * The variables of the container override all others.
  *
- * @throws {ContainerConfigError} when there is no command, or when no process can have these arguments or variables.
+ * @throws {ContainerConfigError} when there is no command, or when the arguments or variables are invalid or too long.
  */
 export function commandOf(container: ReadonlyContainer, { variables, hostname, image = {} }: CommandOptions): ContainerCommand {
   const mapping = mappingOf(variables)

@@ -15,7 +15,7 @@ export const maxTotalBytes = 6 * 1024 * 1024
 /**
  * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text stays unchanged.
  *
- * @throws {ContainerConfigError} when the result has more characters than the maximum number of bytes.
+ * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` characters.
  */
 export function expand(text: string, mapping: (name: string) => string): string {
   const parts: string[] = []
@@ -46,8 +46,8 @@ export function expand(text: string, mapping: (name: string) => string): string 
 }
 
 /**
- * Returns a function that looks up a name in all maps, from the first map to the last. The result for an unknown name is the reference
- * `$(NAME)`.
+ * Returns a function that looks up a name in the maps, from the first map to the last. If no map contains the name, the function returns
+ * the reference `$(NAME)`.
  */
 export function mappingOf(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string {
   return (name) => {

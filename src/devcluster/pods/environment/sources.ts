@@ -20,8 +20,8 @@ export interface ConfigSources {
 
 export interface EnvironmentSources extends ConfigSources {
   /**
-   * Resolves with the Services of a namespace. `serviceVariables` always reads the namespace `default`, because this namespace has the
-   * Service of the API server.
+   * Resolves with the Services of a namespace. For each container, `serviceVariables` reads the namespace `default`, because this namespace
+   * has the Service of the API server.
    */
   services(namespace: string): Promise<readonly ReadonlyService[]>
 }

@@ -17,7 +17,7 @@ export interface ContainerLogsOptions extends LogLimits {
 }
 
 /**
- * The number of runs whose logs are kept. The kubelet keeps one ended container in addition to the running one
+ * The number of runs whose logs are kept. The kubelet keeps one ended container in addition to the running container
  * (k8s.io/kubernetes/pkg/kubelet/container: GCPolicy.MaxPerPodContainer).
  */
 const keptRuns = 2

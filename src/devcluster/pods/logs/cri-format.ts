@@ -26,7 +26,10 @@ export class CriEncoder {
   #now = Number.NaN
   #prefix = ''
 
-  /** `encode` yields a batch when the entries of the batch have at least `batchBytes` bytes, and at the end of the chunk. */
+  /**
+   * `encode` yields a batch as soon as the entries of the batch together have at least `batchBytes` bytes. At the end of the chunk,
+   * `encode` yields the remaining entries.
+   */
   constructor(stream: LogStreamName, clock: Clock, batchBytes: number) {
     this.#stream = stream
     this.#clock = clock
@@ -60,7 +63,7 @@ export class CriEncoder {
 
   /**
    * Must be called when the stream has ended. If the last line has no line break, returns the entry of this line, with the tag P as in
-   * containerd. Otherwise returns an empty buffer.
+   * containerd. If there is no such line, returns an empty buffer.
    */
   end(): Buffer {
     if (this.#rest.length > 0) this.#add('P', Buffer.alloc(0))
@@ -109,7 +112,7 @@ export function parseEntry(line: Buffer): LogEntry | undefined {
   if (timeEnd === -1 || streamEnd === -1 || tagEnd === -1) return undefined
   const stream = line.toString('latin1', timeEnd + 1, streamEnd)
   if (stream !== 'stdout' && stream !== 'stderr') return undefined
-  // The first tag decides whether the entry is partial. A colon and further tags may follow it.
+  // The first tag decides whether the entry is partial. A colon and further tags can follow the first tag.
   const isPartial = line[streamEnd + 1] === partial && (tagEnd === streamEnd + 2 || line[streamEnd + 2] === tagSeparator)
   return { time: line.toString('latin1', 0, timeEnd), stream, text: line.subarray(tagEnd + 1, isPartial ? line.length - 1 : line.length) }
 }

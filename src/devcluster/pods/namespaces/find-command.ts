@@ -8,10 +8,11 @@ import type { Resolved, RootView } from './root-view.ts'
 const defaultPath = '/bin:/usr/bin'
 
 /**
- * Checks that the program of a container can be executed. Does not check a program in a folder that Proreus may not read.
+ * Checks that the program of a container can be executed. If Proreus has no permission to read the folder of the program, the program is
+ * not checked.
  *
- * @throws {ContainerStartError} when the program does not exist or is not executable. The message is that of runc
- *   (github.com/opencontainers/runc).
+ * @throws {ContainerStartError} with the message of runc (github.com/opencontainers/runc), when the program does not exist or is not
+ *   executable.
  */
 export async function findCommand(view: RootView, options: Omit<ProgramOptions, 'user'>): Promise<void> {
   const { command, environment, workingDirectory } = options

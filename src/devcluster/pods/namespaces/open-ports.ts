@@ -1,4 +1,4 @@
-/** The shell command that opens the ports below 1024 of a network. */
+/** A shell command that permits all processes in a network namespace to listen on ports below 1024. */
 
 /**
  * Permits processes with any uid to listen on all ports, as container runtimes do (github.com/containerd/containerd:

@@ -4,8 +4,9 @@
  * The scripts are constants. They read values as lines of file descriptor 3, the control channel (control-channel.ts). No shell interprets
  * a value as a script.
  *
- * For a moment, the environment of a container is in the arguments of env(1), where other users of this machine can see it. The shell
- * cannot export the environment instead. A shell changes some variables, such as PWD, and omits variables whose names it does not permit.
+ * For a moment, the environment of a container is in the arguments of env(1), where other users of this machine can see it. The scripts do
+ * not export the environment, because a shell changes some variables, such as PWD. A shell also omits variables whose names are not valid
+ * in the shell.
  *
  * The root of the scripts stays the root of this machine, even when the root of the container is mounted over it. The scripts find their
  * programs in the root of this machine, so an image needs to contain only the program of the container. The last step, `unshare --root`,
@@ -98,7 +99,7 @@ export interface ContainerScriptOptions {
   readonly tty: boolean
   /**
    * True when the process gets a separate user namespace. The script then does not mount the container's root over the root of this
-   * machine, because Linux would refuse the new user namespace.
+   * machine, because Linux would refuse to create the user namespace after this mount.
    */
   readonly hasUserNamespace: boolean
 }

@@ -31,8 +31,9 @@ export interface ProgramOptions {
 /**
  * Returns the words of a command that starts a program. The current folder of the command becomes the root of the program.
  *
- * @param unshare the path of the program `unshare`. The path is necessary, because env(1) has already set PATH to that of the container.
- * @throws {ContainerStartError} when the user has no id in the container, or a word contains a null character
+ * @param unshare the path of the program `unshare`. The path is necessary, because env(1) has already replaced PATH with the PATH of the
+ *   container.
+ * @throws {ContainerStartError} when the user has no id in the container, or when a word contains a null character
  */
 export function programCommand(options: ProgramOptions, ids: IdMapping, unshare: string): readonly string[] {
   const { command, environment, workingDirectory, user } = options
@@ -57,8 +58,8 @@ function groupOptions(user: ProcessUser | undefined, { gids, uids }: IdMapping):
 }
 
 /**
- * Returns the options of unshare(1) that set the user. Only unshare(1), the last program of the command, can set the user. unshare(1) needs
- * capabilities to change the root, and a process with a uid other than 0 has no capabilities.
+ * Returns the options of unshare(1) that set the user. unshare(1) is the last program of the command. unshare(1) needs capabilities to
+ * change the root. If an earlier program of the command set the user, unshare(1) would lose these capabilities.
  */
 function userOptions(user: ProcessUser | undefined): readonly string[] {
   return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]

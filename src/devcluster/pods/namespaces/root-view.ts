@@ -69,7 +69,7 @@ export class RootView {
   /** Resolves the symbolic links of a path. @throws {ContainerStartError} when they form a loop, or the path is too long. */
   async resolve(path: string): Promise<Resolved> {
     checkLength(path)
-    // The parts are in reverse order, so that `pop` returns the first part first.
+    // The parts of the path are in reverse order, because `pop` removes the last item of a list.
     const rest = partsOf(path).reverse()
     let current = '/'
     let links = 0

@@ -1,4 +1,4 @@
-/** `startProcess`: starts a process of a container by a script, and connects its streams. */
+/** `startProcess`: runs a script that starts a process of a container, and connects the streams of the process. */
 import type { ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Duplex, Readable, Writable } from 'node:stream'
@@ -11,14 +11,14 @@ import type { ProcessScript } from './process-scripts.ts'
 import { startProgram } from './programs.ts'
 
 export interface StartOptions {
-  /** The command prefix with which a command runs in the namespaces of the Pod or of the container. */
+  /** A command prefix. A command after this prefix runs in the namespaces of the Pod or of the container. */
   readonly enter: readonly string[]
   readonly script: ProcessScript
   /** The lists that the script reads. */
   readonly lists: readonly (readonly string[])[]
   readonly tty: boolean
   readonly stdin: boolean
-  /** The path for the pipes of the process. `.stdout` and `.stderr` are appended to it. */
+  /** The path of the pipes of the process, without the suffixes `.stdout` and `.stderr`. */
   readonly pipes: string
   /** If the signal aborts before the script has started the program, the script ends. */
   readonly signal?: AbortSignal | undefined
@@ -45,8 +45,10 @@ exec 4<&0
 }`
 
 /**
- * @throws {ContainerStartError} when a program has failed or the start was aborted. If a program has failed, the error has the message of
- *   this program.
+ * Starts the process of a container.
+ *
+ * @throws {ContainerStartError} when the start has failed or was aborted. If the start failed because a program failed, the error has the
+ *   message of this program.
  */
 export async function startProcess(options: StartOptions): Promise<StartedProcess> {
   const { lists, tty, stdin: hasStdin, pipes, signal } = options
@@ -73,8 +75,8 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   }
   stdin?.destroy()
   await exited
-  // If the report is empty, the script has reported no error. Usually, the program that should have started the script has then failed, and
-  // has written the reason to stderr.
+  // If the report is empty, the script has reported no error. In most cases, the command prefix has failed before the script began, and has
+  // written the reason to stderr.
   const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))

@@ -57,8 +57,8 @@ export class NamedPipes {
   }
 
   /**
-   * Closes the ends that the process uses, in the driver. Removes the files of the pipes. Called once, when the process has started or
-   * could not be started.
+   * Closes the driver's file descriptors of the ends that the process uses. Removes the files of the pipes. Called once, when the process
+   * has started or could not be started.
    */
   closeOthers(): void {
     for (const fd of this.#others) closeSync(fd)

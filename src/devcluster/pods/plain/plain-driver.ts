@@ -20,10 +20,11 @@ export interface PlainDriverOptions {
 
 /**
  * Creates the driver and starts its supervisor. The supervisor is a process that starts the containers. When the process of the driver ends
- * for any reason, the supervisor kills the containers. Each container has its own process group. It uses the network, the host name and the
- * files of this machine. If a container needs more, its start fails (`unsupported`).
+ * for any reason, the supervisor kills the containers. Each container has its own process group. A container uses the network, the host
+ * name and the files of this machine. If a container needs more, its start fails (`unsupported`).
  *
- * On macOS, some processes are not found when their container ends: processes that have left the process group, and whose parent has ended.
+ * On macOS, Proreus cannot find a process that has left the process group of its container and whose parent has ended. Such a process
+ * survives the end of the container.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the folder cannot be used
  */

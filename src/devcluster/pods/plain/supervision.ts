@@ -121,7 +121,8 @@ export class Supervision {
 
   async #kill({ process, container, isFirst }: Entry, id: number): Promise<void> {
     await (isFirst ? container.end() : container.kill(process.pids))
-    // A process that has changed its user, e.g. with sudo, cannot be killed. Its end is reported although it is still running.
+    // Proreus cannot kill a process that has changed its user, e.g. with sudo. After `endsWithinMs` milliseconds, such a process is
+    // reported as ended, although it still runs.
     if ((await within(this.#clock, endsWithinMs, process.exited)) === timedOut) this.#exited(id, killedCode)
   }
 

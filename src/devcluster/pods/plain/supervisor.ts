@@ -58,7 +58,7 @@ export class Supervisor {
     this.ended = this.#watch()
   }
 
-  /** True when the supervisor has ended, and the end of each process that it had started has been reported. */
+  /** True when the supervisor has ended, and the exit of each of its processes has been reported. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }

@@ -16,7 +16,7 @@ export interface DeadlineOptions {
 
 /**
  * Returns a promise with the result or error of `work`. The signal of `work` aborts when `options.signal` aborts. After `ms` milliseconds,
- * it aborts with a `DeadlineExceeded`.
+ * the signal of `work` aborts with a `DeadlineExceeded`.
  */
 export async function withDeadline<T>(ms: number, options: DeadlineOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, signal } = options

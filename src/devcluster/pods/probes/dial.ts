@@ -13,8 +13,8 @@ export class ConnectionError extends Error {}
 export interface Connection {
   readonly socket: Duplex
   /**
-   * Both ends of the connection as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. If only the remote end is known,
-   * only this end.
+   * The addresses of both ends of the connection as Go's `net.OpError` writes them, e.g. `127.0.0.1:35682->127.0.0.1:80`. If the local
+   * address is unknown, the text contains only the address of the remote end.
    */
   readonly ends: string
 }

@@ -38,7 +38,7 @@ function expanded(command: readonly string[], { env = [] }: ContainerSpec): read
   return command.map((word) => expand(word, mapping))
 }
 
-/** Returns the message of k8s.io/cri-client/pkg: execSyncV1. */
+/** Returns the message for a command that has timed out (k8s.io/cri-client/pkg: execSyncV1). */
 function timeoutMessage(command: readonly string[], timeoutMs: number): string {
   return `command timed out: ${quote(command.join(' '))} timed out after ${formatGoDuration(timeoutMs)}`
 }

@@ -75,7 +75,8 @@ function exchange(session: ClientHttp2Session, request: GrpcRequest, signal: Abo
 
 /**
  * Returns the value of the header grpc-timeout, which has at most eight digits and a unit
- * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). In minutes, even the largest int32 of seconds has at most eight digits.
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The timeout of a probe is an int32 number of seconds. In minutes, even
+ * the longest timeout has at most eight digits.
  */
 function timeoutText(ms: number): string {
   if (ms <= maxTimeout) return `${ms}m`

@@ -27,7 +27,7 @@ export interface HttpRequestOptions {
   readonly container: ContainerSpec
   /** The address of the Pod. */
   readonly address: string
-  /** The second part of the header User-Agent, e.g. in `kube-probe/1.36`. */
+  /** The part of the header User-Agent after `kube-`, e.g. `probe` in `kube-probe/1.36`. */
   readonly purpose: 'probe' | 'lifecycle'
 }
 

@@ -95,8 +95,8 @@ export class ProbeWorker {
   }
 
   /**
-   * Runs the probe once. If the run takes longer than the period, the next run begins as soon as `take` has returned this run, as with a
-   * `Ticker` of Go. The runs after that begin at multiples of the period again.
+   * Runs the probe once. If the run takes longer than the period, the next run begins immediately after `take` has returned this run. The
+   * runs after the next run begin at multiples of the period again. A `Ticker` in Go has the same behaviour.
    */
   async #run(): Promise<void> {
     const { clock, run, onEnd } = this.#options

@@ -19,15 +19,15 @@ export interface ProcessProbesOptions extends ProbesOptions {
   readonly container: ContainerSpec
   readonly target: ProbeTarget
   readonly clock: Clock
-  /** Called when the run of a probe has ended. `due` is finite until `step` takes this run. */
+  /** Called when a run of a probe has ended. `due` is finite until `step` has processed this run. */
   wake(): void
   /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called instead. */
   record(event: RuntimeEvent): void
 }
 
 /**
- * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). The outcome of a run takes effect when `step` takes the run. The
- * probe then runs again. The first run has no random delay, because a kubelet uses such a delay only shortly after its own start.
+ * Each probe has its own timer (k8s.io/kubernetes/pkg/kubelet/prober). When a run has ended, `step` applies the outcome of the run and
+ * schedules the next run. The first run has no random delay, because a kubelet uses such a delay only shortly after its own start.
  */
 export class ProcessProbes implements Probes {
   isStarted: boolean
@@ -89,8 +89,8 @@ export class ProcessProbes implements Probes {
   }
 
   /**
-   * Begins the liveness and readiness probes, which have waited for the startup probe. Both probes run at once, or after their initial
-   * delays. The kubelet, too, runs the readiness probe at once (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). However, the
+   * Begins the liveness and readiness probes, which have waited for the startup probe. Both probes run immediately, or after their initial
+   * delays. The kubelet, too, runs the readiness probe immediately (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). However, the
    * kubelet runs the liveness probe only when the next period of the liveness probe begins.
    */
   #start(): void {

@@ -47,8 +47,8 @@ export interface SendOptions {
  */
 const maxHeaderBytes = 1024 * 1024
 /**
- * The maximum total size of the responses before the final response, such as `103 Early Hints`. Go's limit for them is 10 MiB. The limit is
- * lower here, because Node.js needs much more time for many small responses than for one large response.
+ * The maximum total size in bytes of the informational responses to a request, such as `103 Early Hints`. Go's limit is 10 MiB. The limit
+ * is lower here, because Node.js needs much more time for many small responses than for one large response.
  */
 const maxInformationBytes = 64 * 1024
 
@@ -188,7 +188,7 @@ function tooLargeMessage(limit: number): string {
 }
 
 /**
- * The maximum number of bytes of the server's first line that an error message contains. The first line can be long, because the server can
+ * An error message quotes at most this number of bytes of the first line of a response. The first line can be long, because the server can
  * send any bytes.
  */
 const maxShownBytes = 200

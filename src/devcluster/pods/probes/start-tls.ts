@@ -1,4 +1,4 @@
-/** `startTls`: starts TLS over a connection, as a client that accepts every certificate. */
+/** `startTls`: starts TLS on a connection. This process is the TLS client, and accepts every server certificate. */
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { connect } from 'node:tls'
@@ -7,7 +7,7 @@ import type { Connection } from './dial.ts'
 import { ConnectionError, codeOf, networkMessage } from './dial.ts'
 import { FirstBytes } from './first-bytes.ts'
 
-/** The error of a connection on which the server has responded with HTTP without TLS. */
+/** The error of `startTls` when the server responds with HTTP without TLS. */
 export class HttpAnswer extends ConnectionError {
   constructor(options: ErrorOptions) {
     super('http: server gave HTTP response to HTTPS client', options)

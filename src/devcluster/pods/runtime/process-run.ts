@@ -253,8 +253,8 @@ interface PreStop {
   /** Resolves when the hook has ended or `cutOff` is aborted. Never rejects. */
   readonly ended: Promise<void>
   /**
-   * Aborted when the grace period has passed, or when the container is stopped with a grace period of 0. The abort only ends the wait for
-   * the hook. The hook itself may run until the process ends.
+   * Aborted when the grace period has passed, or when the container is stopped with a grace period of 0. The abort ends only the wait for
+   * the hook. The hook itself can continue until the process ends.
    */
   readonly cutOff: AbortController
   isRunning: boolean

@@ -25,8 +25,8 @@ type Entries = readonly (readonly string[])[]
  * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
  * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image specifies a user or a group.
  *
- * @throws {ContainerConfigError} when the image does not contain its user or group, when the user is root although `runAsNonRoot` is
- *   set, or when a passwd or group file cannot be read.
+ * @throws {ContainerConfigError} when the passwd or group file of the image does not list the user or group of the image, when
+ *   `runAsNonRoot` is set but the user is root, or when one of these files cannot be read.
  */
 export async function processUser(
   pod: ReadonlyPod,

@@ -5,8 +5,8 @@ import { constants } from 'node:os'
 export const defaultStopSignal = 'SIGTERM'
 
 /**
- * Returns the signal with a name such as `SIGINT` or `int`, or with a number (github.com/moby/sys/signal: ParseSignal). Returns undefined
- * when this machine has no such signal.
+ * Parses the name or the number of a signal, e.g. `SIGINT`, `int` or `2` (github.com/moby/sys/signal: ParseSignal). Returns undefined when
+ * this machine has no such signal.
  */
 export function parseSignal(text: string): NodeJS.Signals | undefined {
   const name = `SIG${text.toUpperCase().replace(/^SIG/, '')}`

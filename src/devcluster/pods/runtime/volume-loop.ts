@@ -57,10 +57,7 @@ export class VolumeLoop {
     }
   }
 
-  /**
-   * Returns the time of the next attempt after an error. This is the time after the delay, or the time of the next renewal of a token if
-   * that is earlier.
-   */
+  /** Returns the time of the next attempt after an error: the end of the delay, or the next renewal of a token, whichever is earlier. */
   #retryAt(delayMs: number): number {
     const now = this.#options.clock.now()
     const { refreshAt } = this.#volumes

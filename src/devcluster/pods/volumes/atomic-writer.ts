@@ -1,8 +1,8 @@
 /**
  * `AtomicWriter`: writes the files of a volume so that a container never sees the files of two versions at the same time
  * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). The files are in a folder that is named after the time. `..data` is a symbolic link to
- * this folder, and each visible name is a symbolic link through `..data`. An update renames a new link to `..data`, which replaces the old
- * link.
+ * this folder, and each visible name is a symbolic link through `..data`. An update creates a new link and renames this link to `..data`.
+ * The renamed link replaces the old link.
  */
 import { hash } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'

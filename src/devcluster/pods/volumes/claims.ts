@@ -27,8 +27,12 @@ const protectionFinalizer = 'kubernetes.io/pvc-protection'
 /**
  * Resolves with the PersistentVolume of a volume of the type `persistentVolumeClaim` or `ephemeral`.
  *
- * @throws {ClaimError} when the claim could not be read, is missing, is being deleted without the finalizer `kubernetes.io/pvc-protection`,
- *   is not bound or is a block device, and when the Pod is not the controller of the claim of an `ephemeral` volume.
+ * @throws {ClaimError} in each of these cases:
+ * - The claim cannot be read, or does not exist.
+ * - The claim is being deleted and has no finalizer `kubernetes.io/pvc-protection`.
+ * - The claim is not bound, or its spec names no volume.
+ * - The Pod is not the controller of the claim of an `ephemeral` volume.
+ * - The volume mode of the claim is not `Filesystem`.
  */
 export async function boundVolumeOf(pod: ReadonlyPod, volume: Volume, source: ClaimSource): Promise<BoundVolume> {
   const { namespace, name: podName, uid } = pod.metadata

@@ -18,8 +18,9 @@ export interface ReadyVolume {
 }
 
 /**
- * Resolves with the mounts of a container. Call this function for each start of the container: in a volume with a ConfigMap or Secret, a
- * `subPath` mounts a file of the current version, and an update of the volume removes this file.
+ * Resolves with the mounts of a container. Call this function for each start of the container. In a volume with a ConfigMap or Secret, a
+ * `subPath` mounts a file of the current version of the volume. An update of the volume removes this file, so a later start needs new
+ * mounts.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
  * @throws {ContainerConfigError} with the message of the kubelet.

@@ -5,8 +5,8 @@ import { unlessMissing } from './file-system.ts'
 import { persistentVolumeFolder } from './state-folders.ts'
 
 /**
- * Removes the folders of all PersistentVolumes that no longer exist. Called when the cluster starts. The cluster may have ended before the
- * folder of a deleted PersistentVolume was removed.
+ * Removes the folders of all PersistentVolumes that no longer exist. Called when the cluster starts, because an earlier run can end before
+ * the folder of a deleted PersistentVolume is removed.
  *
  * @param existing the names of the PersistentVolumes that exist.
  * @param removeFolder removes a folder whose files may belong to other users.

@@ -43,8 +43,8 @@ export interface PodVolumesOptions {
   /** The allocatable resources of the node, for `resourceFieldRef`. Default: none. */
   readonly allocatable?: ResourceList
   /**
-   * Returns true for the name of a volume to omit. An omitted volume is not created, and is not mounted in any container. Default: no
-   * volume is omitted.
+   * Returns true if the volume with this name is omitted. An omitted volume is not created, and is not mounted in any container. Default:
+   * no volume is omitted.
    */
   readonly omits?: (volume: string) => boolean
   /** Called with errors that the kubelet only logs. Default: the errors are ignored. */

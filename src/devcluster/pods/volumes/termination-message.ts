@@ -39,8 +39,8 @@ export async function terminationMessage({ file, policy, exitCode, lastLines }: 
 }
 
 /**
- * Resolves with the last 4096 bytes of a file. Rejects if `path` is not a regular file. The container could have created a symbolic link to
- * another file at this path, or a file whose reading blocks, such as a FIFO.
+ * Resolves with the last 4096 bytes of a file. Rejects if `path` is not a regular file. The container can replace the file with a symbolic
+ * link to another file, or with a FIFO, which would block the reader.
  */
 async function endOfFile(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

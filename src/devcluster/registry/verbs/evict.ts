@@ -1,4 +1,4 @@
-/** A POST to `pods/eviction`: deletes the Pod if its PodDisruptionBudget allows it. */
+/** A POST to `pods/eviction`: deletes the Pod if no PodDisruptionBudget forbids the eviction. */
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
 import type { JsonObject } from '../../../api/json.ts'

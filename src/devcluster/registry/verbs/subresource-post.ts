@@ -15,7 +15,7 @@ export interface SubresourcePost {
   readonly context: RequestContext
 }
 
-/** Returns the attributes of the request for admission. The attributes do not contain the object. */
+/** Returns the admission attributes of the request. The attributes do not contain the object. */
 export function attributesOf({ info, key, subresource, context }: SubresourcePost): AdmissionAttributes {
   const place = key.namespace === undefined ? {} : { namespace: key.namespace }
   return { info, subresource, operation: 'CREATE', ...place, name: key.name, context }

@@ -1,4 +1,4 @@
-/** Handles WATCH requests. A watch sends the changes to the objects of one type, beginning after a given revision. */
+/** Handles WATCH requests for the objects of one type. A watch sends an event for each change after a given revision. */
 import { sleep } from '../../../runtime/waiting.ts'
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -56,8 +56,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // If the server stops serving the type, the watch sends the events up to this time, and ends. If the conversion of the type changes, the
-  // watch ends immediately, because the watch uses the old conversion. The client then starts a new watch.
+  // If the server stops serving the type, the watch sends the events that are already queued, and then ends. If the conversion of the type
+  // changes, the watch ends immediately, because the watch uses the old conversion. The client then starts a new watch.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()

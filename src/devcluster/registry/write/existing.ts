@@ -29,8 +29,8 @@ import type { Write } from './description.ts'
 const attempts = 5
 
 /**
- * Reads, changes, admits, validates and stores the object. Returns the object for the response. If another request changes the object in
- * the meantime, this function starts again. Throws 409 after `attempts` attempts.
+ * Reads, changes, admits, validates and stores the object. Returns the object for the response. If another request changes the object
+ * between the read and the write, all steps are repeated. If the last attempt also fails for this reason, throws 409.
  */
 export async function change(environment: Environment, info: ResourceInfo, write: Write): Promise<JsonObject> {
   const { store, representation } = environment

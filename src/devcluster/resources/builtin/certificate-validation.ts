@@ -22,8 +22,8 @@ const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed'])
 const [maxLabel, maxDomain] = [63, 253]
 const conditionsPath = 'status.conditions'
 /**
- * The content of a PEM block must not contain the start of another block. A search with this expression therefore takes linear time, even
- * if the text contains many block starts but no block end.
+ * This expression matches no PEM block that contains the start of another block. Each attempt to match therefore ends before the next block
+ * start. As a result, the search takes linear time, even if the text contains many block starts but no block end.
  */
 const pemBlock = /-----BEGIN ([^-\n]+)-----\r?\n((?:(?!-----BEGIN )[\s\S])*?)-----END \1-----/g
 

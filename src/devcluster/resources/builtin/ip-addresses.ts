@@ -58,7 +58,7 @@ export function validateRange(text: string, path: string, known: readonly unknow
 
 /**
  * Returns an error for an IP address that an endpoint cannot have, e.g. a loopback address (k8s.io/kubernetes/pkg/apis/core/validation:
- * ValidateEndpointIP). The syntax of the address must be valid.
+ * ValidateEndpointIP). The caller must validate the syntax of the address first.
  */
 export function validateEndpointAddress(text: string, path: string): FieldError[] {
   const bytes = addressBytes(text) ?? []

@@ -20,8 +20,8 @@ export function validateTemplateUpdate(spec: JsonObject, old: JsonObject): Field
 }
 
 /**
- * Returns true if the Pod template of a suspended Job can change: the Job has not started or has the condition Suspended, and no Pod is
- * active (k8s.io/kubernetes/pkg/registry/batch/job: shouldAllowMutablePodTemplate).
+ * Returns true if an update of a suspended Job can change the Pod template. The Job must have no active Pods. In addition, the Job must not
+ * have started, or must have the condition Suspended (k8s.io/kubernetes/pkg/registry/batch/job: shouldAllowMutablePodTemplate).
  */
 function hasMutableTemplate(job: JsonObject): boolean {
   const isStarted = at(job, 'status', 'startTime') !== undefined

@@ -24,7 +24,7 @@ const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None
 const maxInt32 = 2 ** 31 - 1
 
 /**
- * Validates the spec of a Pod or Pod template, to which the defaults have been applied.
+ * Validates the spec of a Pod or Pod template. The spec must already contain the defaults.
  *
  * @param podName the name of the Pod; undefined for a Pod template.
  */

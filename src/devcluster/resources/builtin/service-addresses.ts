@@ -11,7 +11,7 @@ import { listAt, numberAt, sizeAt, textAt } from '../../apimachinery/unstructure
 import { objects } from './field-checks.ts'
 import { addressBytes, validateAddress } from './ip-addresses.ts'
 
-/** The range of cluster IPs. The first and the last address of this network are not used. */
+/** The range of cluster IPs. The first and the last address of this range are not used. */
 export const clusterRange = { prefix: [10, 96], text: '10.96.0.0/16' }
 
 /** The first node port, and the number of node ports. */

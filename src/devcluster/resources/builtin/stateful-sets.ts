@@ -99,7 +99,7 @@ function validateStrategies(spec: JsonObject, old: JsonObject | undefined): Fiel
   for (const when of ['whenDeleted', 'whenScaled'])
     if (isObject(retention))
       errors.push(...validateOptionalEnum(retention, when, 'spec.persistentVolumeClaimRetentionPolicy', ['Retain', 'Delete']))
-  // `volumeClaimTemplates` is immutable and was validated at creation.
+  // `volumeClaimTemplates` is immutable, so the field is validated only at creation.
   if (old === undefined)
     for (const [index, template] of listAt(spec, 'volumeClaimTemplates').entries())
       errors.push(...validateClaimSpec(at(template, 'spec'), `spec.volumeClaimTemplates[${index}].spec`))

@@ -40,8 +40,8 @@ function specOf({ spec }: JsonObject): JsonObject {
 }
 
 /**
- * Validates the storage class of an updated claim. A missing class may be set. A class in the annotation may only be moved to the field
- * (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
+ * Validates the storage class of an updated claim. A missing class may be set. If the annotation names the class, the only permitted change
+ * is to move the class to the field (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
  */
 function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isAllowed: boolean; readonly errors: FieldError[] } {
   const name = at(claim, 'spec', 'storageClassName')
@@ -118,7 +118,7 @@ export function validateVolumeUpdate(volume: JsonObject, old: JsonObject, otherF
 
 /**
  * Removes the field `controllerExpandSecretRef` from the CSI source of the new volume if the old CSI source does not have this field. An
- * update may add the field, so the comparison of the two sources must ignore it.
+ * update is allowed to add this field, so the comparison of the two sources must ignore an added field.
  */
 function withoutNewSecret(spec: JsonObject, before: JsonObject): JsonObject {
   if (!isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec

@@ -170,8 +170,8 @@ export function templateColumns(...path: readonly string[]): readonly [Column, C
 }
 
 /**
- * Returns a function that lists a field of all containers of a Pod template, separated by commas. `path` leads to the object that contains
- * the field `template`.
+ * Returns a function that reads a field of all containers of a Pod template, and joins the values with commas. `path` leads to the object
+ * that contains the field `template`.
  */
 export function fieldsOfContainers(field: string, path: readonly string[]): (object: JsonObject) => string {
   return (object) =>
@@ -306,8 +306,9 @@ function validateUpdateStrategy(strategy: JsonValue | undefined): FieldError[] {
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /**
- * Returns the `Strategy` of DaemonSets. An annotation contains the generation of the Pod template. The generation starts at 1. Each update
- * that changes the Pod template increments it. The annotation replaces the field `templateGeneration` of extensions/v1beta1.
+ * Returns the `Strategy` of DaemonSets. An annotation contains the generation of the Pod template. The generation starts at 1, and
+ * increases by 1 with each update that changes the Pod template. The annotation replaces the field `templateGeneration` of
+ * extensions/v1beta1.
  */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({

@@ -1,4 +1,4 @@
-/** Tests of the requirements for certificates of kubelets, and of key usages in X.509. */
+/** Tests of the requirements for certificates of kubelets, and tests of the encoding of key usages in X.509. */
 import t from 'tap'
 import type { CertificateRequest } from '../../../../src/certs/certificate-request.ts'
 import { kubeletClientProblem, kubeletServingProblem } from '../../../../src/devcluster/controllers/certificates/kubelet-requests.ts'

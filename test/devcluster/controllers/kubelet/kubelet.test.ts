@@ -1,4 +1,4 @@
-/** Tests of the simulated kubelets of several Pods and nodes, and of the requests that they send. */
+/** Tests of the simulated kubelets with several Pods and nodes, and of the requests that these kubelets send. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Pod } from '../../../../src/api/builtin.ts'
@@ -30,7 +30,7 @@ const addressOf = async (client: Client, name: string): Promise<string | undefin
 
 t.test('a Pod for which no address is free does not start until another Pod ends', async (t) => {
   const addresses = new PodAddresses()
-  // All addresses but the last one are taken.
+  // Only the last address is free.
   for (let number = 2; number < 0xfffe; number += 1) addresses.addressOf(String(number))
   const { client, events, advanceTo } = await simulatedCluster(t, { now, addresses })
   await create(client, 'first')

@@ -1,6 +1,7 @@
 /**
- * Runs the cases in separate PID, mount and network namespaces, so that the cases can count processes, mounts and links. For the cases with
- * subordinate ids, an overlay on /etc adds an unprivileged user who has subordinate ids. Nothing of this machine is changed.
+ * Runs the cases in separate PID, mount and network namespaces. No other program changes the processes, mounts and links in these
+ * namespaces, so the cases can count them. For the cases with subordinate ids, an overlay on /etc adds an unprivileged user who has
+ * subordinate ids. The machine itself is not changed.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Tests of the search for the processes of a container, and of their end. */
+/** Tests of the functions that find and end the processes of a container. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
@@ -15,13 +15,13 @@ t.test('the members of a container', async (t) => {
   const processes = [
     entry(1, 0, 1),
     entry(100, 1, 100),
-    // Process 102 is a descendant of process 100 in another process group. Process 101 is a child of process 102, and comes first in the
-    // list.
+    // Process 102 is a child of process 100, but belongs to another process group. Process 101 is a child of process 102, but precedes
+    // process 102 in the list.
     entry(101, 102, 102),
     entry(102, 100, 102),
     // The parent of this process has ended, but the process is still in the group of the container.
     entry(103, 1, 100),
-    // Process 104 is a daemon, which only its marker identifies. Process 105 is in the process group of the daemon.
+    // Process 104 is a daemon. Only its marker shows that it belongs to the container. Process 105 is in the process group of the daemon.
     entry(104, 1, 104, 'a/1'),
     entry(105, 1, 104),
     entry(200, 1, 200, 'a/10'),

@@ -162,7 +162,8 @@ t.test('the files of a claim outlive the Pod, and end with the volume', async (t
 })
 
 t.test('Pods are deleted, whether or not they end by SIGTERM, and so are their files', async () => {
-  // The first process in a PID namespace ignores SIGTERM until it has a handler. The probe therefore succeeds only after `trap`.
+  // The first process in a PID namespace ignores SIGTERM until the process sets a handler. Therefore, the readiness probe succeeds only
+  // after the shell has executed `trap`.
   const readinessProbe = { exec: { command: ['test', '-e', '/tmp/armed'] }, periodSeconds: 1 }
   const loop = 'touch /tmp/armed; while :; do sleep 0.05; done'
   await run('polite', { ...shell(`trap "exit 0" TERM; ${loop}`), readinessProbe }, { terminationGracePeriodSeconds: 30 })

@@ -93,7 +93,7 @@ t.test('a token is renewed soon after the machine has slept beyond the time of i
   const world = new World(t)
   world.refreshAt = world.clock.now() + 3_000_000
   await world.made()
-  // The time of day changes, but the remaining time of each timer stays the same. This also happens when the machine sleeps.
+  // The time of day jumps forward, but the remaining time of each timer stays the same. The sleep of a machine has the same effect.
   world.clock.set(world.clock.now() + 7_200_000)
   await world.clock.advance(60_000)
   t.equal(world.syncs.length, 2)

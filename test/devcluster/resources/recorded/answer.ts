@@ -9,7 +9,8 @@ import type { Reply } from './play.ts'
  * A list of the status code, the content, and the warnings if there are any. The content depends on the result of the request:
  *
  * - accepted: the changed fields of the object
- * - rejected with the reason `Invalid`: the sorted causes; if the message does not follow from the causes, it precedes them
+ * - rejected with the reason `Invalid`: the message and the sorted causes; the message is omitted if it has the usual form and lists all
+ *   causes
  * - any other failure: the reason, the message and the details
  */
 export type Answer = readonly JsonValue[]
@@ -39,8 +40,8 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
 
 /**
  * Replaces generated names and uids, which differ between runs, by placeholders.
- * If a field of a string type contains a number, the error of kube-apiserver contains the name of the field's Go type, such as
- * `v1.DNSPolicy`. The embedded API server does not know these names and writes `string`. Therefore the names are replaced by `string`.
+ * Also replaces names of Go types, such as `v1.DNSPolicy`, by `string`. If a field of a string type contains a number, the error of
+ * kube-apiserver contains the name of the field's Go type. The embedded API server does not know this name and writes `string`.
  */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
@@ -53,9 +54,9 @@ function steadyText(value: JsonValue): JsonValue {
 
 /**
  * Returns the part of a response that differs from `usual`, the response to a create request with a valid object. The compared request
- * contains the same object with one change. Both responses list only the fields that the API server has changed. If the API server has
- * changed a field in `usual` only, the field has the value `as sent`. If one of the two requests failed, the whole compared response is
- * returned.
+ * contains the same object with one change. Both responses list only the fields that the API server has changed. If `usual` lists a field
+ * and the compared response does not, the result contains the field with the value `as sent`. If one of the two requests failed, the whole
+ * compared response is returned.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

@@ -57,7 +57,7 @@ async function answer(
   if (info === undefined) throw new Error(`no type ${type.plural}`)
   const key = { ...(namespace === undefined ? {} : { namespace }), name }
   if (info.deprecationWarning !== undefined) context.warn(info.deprecationWarning)
-  // The copy has no fields with the value undefined, like a body that was received over the network.
+  // Like a body from the network, the copy has no fields with the value undefined.
   const object = JSON.parse(JSON.stringify(request.body ?? {})) as JsonObject
   const decoded = { object, duplicates: [] }
   if (method === 'POST') {

@@ -53,8 +53,8 @@ export interface Group {
   /** Changes of `base`, each of which is sent as a create request. */
   readonly create?: readonly Change[]
   /**
-   * A valid object with many fields. Two create requests are sent for each field: one omits the field, and the other one gives it a value
-   * of another type.
+   * A valid object with many fields. Two create requests are sent for each field: one request omits the field, and the other request
+   * contains a value of another type in the field.
    */
   readonly full?: JsonObject
   readonly states?: readonly State[]
@@ -66,8 +66,8 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
 }
 
 /**
- * Returns a change with one path for each leaf of a value. If a change had one long value instead, its name could be ambiguous, because
- * names contain only parts of long values.
+ * Returns a change with one path for each leaf of a value. The name of a request contains only parts of a long value. Two changes that each
+ * set one long value could therefore have the same name.
  */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)

@@ -1,6 +1,6 @@
 /**
  * Executes the steps in the life of a workload on the real and on the embedded control plane. No kubelet runs. Instead, the steps write the
- * same status of Pods on both control planes. A step ends when nothing changes any more on either control plane. After each step, these
+ * same status of Pods on both control planes. A step ends when the objects of both control planes no longer change. After each step, these
  * results are compared:
  *
  * - `effect`: true if the step has had the effect that its `until` describes
@@ -8,9 +8,9 @@
  * - `created` and `deleted`: the number of objects that were created and deleted in the step, including those that existed only for a
  *   moment
  * - `moments`: values that the workloads had only during the step, neither before nor after it (see `states.ts`)
- * - `events`: the Events of the step, as a set of object, type, reason and source
+ * - `events`: the set of Events of the step; an Event is compared by its object, type, reason and source
  *
- * If the results differ, the control planes get some more seconds, because controllers also act on timers.
+ * If the results differ, the comparison is repeated for some seconds, because some controllers act only after a timer has ended.
  */
 import type { ResourceType } from '../../../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'
@@ -25,7 +25,7 @@ import { Stage } from './stage.ts'
 export interface Step {
   readonly id: string
   readonly act: (stage: Stage) => Promise<unknown>
-  /** Returns true when the step has had its effect. Before its effect, the step continues even if nothing changes. */
+  /** Returns true when the step has had its effect. While the function returns false, the step continues, even if no object changes. */
   readonly until: (stage: Stage) => boolean
 }
 
@@ -66,8 +66,9 @@ const patienceMs = 6_000
 const performances = 3
 
 /**
- * Executes a life. Some results depend on timing only, such as those of a race between two controllers of kube-controller-manager.
- * Therefore a life with differences is repeated. A difference is returned only if it is accepted, or occurs every time.
+ * Executes a life. If the life has differences that are not accepted, the life is executed again, because some differences depend on
+ * timing. An example is the result of a race between two controllers of kube-controller-manager. The returned comparisons contain the
+ * accepted differences, and the differences that occur in every execution.
  */
 export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: readonly AcceptedDifference[]): Promise<Comparison[]> {
   let comparisons = await perform(life, theatres, 1)
@@ -79,7 +80,7 @@ export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: r
   return comparisons
 }
 
-/** Removes the differences of `failed` that do not occur in `again`. */
+/** Returns the comparisons `first` without the differences that are in `failed` and do not occur in `again`. */
 function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
   return first.map((comparison) => {
     const suspects = failed.find((one) => one.comparison === comparison)?.differences ?? []

@@ -1,14 +1,20 @@
 /**
- * Replaces values that differ between two lives of the same workload by placeholders. All other values are unchanged. The replaced values
- * are:
+ * Replaces or removes values that differ between two lives of the same workload. All other values are unchanged.
  *
- * - uids: the placeholder contains the kind and the name of the object; times; resourceVersions, which are removed
- * - the random suffix of a generated name, and the hash of a Pod template or revision: the first hash becomes `<hash 1>`
- * - the minutes in the name of a CronJob's Job; the name of the token volume of a Pod
- * - IP addresses of Pods and Services, and node ports
- * - the namespace; the nodes for DaemonSets, because kube-controller-manager processes these nodes in random order
+ * These values are replaced by placeholders:
  *
- * `managedFields` are reduced to the managers with their operations.
+ * - uids: the placeholder contains the kind and the name of the object
+ * - times
+ * - the random suffix of a generated name
+ * - the hash of a Pod template or revision: the placeholder contains a number, as in `<hash 1>` for the first hash
+ * - the minutes in the name of a CronJob's Job
+ * - the random suffix in the name of a Pod's token volume
+ * - IP addresses of Pods and Services
+ * - node ports
+ * - the namespace
+ * - the names of the nodes for DaemonSets, because kube-controller-manager processes these nodes in random order
+ *
+ * ResourceVersions are removed. `managedFields` are reduced to the managers with their operations.
  */
 import { getOwn, isObject, setOwn } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'

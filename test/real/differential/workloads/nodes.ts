@@ -1,4 +1,4 @@
-/** Nodes without kubelets, for the lives of workloads. */
+/** Nodes without kubelets. The Pods of the workloads are scheduled on these nodes. */
 import { node as nodeType, pod as podType } from '../../../../src/api/builtin.ts'
 import type { Client } from '../../../../src/client/client.ts'
 import { kubeletAnnotation } from '../../../../src/devcluster/controllers/nodes/node.ts'
@@ -15,7 +15,10 @@ const names = ['main', ...daemonNodes]
  */
 const heartbeatMs = 10_000
 
-/** Creates the nodes. Resolves when Pods are scheduled. The heartbeats of the nodes end when the returned function is called. */
+/**
+ * Creates the nodes, and waits until Pods can be scheduled on each node. Then starts the heartbeats of the nodes. The returned function
+ * stops the heartbeats.
+ */
 export async function startNodes(client: Client): Promise<() => void> {
   for (const name of names) {
     const isMain = name === 'main'

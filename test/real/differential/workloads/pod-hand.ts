@@ -1,6 +1,6 @@
 /**
- * `PodHand`: replaces the kubelets, which run in neither control plane. It writes the same status to the Pods of both. If several Pods can
- * be chosen, it chooses them in the order of their creation.
+ * `PodHand`: writes the status of Pods in place of the kubelets, because no kubelet runs in either control plane. The Pods of both control
+ * planes get the same status. If `count` is set, `PodHand` selects the Pods that were created first.
  */
 import { core } from '../../../../src/api/kubernetes/core.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'

@@ -1,10 +1,10 @@
 /**
- * Determines the values that an object had only during a step, without those that depend only on timing.
+ * Determines the values that an object had only during a step of a test. Values that depend only on timing are ignored.
  *
- * A control plane may write a change in one step or in several, and may count Pods one by one or all together. Therefore, a value during
- * the step is ignored in two cases: it is the value before or after the step, or it is a number between those two values. All other values
- * are compared in their order. Examples are a number that is too high for a moment, a condition that is true for a moment, and a reason
- * that is replaced by another.
+ * A control plane can make a change in one write or in several, and can count Pods one by one or all together. Therefore, a value during
+ * the step is ignored in two cases: the value is the same as before or after the step, or the value is a number between the numbers before
+ * and after the step. All other values are compared in their order. Examples are a number that is too high for a moment, a condition that
+ * is true for a moment, and a reason that another reason replaces.
  */
 import { isObject, jsonEqual } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
@@ -12,8 +12,9 @@ import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 type Leaves = ReadonlyMap<string, JsonValue>
 
 /**
- * Returns the values of each state during the step that occur neither before nor after the step, without repetitions. The values of a state
- * are keyed by path.
+ * Returns the values of each state during the step, keyed by path. A value is omitted if it is the same as before or after the step, or if
+ * it is a number between the numbers before and after the step. An entry of the result is omitted if it has no values, or if it has the
+ * same values as the previous entry.
  *
  * @example
  * momentaryValues({ replicas: 1 }, [{ replicas: 2 }, { replicas: 4 }], { replicas: 3 }) // [{ replicas: 4 }]

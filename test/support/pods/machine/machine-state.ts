@@ -30,8 +30,8 @@ export interface MachineState {
 export function machineState(): MachineState {
   const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []))
   const pids = processes.map(({ pid }) => pid)
-  // `mountinfo` contains only the mounts below the root of its process. The processes of a namespace can have different roots, so the
-  // largest number is used.
+  // The `mountinfo` of a process contains only the mounts below the root of this process. The processes of a mount namespace can have
+  // different roots. Therefore, the longest `mountinfo` determines the number of mounts of the namespace.
   const mountCounts = byNamespace(pids, 'mnt', (pid) => linesOf(`/proc/${pid}/mountinfo`).length)
   const links = byNamespace(pids, 'net', linksOf)
   return {

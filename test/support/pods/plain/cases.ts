@@ -219,7 +219,7 @@ export const cases: readonly Case[] = [
       killed.kill()
       equal(await killed.exited, 137)
       deepEqual(sleepers(left), [])
-      // The driver finds a process by a variable in its environment and by its process group. `env -i` removes the variable.
+      // The driver finds a process by a variable in its environment, or by its process group. `env -i` removes the variable.
       const ended = await started.execute({ command: ['sh', '-c', `env -i sleep ${left} &`], tty: false, stdin: false })
       equal(await ended.exited, 0)
       await sleeping(left, 1)
@@ -357,7 +357,7 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** Resolves with the reason why this machine cannot run a case. Resolves with false when it can. */
+/** Resolves with the reason why this machine cannot run a case. Resolves with false when this machine can run the case. */
 export async function skipReason({ needsTerminal }: Case): Promise<string | false> {
   return needsTerminal === true ? ((await terminalProblem()) ?? false) : false
 }

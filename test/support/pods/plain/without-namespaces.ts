@@ -2,16 +2,16 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * A shell script that runs in a new user namespace. It forbids more user namespaces there, and drops the capabilities that are needed to
- * create other kinds of namespaces.
+ * A shell script that runs in a new user namespace. The script forbids the creation of user namespaces in that namespace, and drops the
+ * capabilities that are needed to create other kinds of namespaces.
  */
 const script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all -- "$@"'
 const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script, 'sh']
 
 export interface WithoutNamespaces {
   /**
-   * The command prefix with which a command cannot create namespaces. Empty if programs cannot create namespaces even without it, or if the
-   * test must be skipped.
+   * The words to put before a command to prevent the command from creating namespaces. The list is empty if programs on this machine can
+   * never create namespaces, or if the test must be skipped.
    */
   readonly words: readonly string[]
   /** The reason why a test must be skipped; false if the test can run. */

@@ -18,7 +18,7 @@ const [shortestPauseMs, longestPauseMs] = [200, 1_500]
 /** The largest numbers of replicas to which the workloads are scaled. */
 const most = { web: 4, store: 2 } as const
 
-/** Matches the scripts of two kinds of processes of Proreus: one serves the network of the cluster, and the other connects to Pods. */
+/** Matches the scripts of the network agent, which serves the network of the cluster, and of the connector, which connects to Pods. */
 const helper = /\/(?:network-agent-process|connector-process)\.ts$/
 
 const actions = ['roll', 'scaleWeb', 'scaleStore', 'delete', 'deleteAtOnce', 'evict', 'killProcess', 'killHelper'] as const

@@ -14,8 +14,9 @@ export interface ProbeOptions {
   readonly isSuccess: boolean
   readonly failing: Failing
   /**
-   * The earliest time at which the container can be ready, for example because of the annotation `ready-delay`. Before this time, the probe
-   * fails. At this time, the probe runs even if its period is not over, and one success is enough even if its success threshold is higher.
+   * The earliest time at which the container can be ready. For example, the annotation `ready-delay` sets this time. Before this time, the
+   * probe fails. At this time, the probe runs even if its period is not over, and one success is enough even if its success threshold is
+   * higher.
    */
   readonly readyAt?: number | undefined
 }
@@ -25,7 +26,7 @@ const [defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] =
 
 /** Decides when a probe runs next and when the result of the probe changes (k8s.io/kubernetes/pkg/kubelet/prober: worker.doProbe). */
 export class Probe {
-  /** The latest outcome that has reached its threshold, or the initial result if there is no such outcome. */
+  /** The current result of the probe. The result can change when an outcome reaches its threshold, and when `setReadyAt` is called. */
   isSuccess: boolean
   /** The time of the next run that fails or can change the result. Infinity when there is no such run. */
   nextAt: number

@@ -4,8 +4,8 @@ import type { ContainerSpec, RuntimeError } from '../container-runtime.ts'
 
 export interface ReferenceChecks {
   /**
-   * Resolves with the messages of Events `FailedMount`, one for each volume that cannot be mounted. Returns undefined when no volume of the
-   * Pod refers to an object.
+   * Resolves with one message for each volume that cannot be mounted. The kubelet records each message in an Event `FailedMount`. Returns
+   * undefined when no volume of the Pod refers to an object.
    */
   volumes(pod: ReadonlyPod): Promise<readonly string[]> | undefined
   /**

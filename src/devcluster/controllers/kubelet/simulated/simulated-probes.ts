@@ -70,9 +70,8 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Replaces the plan. If the failing period of a probe has changed, the next run of the probe is at `at`. If the first run is due later
-   * than `at`, the next run is at that later time. If the new failing period should have begun before `at`, it begins at `at` instead, with
-   * the same length.
+   * Replaces the plan. If the failing period of a probe has changed, the next run of the probe is at `at`, but not before the first run is
+   * due. If the new failing period would have begun before `at`, the period begins at `at` and keeps its length.
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan
@@ -99,9 +98,12 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Returns the earliest time at which the container can be ready. If the plan has no delay, and the container declares no readiness probe,
-   * this is the start of the container. Returns undefined if a declared readiness probe decides when the container is ready, and for other
-   * kinds of probes.
+   * Returns the earliest time at which the container can be ready:
+   * - If the plan has a `readyMs`, this time is `readyMs` after the start of the container.
+   * - If the plan has no `readyMs`, and the container declares no readiness probe, this time is the start of the container.
+   * - If the plan has no `readyMs`, and the container declares a readiness probe, the function returns undefined.
+   *
+   * For the startup probe and the liveness probe, the function always returns undefined.
    */
   #readyAt(kind: ProbeKind): number | undefined {
     if (kind !== 'readiness') return undefined

@@ -16,8 +16,8 @@ export interface DaemonRevisions {
   /** The revisions of other templates, lowest number first. */
   readonly old: readonly Revision[]
   /**
-   * The new value of `status.collisionCount`: the number of times that another revision already had the name of a new revision. Undefined
-   * if this has never happened.
+   * The new value of `status.collisionCount`: the number of name collisions between a new revision and an existing revision. Undefined if
+   * no collision has ever happened.
    */
   readonly collisionCount: number | undefined
 }

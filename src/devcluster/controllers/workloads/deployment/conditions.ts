@@ -46,9 +46,9 @@ export function without(conditions: Conditions, type: string): Conditions {
 }
 
 /**
- * Returns the conditions of a Deployment. If the Deployment has just been paused or resumed, `Progressing` becomes `Unknown`, because the
- * time while a Deployment is paused must not count towards the progress deadline (k8s.io/kubernetes/pkg/controller/deployment:
- * checkPausedConditions).
+ * Returns the conditions of a Deployment. If the Deployment has just been paused or resumed, sets the condition `Progressing` to `Unknown`,
+ * which restarts the progress deadline. The time while a Deployment is paused must not count towards this deadline
+ * (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions).
  */
 export function pauseConditions(deployment: Deployment, now: number): Conditions {
   const { conditions = [] } = deployment.status ?? {}

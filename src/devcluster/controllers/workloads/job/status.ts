@@ -22,9 +22,9 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
  * removed. The second request writes the incremented counters. The second request also writes the condition `Complete` or `Failed` when an
  * outcome is decided, no Pod is uncounted, and no Pod is terminating.
  *
- * @param tally the Pods as they were when the reconcile began. These states decide which Pods have ended. A Pod that this reconcile has
- * deleted therefore still counts as running. There is one exception: if the Job has failed, all Pods that have not ended count as failed. A
- * Pod that has ended since the reconcile began is counted by the next reconcile.
+ * @param tally the Pods with their states at the beginning of the reconcile. These states decide which Pods have ended, so a Pod that this
+ *   reconcile has deleted still counts as running. If a Pod ends during the reconcile, the next reconcile counts the Pod. There is one
+ *   exception: if the Job has failed, all Pods that have not ended count as failed.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)

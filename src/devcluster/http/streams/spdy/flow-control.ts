@@ -1,9 +1,11 @@
 /**
  * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8). `SendWindows` contains the numbers of bytes that the client permits the
- * server to send. `ReceivedBytes` counts received bytes. For each received byte, the server permits the client to send another byte.
+ * server to send. `ReceivedBytes` counts the bytes that the server receives. For each received byte, the server permits the client to send
+ * another byte.
  *
- * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE, and sends none). The windows
- * therefore apply only after the client has sent a frame of flow control.
+ * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE, and sends none). If the windows
+ * applied to such a client, the server would send 64 KiB and then wait without end for a WINDOW_UPDATE frame. The windows therefore apply
+ * only after the client has sent a frame of flow control.
  */
 import { ProtocolError } from './protocol-error.ts'
 

@@ -11,8 +11,8 @@ import { programEnvironment } from '../../namespaces/programs.ts'
 import type { AgentMessage, ParentMessage, StartMessage } from './messages.ts'
 
 /**
- * Receives the messages of an agent. `socket` is the socket that a message carries. It is undefined when the message carries no socket, or
- * when the connection was closed before the message arrived.
+ * Receives the messages of an agent. `socket` is the socket that the message carries. `socket` is undefined if the message carries no
+ * socket, or if the connection was closed before the message arrived.
  */
 export type ReceiveMessage = (
   message: Exclude<AgentMessage, { readonly type: 'ready' | 'failed' }>,
@@ -20,10 +20,7 @@ export type ReceiveMessage = (
   agent: AgentChild,
 ) => void
 
-/**
- * The maximum number of characters of the process's output that an error contains. If the output is longer, the error contains the end of
- * the output.
- */
+/** An error contains at most this number of characters from the end of the process's output. */
 const maxOutput = 2000
 
 /** Time in milliseconds after which `stop` kills a process that has not ended. A process that does not hang ends much earlier. */

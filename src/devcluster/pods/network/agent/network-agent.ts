@@ -51,8 +51,8 @@ export class NetworkAgent {
   }
 
   /**
-   * Resolves when the agent listens at the addresses of the API server and of DNS. Rejects when the addresses cannot be made local or the
-   * ports cannot be opened.
+   * Resolves when the agent listens at the addresses of the API server and of DNS. Rejects when the local route to the addresses of
+   * Services cannot be created, or the ports cannot be opened.
    */
   static async start(message: StartMessage, channel: ParentChannel, options: NetworkAgentOptions = {}): Promise<NetworkAgent> {
     const { addresses, seed } = message

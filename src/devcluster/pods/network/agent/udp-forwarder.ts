@@ -6,11 +6,11 @@ import type { EndpointChoice } from '../services/endpoint-choice.ts'
 import type { Endpoint } from '../services/usable-endpoints.ts'
 
 /**
- * Time in milliseconds without a datagram after which a flow may be ended. The client's next datagram can then go to another endpoint. This
- * time is the default of the sysctl nf_conntrack_udp_timeout_stream.
+ * Minimum time in milliseconds without a datagram before an idle flow is ended. After the end of the flow, the client's next datagram can
+ * go to another endpoint. The time is the default of the sysctl nf_conntrack_udp_timeout_stream.
  */
 const idleMs = 120_000
-/** The maximum number of flows of one port. Each flow needs a socket. A further flow replaces the flow that began first. */
+/** The maximum number of flows of one port. Each flow needs a socket. If the maximum is reached, a new flow replaces the oldest flow. */
 const maxFlows = 1024
 
 /** The datagrams between one socket of a client and an endpoint. */
@@ -39,8 +39,8 @@ export class UdpForwarder {
   }
 
   /**
-   * Ends the flows to endpoints that the port no longer has. In contrast to kube-proxy, does not end the flows to endpoints that the port
-   * still has, but that no longer serve (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
+   * Ends the flows to endpoints that the port no longer has. If the port still has an endpoint that no longer serves, the flows to this
+   * endpoint continue. kube-proxy ends such flows (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
    */
   endpointsChanged(): void {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)

@@ -104,8 +104,8 @@ export class ClusterZone {
   }
 
   /**
-   * If the external name of a Service is an IP address, the Service has no DNS name (github.com/coredns/coredns/plugin/kubernetes:
-   * findServices).
+   * Returns the answer for a Service with an external name. If the external name is an IP address, the answer is that the DNS name of the
+   * Service does not exist (github.com/coredns/coredns/plugin/kubernetes: findServices).
    */
   #alias(name: string, externalName: string, isWholeName: boolean, type: RecordType): ZoneAnswer {
     const alias = externalName.replace(/\.$/, '')
@@ -172,7 +172,10 @@ function addressesOf({ addresses, slices }: ServiceState): ReadonlySet<string> {
   return new Set([...addresses, ...slices.flatMap(({ endpoints }) => endpoints.map(({ address }) => address))])
 }
 
-/** Returns the name of the Service with this cluster IP, or the names of the ready endpoints with this address. */
+/**
+ * Returns the name of the Service with this cluster IP. If no Service has this cluster IP, returns the names of the ready endpoints with
+ * this address.
+ */
 function namesOf(address: string, services: readonly ServiceState[]): readonly string[] {
   const owner = services.find(({ addresses }) => addresses.includes(address))
   if (owner !== undefined) return [domainOf(owner, zone)]

@@ -1,4 +1,4 @@
-/** `machineResolver`: resolves DNS questions by the name servers of the developer's machine. */
+/** `machineResolver`: resolves DNS questions with the name servers of the developer's machine. */
 import { Resolver } from 'node:dns/promises'
 import type { Answer, RecordType } from 'dns-packet'
 import type { Clock } from '../../../../runtime/clock.ts'
@@ -6,7 +6,10 @@ import { timedOut, within } from '../../../../runtime/waiting.ts'
 import type { DnsAnswer } from './answer.ts'
 import { ttl } from './answer.ts'
 
-/** Time in milliseconds after which a question is answered with SERVFAIL. A client usually waits for 5 s (resolv.conf(5): timeout). */
+/**
+ * Time in milliseconds after which a question is answered with SERVFAIL. This time is shorter than the usual timeout of a client, which is
+ * 5 s (resolv.conf(5): timeout).
+ */
 const deadlineMs = 4000
 /** The maximum number of questions that are resolved at the same time. Further questions are answered with SERVFAIL. */
 const maxPending = 256

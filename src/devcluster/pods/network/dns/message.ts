@@ -37,14 +37,14 @@ export const maxQueryBytes = 4096
 const plainUdpBytes = 512
 /** The maximum size in bytes of a UDP response. A response with EDNS also advertises this size as the size that this server accepts. */
 const maxUdpBytes = 4096
-/** The maximum size of a message over TCP, in bytes: the length of the message is sent in a field of two bytes. */
+/** The maximum size in bytes of a message over TCP. A field of two bytes contains the length of the message. */
 const maxTcpBytes = 65_535
 
 /** The maximum size in bytes of one text of a TXT record (RFC 1035, section 3.3). */
 const maxTextBytes = 255
 
 const codes: Record<AnswerCode, number> = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 }
-/** The upper bits of the code BADVERS (16). A query with an EDNS version other than 0 is answered with this code (RFC 6891). */
+/** The upper bits of BADVERS (16). BADVERS is the response code for a query with an EDNS version other than 0 (RFC 6891). */
 const badVersion = 1
 
 /**

@@ -4,7 +4,10 @@ import type { Answer } from 'dns-packet'
 import type { EndpointState, Protocol, ServiceState } from '../services/service-state.ts'
 import { ttl } from './answer.ts'
 
-/** The hostname or the port that a name below the name of a Service selects. If both are absent, the whole Service is selected. */
+/**
+ * The part of a Service that a DNS name selects: the endpoints with a hostname, or a port. If both properties are absent, the DNS name
+ * selects the whole Service.
+ */
 export interface Selection {
   /** The first label of `HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`. */
   readonly hostname?: string
@@ -25,14 +28,14 @@ export function domainOf({ name, namespace }: { readonly name: string; readonly 
   return `${name}.${namespace}.svc.${zone}`
 }
 
-/** Returns the first label of the endpoint's name. */
+/** Returns the first label of the endpoint's DNS name. */
 export function labelOf({ hostname, address }: EndpointState): string {
   return hostname ?? address.replace(/[.:]/g, '-')
 }
 
 /**
- * Returns the addresses that a name selects. If the Service is headless, or the name selects a hostname, these are the addresses of ready
- * endpoints. Otherwise, these are the cluster IPs. If the result is empty, the name does not exist.
+ * Returns the addresses that a DNS name selects: the cluster IPs of the Service, or the addresses of ready endpoints. The endpoints are
+ * used if the Service is headless, or if the DNS name contains a hostname. For an empty result, the DNS response is NXDOMAIN.
  */
 export function targetsOf(service: ServiceState, selection: Selection, zone: string): readonly Target[] {
   const domain = domainOf(service, zone)

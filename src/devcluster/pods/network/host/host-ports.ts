@@ -1,4 +1,4 @@
-/** `HostPorts`: checks regularly on which ports servers of the developer's machine listen. */
+/** `HostPorts`: regularly finds the ports on which servers of the developer's machine listen. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock, Timer } from '../../../../runtime/clock.ts'
 import { listeningPorts } from './listening-ports.ts'

@@ -71,7 +71,10 @@ function deadlineError(spec: JsonObject, old: JsonObject): FieldError | undefine
   return typeof before === 'number' && now > before ? invalid(path, now, 'must be less than or equal to previous value') : undefined
 }
 
-/** Validates that an update only adds tolerations or changes `tolerationSeconds` (validateOnlyAddedTolerations). */
+/**
+ * Validates that an update removes no toleration, and changes no field of an existing toleration except `tolerationSeconds`
+ * (validateOnlyAddedTolerations).
+ */
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const now = objects(listAt(spec, 'tolerations')).map(([toleration]) => toleration)
   const kept = objects(listAt(old, 'tolerations')).every(([toleration]) =>

@@ -88,7 +88,7 @@ export function validateTolerations(tolerations: readonly JsonValue[], path: str
 
 const operators = ['Equal', 'Exists']
 /**
- * The operators that kube-apiserver rejects unless the feature gate TaintTolerationComparisonOperators is enabled. The error nevertheless
+ * The operators that kube-apiserver rejects if the feature gate TaintTolerationComparisonOperators is disabled. The error nevertheless
  * lists these operators as supported.
  */
 const comparisons = ['Lt', 'Gt']

@@ -11,8 +11,8 @@ function setWith(rollingUpdate: object) {
 }
 
 /**
- * Returns the Pods of the nodes n1, n2, …. For each node, `o` is an old Pod, and `n` a new Pod. In upper case, the Pod is available. A node
- * with `!` should have no Pod.
+ * Returns the state of a DaemonSet with Pods on the nodes n1, n2, …. Each text in `nodes` describes one node: `o` is an old Pod, `n` is a
+ * new Pod, and an upper-case letter is an available Pod. A node with `!` should have no Pod.
  */
 function stateOf(rollingUpdate: object, ...nodes: readonly string[]) {
   const pods: Pod[] = []

@@ -50,7 +50,7 @@ const jobs: readonly JobOfTheWeek[] = [
     pods: 3,
     status: { succeeded: 3 },
   },
-  // Each Pod fails after a second. The Pods are replaced after 10, 20 and 40 seconds.
+  // Each Pod fails one second after its start. The first three Pods are replaced 10, 20 and 40 seconds after they fail.
   {
     name: 'failing',
     spec: { backoffLimit: 3, ttlSecondsAfterFinished: daySeconds, template: behaving({ 'exit-code': '1' }) },
@@ -67,8 +67,8 @@ const jobs: readonly JobOfTheWeek[] = [
     pods: 1,
     status: { failed: 1 },
   },
-  // The Job runs for a day, and for three days after it is resumed for the last time. The deadline of four days begins again when the Job
-  // is resumed.
+  // The Job runs for one day, is suspended for one day, and then runs for three more days. Each time the Job is resumed, its deadline of
+  // four days begins again.
   {
     name: 'paused',
     spec: { suspend: true, activeDeadlineSeconds: 4 * daySeconds, ttlSecondsAfterFinished: 60, template: behaving({ 'run-for': '72h' }) },
@@ -108,7 +108,7 @@ const jobs: readonly JobOfTheWeek[] = [
   },
 ]
 
-// On a busy machine, the test takes longer than the time that a file has by default.
+// On a busy machine, the test takes longer than the default timeout of a test file.
 t.setTimeout(300_000)
 
 t.test('in a year of Jobs, all end as specified, at the second, expire, and leave nothing behind', async (t) => {

@@ -1,4 +1,4 @@
-/** Cases of the check for capabilities of the machine, and of the time until a Pod responds. */
+/** Cases of `probeNamespaces`, and of the time until a Pod responds. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -45,7 +45,7 @@ t.test('a Pod with two containers and a volume answers almost as soon as a progr
   const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
   const [inPod, alone] = [median(durations.map((each) => each.inPod)), median(durations.map((each) => each.alone))]
   t.comment(`${Math.round(inPod)} ms; Node.js alone: ${Math.round(alone)} ms`)
-  // A busy machine slows down both the Pod and the program outside a container. Therefore, the Pod may also take up to eight times as long
-  // as this program.
+  // A busy machine slows down both the Pod and the program outside a container. Therefore, a Pod that takes more than 500 ms is accepted if
+  // it takes less than eight times as long as the program.
   t.ok(inPod < 500 || inPod < 8 * alone, `${inPod} ms`)
 })

@@ -7,7 +7,7 @@ import type { ContainerOptions, ContainerProcess, PodSandbox, ProcessStreams } f
 import type { NamespacesDriver, NamespacesOptions } from '../../../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 import { createNamespacesDriver } from '../../../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 
-/** The kind of ids that the machine permits. */
+/** The value that the property `ids` of a driver must have: `machine`, `subordinate` or `single`. */
 export const ids = process.env.PROREUS_IDS
 
 export const environment = { PATH: '/usr/bin:/bin' }

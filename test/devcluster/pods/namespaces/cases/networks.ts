@@ -1,4 +1,7 @@
-/** Cases of networks: Pods with the same port, connections between them and from Proreus, and programs in the network of the cluster. */
+/**
+ * Cases of networks: Pods with the same port, connections to Pods from other Pods and from Proreus, and programs in the network of the
+ * cluster.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'

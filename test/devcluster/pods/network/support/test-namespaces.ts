@@ -23,7 +23,10 @@ const attempts = [privileged, unprivileged].map((options) => ({
 }))
 const usable = attempts.find(({ result }) => result.status === 0)?.options
 
-/** Options for a test that needs network namespaces. If none can be created, the test is skipped with the reason. */
+/**
+ * Options for a test that needs network namespaces. If this machine cannot create network namespaces, the test is skipped, and the reason
+ * is reported.
+ */
 export const needsNamespaces: { skip?: string } =
   usable === undefined
     ? {

@@ -1,4 +1,4 @@
-/** Parts that several facts about the life of Pods share: fields of Pods and containers, expected conditions and Events. */
+/** Values that several facts in facts.ts share: fields of Pods and containers, and expected conditions and Events. */
 
 const image = 'example.com/app:1'
 
