@@ -19,7 +19,7 @@ export class DeclaredCache implements CacheReader {
 
   /**
    * @param refusal returns the error message for a read of a type when `types` contains neither the type nor a view of the type. The
-   * argument is the `plural.group` of the type, with the description of the view.
+   * argument is the `plural.group` of the type. If the read is for a view of the type, the description of this view follows.
    */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache

@@ -234,8 +234,9 @@ export class WorkQueue<Key extends string> {
    * Removes the ready and held entries, the retries and the timers for which `filter` returns true. If no worker is processing a removed
    * key, the failures of the key are reset.
    *
-   * @param filter gets the key, and the time in milliseconds since the entry became ready or was added again. The time of a retry or a
-   *   timer is 0. `filter` is called twice for a key that has a timer and another entry.
+   * @param filter gets the key, and the time in milliseconds that the entry has waited. For a ready entry, this is the time since the entry
+   *   became ready. For a held entry, this is the time since the key was added while a worker was processing the key. For a retry or a
+   *   timer, this is 0. `filter` is called twice for a key that has a timer and another entry.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return

@@ -51,10 +51,10 @@ function limitYoungGeneration(): () => void {
     if (growth !== mayGrow) setFlagsFromString(`--semi-space-growth-factor=${growth ? 2 : 1}`)
     mayGrow = growth
   }
-  // One garbage collection may double the size twice. Growth therefore stops at a quarter of the limit.
+  // One garbage collection can double the size twice. Growth is therefore allowed only while the size is at most a quarter of the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
-  // The growth factor applies to all threads. With factor 1, the young generation of a new thread could not grow, so each half starts with
-  // 8 MB.
+  // The growth factor applies to all threads. With factor 1, the young generation of a new thread cannot grow. Therefore, each half of the
+  // young generation has 8 MB from the start.
   setFlagsFromString(`--min-semi-space-size=${halfMb}`)
   const observer = new PerformanceObserver(check)
   observer.observe({ entryTypes: ['gc'] })

@@ -104,7 +104,7 @@ async function play(history: ServerHistory, round: number): Promise<{ found: rea
   }
 }
 
-/** Waits until every view has exactly the objects of the server. Returns a line for each difference that remains. */
+/** Waits until every view has exactly the objects of the server. After the time limit, returns a line for each remaining difference. */
 async function settled(running: CachingProcess): Promise<readonly string[]> {
   let differences: readonly string[] = []
   const isSettled = async (): Promise<boolean> => {

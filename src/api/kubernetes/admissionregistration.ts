@@ -1,6 +1,7 @@
 /**
- * The built-in types of the group `admissionregistration.k8s.io`: resource types such as
- * `admissionregistration.validatingWebhookConfiguration`, and the static types of their objects.
+ * The built-in kinds of the group `admissionregistration.k8s.io`. Each kind has a `ResourceType`, such as
+ * `admissionregistration.validatingWebhookConfiguration`, and a TypeScript type of its objects, such as
+ * `admissionregistration.ValidatingWebhookConfiguration`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

@@ -1,5 +1,6 @@
 /**
- * The built-in types of the group `apiextensions.k8s.io`: the resource type `apiextensions.customResourceDefinition` and its static type.
+ * The built-in kind CustomResourceDefinition of the group `apiextensions.k8s.io`: its `ResourceType` is
+ * `apiextensions.customResourceDefinition`, and the TypeScript type of its objects is `apiextensions.CustomResourceDefinition`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

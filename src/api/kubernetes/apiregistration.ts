@@ -1,4 +1,7 @@
-/** The built-in types of the group `apiregistration.k8s.io`: the resource type `apiregistration.apiService` and its static type. */
+/**
+ * The built-in kind APIService of the group `apiregistration.k8s.io`: its `ResourceType` is `apiregistration.apiService`, and the
+ * TypeScript type of its objects is `apiregistration.APIService`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

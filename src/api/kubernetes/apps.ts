@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `apps`: resource types such as `apps.deployment`, and static types of their objects such as
- * `apps.Deployment`.
+ * The built-in kinds of the group `apps`. Each kind has a `ResourceType`, such as `apps.deployment`, and a TypeScript type of its objects,
+ * such as `apps.Deployment`.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

@@ -1,4 +1,7 @@
-/** The built-in types of the group `authentication.k8s.io`: resource types such as `authentication.tokenReview`, and their static types. */
+/**
+ * The built-in kinds of the group `authentication.k8s.io`. Each kind has a `ResourceType`, such as `authentication.tokenReview`, and a
+ * TypeScript type of its objects, such as `authentication.TokenReview`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `authorization.k8s.io`: resource types such as `authorization.subjectAccessReview`, and the static types
- * of their objects.
+ * The built-in kinds of the group `authorization.k8s.io`. Each kind has a `ResourceType`, such as `authorization.subjectAccessReview`, and
+ * a TypeScript type of its objects, such as `authorization.SubjectAccessReview`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

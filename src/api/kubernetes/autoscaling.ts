@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `autoscaling`: resource types such as `autoscaling.horizontalPodAutoscaler`, and static types such as
- * `autoscaling.HorizontalPodAutoscaler`.
+ * The built-in kinds of the group `autoscaling`. Each kind has a `ResourceType`, such as `autoscaling.horizontalPodAutoscaler`, and a
+ * TypeScript type of its objects, such as `autoscaling.HorizontalPodAutoscaler`.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

@@ -1,4 +1,7 @@
-/** The built-in types of the group `batch`: resource types such as `batch.job`, and static types of their objects such as `batch.Job`. */
+/**
+ * The built-in kinds of the group `batch`. Each kind has a `ResourceType`, such as `batch.job`, and a TypeScript type of its objects, such
+ * as `batch.Job`.
+ */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

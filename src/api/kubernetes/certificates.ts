@@ -1,5 +1,6 @@
 /**
- * The built-in types of the group `certificates.k8s.io`: the resource type `certificates.certificateSigningRequest` and its static type.
+ * The built-in kind CertificateSigningRequest of the group `certificates.k8s.io`: its `ResourceType` is
+ * `certificates.certificateSigningRequest`, and the TypeScript type of its objects is `certificates.CertificateSigningRequest`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `coordination.k8s.io`: resource types such as `coordination.lease`, and static types such as
- * `coordination.Lease`.
+ * The built-in kinds of the group `coordination.k8s.io`. Each kind has a `ResourceType`, such as `coordination.lease`, and a TypeScript
+ * type of its objects, such as `coordination.Lease`.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

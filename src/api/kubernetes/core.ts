@@ -1,4 +1,7 @@
-/** The built-in types of the core group: resource types such as `core.pod`, and static types of their objects such as `core.Pod`. */
+/**
+ * The built-in kinds of the core group. Each kind has a `ResourceType`, such as `core.pod`, and a TypeScript type of its objects, such as
+ * `core.Pod`.
+ */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'

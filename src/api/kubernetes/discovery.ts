@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `discovery.k8s.io`: resource types such as `discovery.endpointSlice`, and static types such as
- * `discovery.EndpointSlice`.
+ * The built-in kinds of the group `discovery.k8s.io`. Each kind has a `ResourceType`, such as `discovery.endpointSlice`, and a TypeScript
+ * type of its objects, such as `discovery.EndpointSlice`.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `resource.k8s.io`: resource types such as `resource.resourceClaim`, and static types such as
- * `resource.ResourceClaim`.
+ * The built-in kinds of the group `resource.k8s.io`. Each kind has a `ResourceType`, such as `resource.resourceClaim`, and a TypeScript
+ * type of its objects, such as `resource.ResourceClaim`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `events.k8s.io`: the resource type `events.event` and its static type `events.Event`. The objects are the
- * same as those of `core.event`, with newer field names.
+ * The built-in kind Event of the group `events.k8s.io`: its `ResourceType` is `events.event`, and the TypeScript type of its objects is
+ * `events.Event`. The objects are the same as those of `core.event`, with newer field names.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

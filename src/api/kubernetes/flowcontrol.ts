@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `flowcontrol.apiserver.k8s.io`: resource types such as `flowcontrol.flowSchema`, and static types such as
- * `flowcontrol.FlowSchema`.
+ * The built-in kinds of the group `flowcontrol.apiserver.k8s.io`. Each kind has a `ResourceType`, such as `flowcontrol.flowSchema`, and a
+ * TypeScript type of its objects, such as `flowcontrol.FlowSchema`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `networking.k8s.io`: resource types such as `networking.ingress`, and static types such as
- * `networking.Ingress`.
+ * The built-in kinds of the group `networking.k8s.io`. Each kind has a `ResourceType`, such as `networking.ingress`, and a TypeScript type
+ * of its objects, such as `networking.Ingress`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

@@ -1,5 +1,6 @@
 /**
- * The built-in types of the group `node.k8s.io`: resource types such as `node.runtimeClass`, and static types such as `node.RuntimeClass`.
+ * The built-in kinds of the group `node.k8s.io`. Each kind has a `ResourceType`, such as `node.runtimeClass`, and a TypeScript type of its
+ * objects, such as `node.RuntimeClass`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `policy`: resource types such as `policy.podDisruptionBudget`, and static types such as
- * `policy.PodDisruptionBudget`.
+ * The built-in kinds of the group `policy`. Each kind has a `ResourceType`, such as `policy.podDisruptionBudget`, and a TypeScript type of
+ * its objects, such as `policy.PodDisruptionBudget`.
  */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'

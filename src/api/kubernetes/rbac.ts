@@ -1,5 +1,6 @@
 /**
- * The built-in types of the group `rbac.authorization.k8s.io`: resource types such as `rbac.role`, and static types such as `rbac.Role`.
+ * The built-in kinds of the group `rbac.authorization.k8s.io`. Each kind has a `ResourceType`, such as `rbac.role`, and a TypeScript type
+ * of its objects, such as `rbac.Role`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

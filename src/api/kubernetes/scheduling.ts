@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `scheduling.k8s.io`: resource types such as `scheduling.priorityClass`, and static types such as
- * `scheduling.PriorityClass`.
+ * The built-in kinds of the group `scheduling.k8s.io`. Each kind has a `ResourceType`, such as `scheduling.priorityClass`, and a TypeScript
+ * type of its objects, such as `scheduling.PriorityClass`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The built-in types of the group `storage.k8s.io`: resource types such as `storage.storageClass`, and static types such as
- * `storage.StorageClass`.
+ * The built-in kinds of the group `storage.k8s.io`. Each kind has a `ResourceType`, such as `storage.storageClass`, and a TypeScript type
+ * of its objects, such as `storage.StorageClass`.
  */
 import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'

@@ -25,7 +25,7 @@ export interface Type {
   /** Name of the type in messages and in the result of the function `type()`. */
   readonly name: string
   readonly parameters: readonly Type[]
-  /** The declared type with the fields of an object type; undefined for any other type. */
+  /** For an object type, its declaration, which contains the fields. Undefined for all other types. */
   readonly declared?: DeclaredType
 }
 

@@ -187,7 +187,7 @@ export class OptionalValue {
   /**
    * The value of the optional; undefined if the optional is empty.
    *
-   * @throws {CelError} always in the subclass `UnreadableOptional` (plain-optional.ts).
+   * @throws {CelError} if this is an `UnreadableOptional`. In this subclass, the getter always throws (plain-optional.ts).
    */
   get value(): Value | undefined {
     return this.#value

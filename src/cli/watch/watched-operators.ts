@@ -67,9 +67,9 @@ interface Parts {
   readonly startChild: StartChild
 }
 
-/** The state of one process of the operators. */
+/** The state of one process that runs the operators. After each restart, a new process with a new state runs the operators. */
 interface Life {
-  /** True when the process is being stopped because of a change or the signal. */
+  /** True when the process is being stopped because of a change of the files or because the signal was aborted. */
   isStopping: boolean
   /** True when the success or failure of the start has been reported. */
   isReported: boolean

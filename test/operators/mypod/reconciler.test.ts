@@ -26,7 +26,7 @@ interface Script {
   readonly refuse?: Error
   /** The error with which a delete request for the Pod, or a write of the status, fails. */
   readonly refuseLast?: ApiError
-  /** The error with which only a delete request for the Pod fails. */
+  /** The error of a delete request for the Pod. Unlike `refuseLast`, this error does not affect the status. */
   readonly refuseDelete?: ApiError
 }
 

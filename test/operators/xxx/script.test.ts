@@ -70,8 +70,8 @@ const word = (characters: string, minLength = 1) => fc.string({ unit: fc.constan
 const fileCharacters = 'abcXYZ019._-'
 
 /**
- * Generates an invalid value in one of 13 cases. Valid values are more frequent, because the test uses only specs in which all values are
- * valid.
+ * Generates an invalid value with a probability of 1/13. Invalid values are rare, because the test skips each spec that contains an invalid
+ * value.
  */
 const rarely = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 12, arbitrary: valid }, { weight: 1, arbitrary: invalid })

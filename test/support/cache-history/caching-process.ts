@@ -146,8 +146,8 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
 }
 
 /**
- * Records the states of the object that reads must not return after the write. `before` contains the uids that the cache had before the
- * request.
+ * Records which states of the object are outdated after a write. Later reads must not return these states. `before` contains the uids that
+ * the cache had before the request.
  */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {

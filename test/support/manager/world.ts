@@ -1,4 +1,4 @@
-/** An embedded API server, a small operator, and the function `run` with its real components. */
+/** Runs a small operator with the function `run` on an embedded API server, without fakes. */
 import { configMap } from '../../../src/api/builtin.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { invalid } from '../../../src/api/field-error.ts'

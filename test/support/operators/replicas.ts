@@ -112,8 +112,8 @@ export class Replicas {
   }
 
   /**
-   * Waits until the API server has executed the write `text` at least `times` times after `since`. During this wait, the replica receives
-   * no response. Then cuts the connections of the replica.
+   * Waits until the API server has executed a write at least `times` times, counted from the time `since`. `text` is the verb and the path
+   * of the write. During this wait, the replica receives no response. Then cuts the connections of the replica.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

@@ -71,8 +71,9 @@ export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping):
 }
 
 /**
- * Returns the options of unshare(1) for a user if the user namespace of the cluster has only one uid and one gid. The process then gets a
- * separate user namespace, which maps the uid and the gid of the user to these ids. The process has no supplemental groups.
+ * Returns options of unshare(1) for a cluster whose user namespace has only one uid and one gid. With these options, a process gets a
+ * separate user namespace, which maps the uid and the gid of the user to the uid and the gid of the cluster. The process has no
+ * supplemental groups. The list is empty for root, and if `user` is undefined.
  */
 function singleUser(user: ProcessUser | undefined): readonly string[] {
   if (user === undefined || (user.uid === 0 && user.gid === 0)) return []

@@ -49,9 +49,9 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The paths in the container at which other file systems are mounted. Each folder above such a path becomes a new folder with the entries
-   * of its source. If such a folder were an overlay, the mount would not be visible. If such a folder were read-only, the path of the mount
-   * could not be created.
+   * The paths in the container at which other file systems are mounted. Each parent folder of these paths is created as a new folder, and
+   * the entries of the corresponding folder in `source` are mounted in the new folder. The parent folders cannot be overlays, because the
+   * other file system would not be visible. They cannot be read-only, because the path could not be created.
    */
   readonly mountPoints: readonly string[]
 }

@@ -21,7 +21,7 @@ export interface ProbeWorkerOptions {
 /** A report about a run that has ended. */
 export interface ProbeReport {
   readonly outcome: ProbeOutcome | ProbeError
-  /** True when the run has reached the success or failure threshold. Its outcome is then the result of the probe. */
+  /** True when the number of equal outcomes in a row has reached the threshold. The outcome is then the result of the probe. */
   readonly isConfirmed: boolean
 }
 

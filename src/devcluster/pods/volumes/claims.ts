@@ -1,4 +1,7 @@
-/** The PersistentVolumes of volumes that refer to claims (k8s.io/kubernetes/pkg/kubelet/volumemanager/populator: createVolumeSpec). */
+/**
+ * Finds the PersistentVolumes for the volumes of a Pod that refer to claims (k8s.io/kubernetes/pkg/kubelet/volumemanager/populator:
+ * createVolumeSpec).
+ */
 import type { DeepReadonly } from '../../../api/json.ts'
 import type { core } from '../../../api/kubernetes/core.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'

@@ -1,4 +1,4 @@
-/** Sends the requests of a group to an API server. */
+/** Sends the requests of a `Group`, which are described in `group.ts`, to an API server. */
 import type { JsonObject } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 import type { Answer } from './answer.ts'

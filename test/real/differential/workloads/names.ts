@@ -12,7 +12,7 @@
  * - IP addresses of Pods and Services
  * - node ports
  * - the namespace
- * - the names of the nodes for DaemonSets, because kube-controller-manager processes these nodes in random order
+ * - the names of the nodes on which the Pods of DaemonSets run: kube-controller-manager creates these Pods in random order of the nodes
  *
  * ResourceVersions are removed. `managedFields` are reduced to the managers with their operations.
  */

@@ -95,8 +95,8 @@ function sliceState({ ports, endpoints }: ReadonlySlice): SliceState {
 }
 
 /**
- * Returns a list of one endpoint. The list is empty when the first address is not an IP address. Further addresses are ignored, because the
- * API permits consumers to use only the first address (k8s.io/api/discovery/v1: Endpoint).
+ * Returns a list with the endpoint, or an empty list when the first address is not an IP address. Further addresses are ignored, because
+ * the API permits consumers to use only the first address (k8s.io/api/discovery/v1: Endpoint).
  */
 function endpointState(endpoint: NonNullable<ReadonlySlice['endpoints']>[number]): EndpointState[] {
   const { addresses, conditions, hostname, nodeName, hints } = endpoint
