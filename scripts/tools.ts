@@ -70,7 +70,7 @@ const tools = join(import.meta.dirname, '..', 'tools')
 
 export interface BuildOptions {
   readonly env: Environment
-  /** Called with each line of progress, for example with the number of packages that are compiled. */
+  /** Called with each text that reports the progress of a build, such as `building kubectl v1.35.0 … 120 packages`. */
   readonly progress?: (line: string) => void
 }
 

@@ -91,7 +91,10 @@ export function apply({ path, object }: Kind): Request {
   return { method: 'PATCH', path: `${path(written)}/applied-{connection}?${query}`, contentType: 'application/apply-patch+yaml', body }
 }
 
-/** Returns a request that replaces the object of the connection. A request of `apply` must have created this object. */
+/**
+ * Returns a request that replaces the object `applied-{connection}`. An earlier request of `apply` on the same network connection must have
+ * created this object.
+ */
 export function update({ path, object }: Kind): Request {
   return {
     method: 'PUT',

@@ -17,7 +17,8 @@ export class OperatorProcess {
       env: { ...process.env, KUBECONFIG: kubeconfig },
     })
     this.#ended = once(this.#child, 'exit').then(([code]) => Promise.reject(new Error(`The operator has ended with ${String(code)}.`)))
-    // Without this line, the rejection would be unhandled. `#ask` rejects with the same error.
+    // If the operator ends while no call of `#ask` is in progress, nothing else handles the rejection of `#ended`, and Node.js would report
+    // an unhandled rejection. Later calls of `#ask` still reject with the same error.
     this.#ended.catch(() => undefined)
   }
 

@@ -28,7 +28,8 @@ const controller = defineController(gadget, {
     if (!hasFields(cache.get(core.configMap, keyOf(object)), wanted)) await client.apply(core.configMap, wanted)
     if (object.status?.seen !== value) await client.patchStatus(gadget, keyOf(object), { status: { seen: value } })
   },
-  // No garbage collector runs in this control plane, so the operator deletes the ConfigMap itself.
+  // This control plane runs no Kubernetes garbage collector, which would delete the dependents of a deleted object. Therefore the operator
+  // deletes the ConfigMap.
   async deleted(key, { client }) {
     reconciles += 1
     try {

@@ -1,4 +1,4 @@
-/** Computes JSON merge patches (RFC 7386) that contain only the fields that differ from an object. */
+/** Computes JSON merge patches (RFC 7386). A computed patch contains only the fields whose values it changes. */
 import type { JsonObject, JsonValue } from './json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from './json.ts'
 

@@ -7,9 +7,10 @@ const mostCharacters = 67
 const decimal = /^[-+]?\d+$/
 
 /**
- * Returns the tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer that does not fit into 64 bits is a
- * float. An integer of another base that does not fit is a string. A number beyond the range of a float is a string, too. An integer of
- * more than `mostCharacters` characters is not passed to `BigInt`, because the time of `BigInt` grows faster than the number of digits.
+ * Returns the YAML tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer that does not fit into 64 bits
+ * becomes a float. An integer of another base that does not fit becomes a string. A number beyond the range of a float becomes a string,
+ * too. An integer of more than `mostCharacters` characters counts as too large without a call of `BigInt`, because `BigInt` needs much time
+ * for a very long text.
  */
 export function goNumberTags(tags: Tags): Tags {
   return tags.map((tag) => {

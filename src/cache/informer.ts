@@ -227,7 +227,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // A write without an origin is not remembered, because handlers never ignore a change without an origin.
+    // The origin of a write is the reconcile that has made the write. If a write has no origin, no handler ignores its change, so the
+    // handlers also notice the changes of other clients in the response. Such a write is therefore not remembered.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn

@@ -70,7 +70,10 @@ export class OwnRemovals {
     remember(this.#deletions, uid, { namespace, precedesList: false })
   }
 
-  /** Remembers that an own write has removed `state` and all older states with the same key from the view. */
+  /**
+   * Remembers that a write request of this process has removed `state` from the view. All older states with the same key have also been
+   * removed.
+   */
   left(state: State): void {
     const { namespace, resourceVersion } = state
     // If the response to a later write has arrived first, the remembered departure is newer than `state`.

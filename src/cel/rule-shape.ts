@@ -1,6 +1,7 @@
 /**
- * Validates the fields of CEL rules, but does not compile the expressions. If a field is invalid, the expressions of the schema are not
- * compiled (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Validates the fields of CEL rules without compiling their expressions. If a rule has an invalid field, the expressions of the schema with
+ * this rule, and of all schemas that contain this schema, are not compiled later
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, required } from '../api/field-error.ts'

@@ -215,8 +215,9 @@ class Evaluation {
   }
 
   /**
-   * Evaluates messageExpression. `text` is the message; `fatal` is an error that stops the evaluation of all rules. Returns `{}` if the
-   * evaluation fails, or if the value is not a valid message.
+   * Evaluates messageExpression, and returns the message as `text`. If the evaluation exceeds a cost limit, returns an error as `fatal`;
+   * the caller then evaluates no further rules. If the evaluation fails for another reason, or if the value is not a valid message, returns
+   * `{}`.
    */
   #message(expression: CompiledExpression, variables: Variable[]): { text?: string; fatal?: string } {
     const { value, error, cost } = run(expression, variables)

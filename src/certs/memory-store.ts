@@ -1,6 +1,6 @@
 /**
- * Keeps a CA and a serving certificate in memory only. Clients cannot read the CA from a store, so they cannot verify the serving
- * certificate.
+ * Keeps a CA and a serving certificate in memory only. The CA certificate is not stored in a place that clients can read, so clients cannot
+ * verify the serving certificate.
  */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'

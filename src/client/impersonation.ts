@@ -3,7 +3,8 @@ import { ProreusError } from '../api/errors.ts'
 
 /**
  * The user that the API server uses for authorization and audit, instead of the user of the credentials. The user of the credentials needs
- * the verb `impersonate` for each value: see https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
+ * the permission to `impersonate` the user name, the uid, each group and each extra value: see
+ * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  */
 export interface Impersonation {
   /** The name of the user, e.g. `jane` or `system:serviceaccount:default:deployer`. */

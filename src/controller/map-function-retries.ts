@@ -90,8 +90,8 @@ export class MapFunctionRetries {
     }
     if (this.#pending.get(key) !== pending) return
     this.#pending.delete(key)
-    // If `add` was called during this retry, the map function has also thrown for a state that is newer than `newest`. This state needs
-    // another retry.
+    // If `add` was called during this retry, the map function has also thrown for a later state of the object. The retry has not mapped the
+    // later state, so another retry is scheduled.
     if (pending.newest !== newest) this.#pending.set(key, { ...pending, oldest: newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

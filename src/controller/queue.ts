@@ -31,8 +31,8 @@ export interface AddOptions {
  */
 const stepMs = 100
 /**
- * A priority above 600 counts as 600, and a priority below -600 counts as -600. A priority of 600 is equivalent to one minute of waiting
- * (600 × 100 ms).
+ * A priority above 600 counts as 600, and a priority below -600 counts as -600. A key with priority 600 is treated like a key with priority
+ * 0 that became ready one minute earlier (600 × 100 ms).
  */
 const maxPriority = 600
 

@@ -1,6 +1,6 @@
 /**
- * The annotations `conversion.GROUP/VERSION`. Each annotation stores those fields of the object in VERSION that the current version of the
- * object cannot express.
+ * The annotations `conversion.GROUP/VERSION`. When an object is converted from VERSION to another version, the annotation stores the fields
+ * that the other version cannot express. A conversion back to VERSION restores these fields.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'

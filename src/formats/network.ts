@@ -46,8 +46,8 @@ const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
 /**
- * Accepts the same host names as kube-openapi. The pattern of kube-openapi is meant for RFC 1034, but also accepts symbols and the letters
- * of any script.
+ * Accepts the same host names as kube-openapi. The pattern of kube-openapi is intended for the host names of RFC 1034, but also accepts
+ * symbols and the letters of any script.
  */
 export function isHostname(text: string): boolean {
   // The length limits are checked first, because they limit the time that the pattern takes.

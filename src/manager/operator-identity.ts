@@ -1,6 +1,6 @@
 /**
- * The client and the event recorder of each operator of a process. The client and the recorder use the operator's name. The clients of all
- * operators share the connections of the process.
+ * Creates the clients and the event recorder of each operator in this process. The operator's name is the field manager of the clients, and
+ * the source of the recorded Events. The clients of all operators share the connections of the process.
  */
 import type { Client } from '../client/client.ts'
 import { clientAs } from '../client/client-as.ts'

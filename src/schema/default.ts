@@ -65,7 +65,8 @@ function defaultFields(node: Node, object: JsonObject, dropsNulls: boolean): Jso
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {
       const value = object[key]
-      // Only objects, lists and null can need defaults.
+      // Scalars stay unchanged, because no default can apply to them. A default can replace a null, or fill in missing fields in an object
+      // or a list.
       if (typeof value !== 'object') continue
       const child = properties.get(key) ?? additional
       if (child === undefined) continue

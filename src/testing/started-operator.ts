@@ -29,8 +29,8 @@ export interface StartOperatorOptions {
    */
   readonly clock?: Clock
   /**
-   * Returns a number in [0, 1), for jitter, the timeouts of watches, and ids such as `reconcileID`. Default: the function of the control
-   * plane.
+   * The function that returns random numbers in [0, 1). It is used for jitter, the timeouts of watches, and ids such as `reconcileID`.
+   * Default: the `random` function of the control plane.
    */
   readonly random?: () => number
 }

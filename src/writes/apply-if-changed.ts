@@ -42,8 +42,9 @@ const annotationPrefix = 'applied.proreus.dev'
 const maxForms = 10_000
 
 /**
- * Remembers a desired object that cannot be compared with the cached object. There are two reasons: the API server stores the desired
- * object in another form, e.g. with `1` for the quantity `1000m`, or the cache has a view that omits fields.
+ * The hash of a desired object that was applied, and the form in which the API server has stored the object. Such an entry exists only if
+ * the desired object cannot be compared with the cached object. There are two reasons: the API server stores a value in another form, e.g.
+ * `1` for the quantity `1000m`, or the cache has a view that omits fields.
  */
 interface StoredForm {
   /** Hash of the desired object. */

@@ -34,7 +34,10 @@ const roundMs = { least: 4_000, most: 12_000 }
  * number.
  */
 const enoughWrites = 150
-/** The time in milliseconds from the planning of a fault until its beginning. */
+/**
+ * The period in milliseconds within which all faults of one plan begin. When these faults have ended, the next plan starts, until the round
+ * is over.
+ */
 const planMs = 2_000
 /** The names of the concurrent writers of the process, and the number of other clients that write. */
 const ownWriters = [undefined, 'first', 'second', 'third']

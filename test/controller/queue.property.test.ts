@@ -74,7 +74,7 @@ class Model {
     this.wake()
   }
 
-  /** Makes these entries ready: the retries whose time has come, and the timers whose keys are not being processed. */
+  /** Makes the entries ready whose `readyAt` has passed. A timer stays pending while its key is being processed. */
   wake(): void {
     const timers = [...this.timers.values()].filter(({ key }) => !this.working.has(key))
     const due = [...timers, ...this.entries.filter(({ ready }) => !ready)].filter(({ readyAt }) => readyAt <= this.now)

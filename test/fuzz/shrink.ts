@@ -3,12 +3,12 @@ import type { JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../src/api/json.ts'
 import { withField } from './values.ts'
 
-/** Returns a line for each difference between the results for a value. */
+/** Returns a line for each difference between the result of the real API server for `value` and the result of Proreus for `value`. */
 export type Compare<Value> = (value: Value) => Promise<readonly string[]>
 
 /**
- * Returns the smallest value that `shrink` finds. The maximum number of comparisons is `tries`. The returned value still shows a difference
- * of the same kind.
+ * Returns the smallest found value whose comparison shows a difference of the same kind as a difference in `lines`. `lines` are the
+ * differences for `value`. The function makes at most `tries` comparisons. If it finds no smaller value, it returns `value`.
  */
 export async function shrink<Value extends JsonValue>(
   value: Value,

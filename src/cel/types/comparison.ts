@@ -14,9 +14,9 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  *   of `a`. If an item or a field cannot be read, `equals` throws the error of the read in some cases (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
-  // There is no shortcut for `a === b`, because not every value equals itself. In kube-apiserver, the comparison of an authorizer with
-  // itself is an error. A set whose items have the type `number` does not equal itself if an item is a whole number, such as 1. The key of
-  // this item is an int64 in the left operand and a float64 in the right operand (see list-identity.ts).
+  // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves. The comparison of an
+  // authorizer with itself is an error. Lists of type `set` are compared by the keys of their items. If the schema of the items has the
+  // type `number`, the key of the item 1 is an int64 in the left operand, but a float64 in the right operand (see list-identity.ts).
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b

@@ -62,7 +62,8 @@ export class SourceFiles {
   }
 
   /**
-   * Prepares for a new process. The files of the previous process remain watched, because the new process may fail before it loads them.
+   * Prepares for the start of a new process. The files of the previous process remain watched. If the new process fails before it loads
+   * these files, their changes are still detected.
    */
   begin(): void {
     this.#current.clear()

@@ -6,8 +6,9 @@
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
 
 /**
- * Replaces escapes of lone surrogates in JSON by the escape of U+FFFD, as Go's decoder does (encoding/json: unquote). If the escapes were
- * not replaced, two different names could become the same key in the database, whose texts are in UTF-8.
+ * Replaces each escape of a lone surrogate in JSON by the escape of U+FFFD, as Go's decoder does (encoding/json: unquote). The database
+ * stores text in UTF-8, which cannot contain lone surrogates. Without the replacement, two different names with lone surrogates could
+ * become the same key in the database.
  */
 export function replaceLoneSurrogates(json: string): string {
   if (!hasSurrogateEscape(json)) return json

@@ -31,9 +31,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the path elements of the merged list in their order (structured-merge-diff/typed: merge.go). The items of the configuration keep
- * their order. If the shared items have the same order in both lists, an item that only one list contains keeps its position between the
- * shared items. If both lists have such items between the same two shared items, the items of the live list come first.
+ * Returns the path elements of the merged list in the order of its items (structured-merge-diff/typed: merge.go). The items of `applied`
+ * keep their order. If the items that both lists contain have the same order in both lists, each other item stays between the same two
+ * common items. If both lists have other items between two common items, the items of `live` come first.
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]

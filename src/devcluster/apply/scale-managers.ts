@@ -36,8 +36,8 @@ const goType = kindType(gvk)
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
 /**
- * Returns the Scale with new managedFields. For each entry of the object that owns the object's replicas field, the Scale gets one entry
- * that owns `spec.replicas`.
+ * Returns the Scale with managedFields that are computed from the managedFields of `object`. An entry that does not contain the replicas
+ * field is omitted. In every other entry, `spec.replicas` replaces all fields, and the apiVersion becomes `autoscaling/v1`.
  */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {

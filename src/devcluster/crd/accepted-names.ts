@@ -19,7 +19,10 @@ export interface AcceptedNames {
   readonly conflict: NameConflict | undefined
 }
 
-/** Returns the accepted names of a CRD. A requested name conflicts if the name is an accepted name of another CRD of the same group. */
+/**
+ * Returns the names under which a CRD is served. If another CRD of the same group already has a requested name among its accepted names,
+ * the CRD keeps the name that was accepted before, and the result contains a conflict.
+ */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

@@ -172,8 +172,8 @@ function subresourcesOf({ custom, subresources }: ResourceInfo): [string, Subres
 }
 
 /**
- * Returns a `responseKind` of aggregated discovery. For a built-in type, group and version are empty if they are equal to the group and
- * version of the type itself.
+ * Returns the field `responseKind` of a resource or subresource in aggregated discovery. If `group` or `version` is undefined,
+ * `responseKind` has the group or version of the resource for a custom resource, and an empty string for a built-in type.
  */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }

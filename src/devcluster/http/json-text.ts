@@ -22,7 +22,7 @@ export class JsonText {
     return isList(object) ? bytesOf([...this.#partsOf(object), '\n']) : `${this.of(object)}\n`
   }
 
-  /** Returns an object without apiVersion and kind, as in lists of built-in types. */
+  /** Returns the object as an item of a list of a built-in type. Such an item has no apiVersion and no kind. */
   asItem(object: JsonObject): JsonObject {
     const known = this.#items.get(object)
     if (known !== undefined) return known

@@ -41,9 +41,9 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The route by which kube-apiserver serves the response. For `object` and `collection`, kube-apiserver's router (go-restful) checks the
-   * Accept header before the handler does. For `document`, and for a custom resource (`route` is undefined), only the handler checks the
-   * header. Responses for custom resources have no protobuf form.
+   * The kind of route by which kube-apiserver serves the response; undefined for a custom resource. For `object` and `collection`,
+   * kube-apiserver's router (go-restful) checks the Accept header, and then the handler checks the header again. For `document` and for a
+   * custom resource, only the handler checks the header. Responses for custom resources have no protobuf form.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }

@@ -89,7 +89,10 @@ const protobuf = 'application/vnd.kubernetes.protobuf'
 const produced = ['application/json', 'application/yaml']
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 
-/** Converts a path item from OpenAPI v3 to v2. In v2, a request body is a parameter, and an operation lists its media types separately. */
+/**
+ * Converts a path item from OpenAPI v3 to v2. In v2, a request body is a parameter, and the media types of an operation are in its fields
+ * `consumes` and `produces`.
+ */
 function v2PathItem({ parameters, ...operations }: JsonObject, { custom }: ResourceInfo): JsonObject {
   const entries = Object.entries(operations).map(([method, operation]) => [method, v2Operation(operation as JsonObject, custom)] as const)
   return { ...Object.fromEntries(entries), parameters: objects(parameters).map(v2Parameter) }

@@ -90,8 +90,9 @@ function locate(parts: readonly string[]): Location | undefined {
 }
 
 /**
- * Returns the name in the field selector `metadata.name=NAME`. kube-apiserver authorizes a list or watch with this selector for the object
- * of that name. A name that cannot be a path segment is ignored (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName).
+ * For a list or watch with the field selector `metadata.name=NAME`, returns NAME, because kube-apiserver uses NAME as the name of the
+ * requested object when it authorizes the request. For all other requests, returns an empty string. If NAME cannot be a path segment
+ * (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName), also returns an empty string.
  */
 function nameInSelector(verb: string, query: URLSearchParams): string {
   if (verb !== 'list' && verb !== 'watch') return ''

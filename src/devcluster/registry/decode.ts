@@ -105,8 +105,8 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
 }
 
 /**
- * Returns the patched object of a subresource that has another type than the object, such as a Scale. Throws a `StatusError` if the patched
- * object is invalid.
+ * Returns `object`, which is the result of a patch to a subresource. The type of the subresource, such as Scale, is not the type of the
+ * resource. Throws a `StatusError` if `object` is invalid.
  */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)

@@ -169,8 +169,11 @@ export class Registry {
   }
 
   /**
-   * Deletes an object. `options` is a DeleteOptions. If the object still exists after the call, `accepted` is true, and `object` is the
-   * object itself. If the object no longer exists, `accepted` is false, and `object` is a Status or, for some types, the deleted object.
+   * Deletes an object. `options` is a DeleteOptions. The result contains `accepted` and `object`:
+   *
+   * - If the object still exists after the call, `accepted` is true, and `object` is this object.
+   * - If the object no longer exists, `accepted` is false, and `object` is a Status. For some types, `object` is the deleted object
+   *   instead.
    */
   delete(
     info: ResourceInfo,

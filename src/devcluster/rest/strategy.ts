@@ -50,8 +50,8 @@ export interface Strategy {
   /** Returns the error for an object that must not be deleted, e.g. the namespace `default`. */
   readonly canDelete?: (object: JsonObject) => Status | undefined
   /**
-   * Changes an object when its deletion begins, e.g. sets the phase `Terminating`. The object already has a deletionTimestamp. Returns a
-   * changed copy.
+   * Called when the deletion of an object begins. The object already has a deletionTimestamp. Returns a copy of the object with the changes
+   * that the type needs, e.g. with the phase `Terminating`.
    */
   readonly beginDelete?: (object: JsonObject) => JsonObject
   /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */

@@ -136,8 +136,8 @@ export class ObjectStore {
   }
 
   /**
-   * Returns an object as the latest write has left it, even if this write is not committed yet. A writer must start from this state. If
-   * writers started from the committed state, only the first write to an object in a turn of the event loop could succeed.
+   * Returns an object as the latest write has left it, even if this write is not committed yet. A writer must read this state, because
+   * `put` and `delete` change nothing if `expected` is an older state of the object.
    */
   latest(storageKey: string, key: ObjectKey): JsonObject | undefined {
     return this.#latest(storageKey, storeKey(key))

@@ -18,8 +18,8 @@ export const conversion = defineConversion(cronJob, {
       toHub: (object) => ({ spec: { ...object.spec, schedule: textInV1(object) }, ...withKept(object, undefined) }),
       fromHub(object) {
         const text = object.spec.schedule
-        // If the text does not have five fields, the object was stored while the webhook was not called. In this case, the schedule has no
-        // fields. If this function threw an error instead, every list request for v2 would fail.
+        // If `fieldsOf` returns undefined, the text is invalid, and the object was stored while the webhook was not called. In v2, the
+        // schedule of such an object has no fields. If this function threw an error instead, every list request for v2 would fail.
         const schedule = fieldsOf(text) ?? {}
         return { spec: { ...object.spec, schedule }, ...withKept(object, textOf(schedule) === text ? undefined : text) }
       },

@@ -1,4 +1,7 @@
-/** The schedules of CronJobs, in UTC: their text (v1), their fields (v2), and the times that they select, in milliseconds since 1970. */
+/**
+ * Parses and converts the schedules of CronJobs, and finds the times that a schedule selects. A schedule is a text in version v1 of the
+ * CronJob, and an object with five optional fields in version v2. All schedules are in UTC, and all times are in milliseconds since 1970.
+ */
 import { Cron } from 'croner'
 import { maxFieldLength, parseField } from './schedule-field.ts'
 import type { FieldRange } from './schedule-field.ts'
@@ -48,7 +51,7 @@ export function textOf(fields: ScheduleFields): string {
 export interface Schedule {
   /** Returns the first selected time after `time`. */
   next(time: number): number
-  /** Returns the last selected time up to and including `time`; undefined when there is none. */
+  /** Returns the last time that the schedule selects before or at `time`; undefined when the schedule selects no such time. */
   latest(time: number): number | undefined
 }
 

@@ -20,7 +20,10 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Returns the size in bytes that the buffer has after `more` bytes have been added. */
+  /**
+   * Returns the size in bytes that the buffer would have after `push` of a chunk with `more` bytes. The size can include unused space for
+   * later chunks. This method does not change the buffer.
+   */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length

@@ -29,8 +29,9 @@ export type Incoming<T> = T extends { metadata: ObjectMeta }
   : T
 
 /**
- * The result of a handler. An empty list allows the request. If the result is a failure `Status`, e.g. `failure(403, 'Forbidden', …)`, the
- * request is denied, and the user gets this `Status` unchanged.
+ * The result of a handler. With an empty list, the handler allows the request. With a list of errors, the handler denies the request, and
+ * the user gets these errors. With a failure `Status`, e.g. `failure(403, 'Forbidden', …)`, the handler denies the request, and the user
+ * gets this `Status` unchanged.
  */
 export type Verdict = readonly FieldError[] | Status
 

@@ -25,7 +25,7 @@ export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 
   readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 
-/** Creates the evaluations for all webhooks of a server, and owns the worker threads. */
+/** Creates the `Evaluator` functions for the webhooks of a server. Owns the worker threads in which some reviews are evaluated. */
 export class Evaluators {
   readonly #webhooks: readonly CombinedWebhook[]
   readonly #isInline: (body: Buffer) => boolean

@@ -1,6 +1,6 @@
 /**
  * Calls the handlers of a validating webhook. For a deletion, `validateDelete` receives the object to be deleted. For other operations,
- * `validate` and `validateInCluster` receive the final object.
+ * `validate` and `validateInCluster` receive the object with the changes of all mutating webhooks.
  */
 import { isEmpty } from '../../api/error-list.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'

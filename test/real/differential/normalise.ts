@@ -1,7 +1,8 @@
 /**
- * Replaces the values of a response that differ between runs by placeholders: uids, resource versions, times, generated names, tokens,
- * ports and addresses. Different uids have different placeholders. By default, different resourceVersions of one object also have different
- * placeholders. `<uid of a>` is the uid of the first object with the name `a`. `<version 3>` is the third version of an object.
+ * Replaces values in a response with placeholders, if the values can differ between two runs. Such values are uids, resourceVersions,
+ * times, generated names, tokens, ports and addresses. Different uids have different placeholders. By default, different resourceVersions
+ * of one object also have different placeholders. `<uid of a>` is the uid of the first object with the name `a`. `<version 3>` is the third
+ * resourceVersion of an object.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'

@@ -2,8 +2,8 @@
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 
 /**
- * Returns the contents of the folder, keyed by file name. If `foreign` is true, the key of the CA is missing, as in a folder that another
- * tool has written.
+ * Returns the contents of the files in a folder of certificates that is `days` days old. The contents are keyed by file name. If `foreign`
+ * is true, the key of the CA is missing, as in a folder that another tool has written.
  */
 export async function oldCertificates({ days, foreign = false }: { days: number; foreign?: boolean }): Promise<Record<string, string>> {
   const now = Date.now() - days * 24 * 3_600_000

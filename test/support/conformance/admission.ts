@@ -61,7 +61,10 @@ export async function admissionWorld(t: Test, api: Api, namespace: string): Prom
   const probes = new Set<string>()
   const server = await startWebhookServer(t, probes)
 
-  /** Creates a ConfigMap with `dryRun=All`, and returns whether the API server called the probe webhook of this configuration. */
+  /**
+   * Creates a ConfigMap with `dryRun=All`. Returns true if the API server then called the probe webhook of the webhook configuration with
+   * this type and name.
+   */
   async function isCalled(type: WebhookType, name: string): Promise<boolean> {
     const path = `probe-${type}-${name}`
     probes.delete(path)

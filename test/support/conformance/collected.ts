@@ -5,9 +5,10 @@ import { until } from '../../../src/testing/until.ts'
 import { find } from '../devcluster/client.ts'
 
 /**
- * Resolves when the garbage collector processes objects of a type. kube-controller-manager looks for new types every 30 s.
+ * Resolves when the garbage collector processes objects of a type. A custom type can be unknown to the garbage collector at first, because
+ * kube-controller-manager looks for new types only every 30 s.
  *
- * @param object an object of the type, which is created and deleted
+ * @param object an object of the type. The function creates and deletes this object for the test.
  */
 export async function untilCollected(
   client: Client,

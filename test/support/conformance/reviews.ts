@@ -17,7 +17,7 @@ export interface ReceivedReview {
   readonly review: JsonObject
 }
 
-/** Returns the `response` of the review, without `uid`. Returns undefined if the function writes the HTTP response itself. */
+/** Returns the field `response` of the review, without `uid`. A function that returns undefined must write the HTTP response itself. */
 export type Respond<Call> = (call: Call, response: ServerResponse) => JsonObject | undefined
 
 export interface ReviewServer {

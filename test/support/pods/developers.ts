@@ -82,7 +82,7 @@ export interface PodsDevOptions {
   readonly developer: Developer
   /** The working directory, which belongs to the developer. It may contain the state of an earlier run. */
   readonly directory: string
-  /** The empty folder for `Developer.become`. */
+  /** An empty folder. It is the argument of `Developer.become`, and no other command uses it. */
   readonly folder: string
   /** The folders of images, keyed by the name of the image. */
   readonly images: Readonly<Record<string, string>>

@@ -2,7 +2,10 @@
 import { messageOf } from '../../../src/api/errors.ts'
 import { createNamespacesDriver } from '../../../src/devcluster/pods/namespaces/namespaces-driver.ts'
 
-/** Resolves with the reason why Pods cannot have namespaces; false if they can. A test can use the result as its option `skip`. */
+/**
+ * Resolves with the reason why Pods cannot run in Linux namespaces on this machine. Resolves with false if Pods can run in Linux
+ * namespaces. A test can use the result as its option `skip`.
+ */
 export async function namespacesProblem(): Promise<string | false> {
   try {
     await (await createNamespacesDriver()).close()

@@ -12,7 +12,7 @@ import { containerStatusesOf, terminatedText } from './pod-history.ts'
 export interface PlayOptions {
   readonly client: Client
   readonly history: PodHistory
-  /** True for a cluster that simulates Pods. The Pod then gets the annotations `simulated` of the fact. */
+  /** True when the cluster simulates Pods. In this case, the Pod gets the annotations from the field `simulated` of the fact. */
   readonly isSimulated: boolean
 }
 

@@ -115,9 +115,9 @@ export class PodWorker {
   }
 
   /**
-   * The end of the Pod, from which the phase is derived. If the kubelet evicts the Pod, or if `activeDeadlineSeconds` is over, `outcome` is
-   * set when the kubelet begins to stop the containers. In all other cases, `outcome` is set when all containers have stopped
-   * (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
+   * The reason why the Pod has ended. The phase of the Pod is derived from `outcome`. If the kubelet evicts the Pod, or if the time
+   * `activeDeadlineSeconds` is exceeded, `outcome` is set when the kubelet begins to stop the containers. In all other cases, `outcome` is
+   * set when all containers have stopped (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
    */
   get outcome(): PodEnd | undefined {
     const ending = this.#stopping?.end

@@ -1,7 +1,7 @@
 /**
- * Writes the labels and the status of nodes that are not ready, in place of their kubelets. A node is not ready in two cases: a user has
- * created the node, or the kubelet of the node was stopped and runs again. This controller also records the Events of the kubelets about
- * nodes.
+ * Updates Node objects as their kubelets would. If a node is not ready although its kubelet runs, this controller writes the labels and the
+ * status of the node. This is necessary after a user has created a node, and after a stopped kubelet has started again. This controller
+ * also records the Events of the kubelets about nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'

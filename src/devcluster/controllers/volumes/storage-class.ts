@@ -20,8 +20,8 @@ export const noProvisioner = 'kubernetes.io/no-provisioner'
 export async function createStandardClass(client: Client): Promise<void> {
   const name = 'standard'
   try {
-    // The class is read first. If an earlier run created the class and a webhook, the webhook could reject another request to create the
-    // class.
+    // The class is read first, and a create request is sent only if the class does not exist. If an earlier run has created the class, a
+    // webhook from that run could reject a create request, and the error would not be AlreadyExists.
     await client.get(storage.storageClass, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error

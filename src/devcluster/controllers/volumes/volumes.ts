@@ -43,8 +43,8 @@ async function syncVolume(volume: Volume, context: ReconcileContext): Promise<Re
   const claim = await claimOf(volume, context)
   if (claim === undefined) return release(volume, context)
   const name = claim.spec?.volumeName
-  // If the claim has no `volumeName`, the controller of claims binds the claim to the volume. That controller never binds a claim to a
-  // volume with a different volume mode. If the volume modes differ, Events of the volume and the claim therefore report the mismatch.
+  // A claim without `volumeName` is not bound yet. The controller of claims binds the claim to the volume only if both have the same volume
+  // mode. If the volume modes differ, the mismatch is reported in Events of the volume and of the claim.
   if (!name) return modeOf(claim) === modeOf(volume) ? undefined : reportMode(volume, claim, context)
   if (name === volume.metadata.name) {
     await setVolumePhase(volume, 'Bound', context)

@@ -1,5 +1,5 @@
 /**
- * `TerminalSizes`: reads the sizes of a terminal that a client sends. The client sends one JSON object after the other, such as
+ * `TerminalSizes`: reads the terminal sizes that a client sends. The client sends one JSON object for each size, such as
  * `{"Width":80,"Height":24}`.
  */
 import { isObject } from '../../../api/json.ts'

@@ -7,8 +7,8 @@ import { ContainerConfigError } from './container-config-error.ts'
  */
 export const maxArgumentBytes = 131_071
 /**
- * The maximum total length of all arguments and variables, in bytes. A larger stack limit does not raise this maximum (Linux: 3/4 of
- * _STK_LIM).
+ * The maximum total length of all arguments and variables of a process, in bytes. This maximum is 3/4 of Linux's constant _STK_LIM (8 MiB).
+ * Linux applies this maximum even if the stack limit of the process is higher.
  */
 export const maxTotalBytes = 6 * 1024 * 1024
 

@@ -132,7 +132,10 @@ export class ContainerRoot {
     this.#mount('overlay', path, { type: 'overlay', options })
   }
 
-  /** Mounts a folder at a second path, which contains no separators. Returns this path, relative to `directory`. */
+  /**
+   * Mounts the folder `source` at a second path in `directory`. Returns the second path, relative to `directory`. The returned path
+   * contains no characters that separate or quote the options of an overlay.
+   */
   #alias(source: string): string {
     const name = `lower${this.#aliases++}`
     makeFolder(join(this.files, name))

@@ -50,10 +50,10 @@ export interface NamespacesDriver extends PodDriver {
 export const defaultBridgeAddress = '10.244.0.1/16'
 
 /**
- * Creates the namespaces of the cluster.
+ * Creates the Linux namespaces in which the Pods of the cluster run.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when this machine does not permit namespaces, or has no program `unshare`. The message contains
- *   the errors of the programs that have failed.
+ * @throws {ProreusError} `PRO_PERMISSION` when this machine does not permit the Linux namespaces, or has no program `unshare`. If the
+ *   programs that create the namespaces fail, the message contains their errors.
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the bridge is invalid.
  */
 export async function createNamespacesDriver(options: NamespacesOptions = {}): Promise<NamespacesDriver> {

@@ -24,7 +24,7 @@ export class OutputPipes {
     await runProgram(['mkfifo', '-m', '666', stdout, stderr])
     const opened: number[] = []
     try {
-      // With O_NONBLOCK, opening the end for reading does not wait until the end for writing is open.
+      // Both pipes are opened for reading first. Without O_NONBLOCK, `openSync` would wait until the pipe is also open for writing.
       for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
         for (const file of [stdout, stderr]) opened.push(openSync(file, flags))
       return new OutputPipes(opened)

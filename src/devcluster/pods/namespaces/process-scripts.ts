@@ -8,10 +8,10 @@
  * not export the environment, because a shell changes some variables, such as PWD. A shell also omits variables whose names are not valid
  * in the shell.
  *
- * The root of the scripts stays the root of this machine, even when the root of the container is mounted over it. The scripts find their
- * programs in the root of this machine, so an image needs to contain only the program of the container. The last step, `unshare --root`,
- * changes the root and starts the program of the container. A process that is started later, for example by exec, enters the container in
- * the same way.
+ * The root folder of a script is always the root of this machine. A script may mount the root of the container at `/`, but this mount does
+ * not change the root folder of the running script. The script finds its programs in the root of this machine, so an image needs to contain
+ * only the program of the container. The last step, `unshare --root`, changes the root folder and starts the program of the container. A
+ * process that is started later, for example by exec, enters the container in the same way.
  */
 
 /**

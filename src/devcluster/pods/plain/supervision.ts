@@ -32,7 +32,7 @@ export class Supervision {
   readonly #record: ProcessRecord
   readonly #own: ProcessIdentity
   readonly #owner: ProcessIdentity
-  /** The containers, keyed by the number of their first process. */
+  /** The running containers. The key of a container is the `id` in the message that has started its first process. */
   readonly #containers = new Map<number, SupervisedContainer>()
   readonly #entries = new Map<number, Entry>()
   #isClosed = false

@@ -31,7 +31,10 @@ export async function httpGet(request: HttpRequest, options: SendOptions): Promi
   }
 }
 
-/** Returns the host in the normalized form of `URL`. Equal hosts then have equal names. */
+/**
+ * Returns the name of the host, normalized by `URL`, e.g. in lower case. Two spellings of the same host name therefore give the same
+ * result.
+ */
 function hostnameOf({ authority }: HttpRequest): string | undefined {
   return URL.parse(`http://${authority}/`)?.hostname
 }

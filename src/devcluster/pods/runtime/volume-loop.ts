@@ -61,7 +61,8 @@ export class VolumeLoop {
   #retryAt(delayMs: number): number {
     const now = this.#options.clock.now()
     const { refreshAt } = this.#volumes
-    // If the renewal time of a token has passed, the error has prevented the renewal. The next attempt then takes place after `delayMs`.
+    // If `refreshAt` has passed, a retry at this time would take place without a pause. In this case, the retry takes place after
+    // `delayMs`.
     return refreshAt > now ? Math.min(now + delayMs, refreshAt) : now + delayMs
   }
 

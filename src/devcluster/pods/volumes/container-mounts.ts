@@ -77,8 +77,9 @@ async function subPathSource(
 }
 
 /**
- * Refuses `recursiveReadOnly: Enabled`. Accepts a valid `IfPossible`, but the mounts below the read-only mount stay writable. A container
- * runtime without support for recursive read-only mounts does the same (k8s.io/kubernetes/pkg/kubelet: resolveRecursiveReadOnly).
+ * Refuses `recursiveReadOnly: Enabled`. Accepts `recursiveReadOnly: IfPossible` if the mount is read-only and has the mount propagation
+ * `None`. The mounts below an accepted mount stay writable, as with a container runtime that does not support recursive read-only mounts
+ * (k8s.io/kubernetes/pkg/kubelet: resolveRecursiveReadOnly).
  */
 function checkReadOnlyMode({ name, readOnly, recursiveReadOnly: mode = 'Disabled', mountPropagation = 'None' }: VolumeMount): void {
   if (mode === 'Disabled') return

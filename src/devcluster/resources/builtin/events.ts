@@ -21,7 +21,10 @@ const renamed: readonly (readonly [string, string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** Converts an event to `group`. Each pair contains the current name of a renamed field, and the name of the field in `group`. */
+/**
+ * Converts an event to the API group `group`. Each pair is for a field that must be renamed. The pair contains the name of the field in
+ * `event`, and the name of the field in `group`.
+ */
 function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = new Map(pairs)
   const target = { group, version: 'v1', kind: 'Event' }
@@ -38,7 +41,10 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The table columns for events of both groups. The cells are computed from an event of the core group. */
+/**
+ * The table columns for Events of the core group and of `events.k8s.io`. The functions of the columns read the fields of a core Event. An
+ * Event of `events.k8s.io` is therefore converted to the core group first.
+ */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),

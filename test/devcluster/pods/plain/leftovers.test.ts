@@ -134,7 +134,7 @@ t.test('a state folder is used by one driver at a time', async (t) => {
     message: `Pods cannot run as processes: the process ${process.pid} runs Pods with the same state folder`,
   })
   t.equal(sleepers(seconds).length, 1)
-  // The file `processes.json` still contains the pid of the first driver's supervisor.
+  // The file `processes.json` still contains the pid of the first driver's supervisor, and this supervisor still runs.
   t.not(startTimeOf(supervisorOf(folder)), undefined)
 })
 

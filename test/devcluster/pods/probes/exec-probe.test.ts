@@ -22,7 +22,10 @@ const contextOf = (changes: Partial<ProbeContext> = {}): ProbeContext => ({
 })
 const shell = (script: string, ...args: string[]): { command: string[] } => ({ command: ['sh', '-c', script, 'sh', ...args] })
 
-/** Returns a target, the processes that the target has started, and a function that returns the number of calls of `kill`. */
+/**
+ * Returns a target that starts real commands. `processes` contains the processes that the target has started. `killed` returns the number
+ * of calls of `kill` on these processes.
+ */
 function watched(): { readonly target: ProbeTarget; readonly processes: ExecProcess[]; readonly killed: () => number } {
   const processes: ExecProcess[] = []
   let kills = 0

@@ -253,7 +253,10 @@ t.test('fsGroup and runAsUser', async (t) => {
   t.equal((await stat(other.path('api', 'token'))).mode & 0o777, 0o644)
 })
 
-/** The expected messages are those of k8s.io/kubernetes/pkg/volume/util/operationexecutor: GenerateError, and of the volume plugins. */
+/**
+ * The prefix of each expected message comes from k8s.io/kubernetes/pkg/volume/util/operationexecutor: GenerateError. The rest of the
+ * message comes from the volume plugin of Kubernetes, or from Proreus if Proreus does not support the volume.
+ */
 t.test('a volume that is not ready has the message of FailedMount', async (t) => {
   const facts: readonly (readonly [source: object, message: string])[] = [
     [{ configMap: { name: 'y' } }, 'configmap "y" not found'],

@@ -89,7 +89,9 @@ function withoutChance(first: readonly Comparison[], failed: Review['failed'], a
   })
 }
 
-/** Executes a life once, in a new namespace. Its objects are not deleted afterwards. */
+/**
+ * Executes the steps of a life once, in a new namespace of each control plane. The namespaces and their objects are not deleted afterwards.
+ */
 async function perform({ name, steps }: Life, theatres: Sides<Theatre>, performance: number): Promise<Comparison[]> {
   const namespace = `life-${name}-${performance}`
   const stages = { real: new Stage(theatres.real, namespace), embedded: new Stage(theatres.embedded, namespace) }

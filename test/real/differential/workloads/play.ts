@@ -1,5 +1,6 @@
 /**
- * Executes the named lives on both control planes; by default, all lives. Prints their differences as Markdown.
+ * Runs workload tests on a real control plane and on the embedded control plane, and prints the differences between the two as Markdown.
+ * Each argument is the name of a life, i.e. a list of steps that create, change and delete a workload. Without arguments, all lives run.
  *
  *     node test/real/differential/workloads/play.ts [--all] [life…]
  *

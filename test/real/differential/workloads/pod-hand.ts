@@ -1,6 +1,7 @@
 /**
  * `PodHand`: writes the status of Pods in place of the kubelets, because no kubelet runs in either control plane. The Pods of both control
- * planes get the same status. If `count` is set, `PodHand` selects the Pods that were created first.
+ * planes get the same status. If a `PodSelection` has a `count`, `PodHand` changes only the oldest Pods of the selection, up to this
+ * number.
  */
 import { core } from '../../../../src/api/kubernetes/core.ts'
 import type { JsonObject } from '../../../../src/api/json.ts'

@@ -75,7 +75,7 @@ function byNamespace<T>(pids: readonly number[], kind: 'mnt' | 'net', read: (pid
   return found
 }
 
-/** Returns the names of the links, except the loopback interface. */
+/** Returns the names of the network interfaces in the network namespace of a process, except the loopback interface. */
 function linksOf(pid: number): readonly string[] {
   const lines = readFileSync(`/proc/${pid}/net/dev`, 'utf8').match(/^ *[^ :]+:/gm) ?? []
   return lines.map((text) => text.trim().slice(0, -1)).filter((name) => name !== 'lo')

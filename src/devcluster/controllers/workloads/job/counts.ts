@@ -65,7 +65,10 @@ function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
 /** The Pods of a Job at the beginning of a reconcile, and the counters that result from these Pods. */
 export interface Tally {
   readonly pods: readonly ReadonlyPod[]
-  /** The result of `settled`, plus the indexes that have succeeded or failed because of these Pods. */
+  /**
+   * The result of `settled` for the Pods in `pods`. In an Indexed Job, the newly succeeded and the newly failed indexes of these Pods are
+   * added.
+   */
   readonly counts: Counts
   /** The Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */
   readonly ended: { readonly succeeded: readonly ReadonlyPod[]; readonly failed: readonly ReadonlyPod[] }
@@ -108,10 +111,10 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Returns the counters after the UIDs of the ended Pods have been added to `uncounted`. In an Indexed Job, the UIDs of succeeded Pods are
- * not added.
+ * Adds the UIDs of the ended Pods to `uncounted`, and returns the new counters. For an Indexed Job, the UIDs of succeeded Pods are not
+ * added.
  *
- * @param countsAll true when the Job has failed. Pods that have not ended are then also counted as failed.
+ * @param countsAll true when the Job has failed. In this case, Pods that have not ended are also counted as failed.
  * @param isHeld returns true for a failed Pod that must not be counted yet.
  */
 export function counted(

@@ -30,7 +30,9 @@ export function hasIdentity(set: StatefulSet, pod: ReadonlyPod): boolean {
   return isMember(set, pod) && name === podNameOf(set, ordinalOf(pod) ?? -1) && labels?.[podNameLabel] === name
 }
 
-/** Returns true when the Pod has a volume for each of its claims. */
+/**
+ * Returns true when the Pod has a volume for each PersistentVolumeClaim that `volumeClaimTemplates` of the StatefulSet define for the Pod.
+ */
 export function hasStorage(set: StatefulSet, pod: ReadonlyPod): boolean {
   const volumes = new Map((pod.spec?.volumes ?? []).map((volume) => [volume.name, volume]))
   return claimKeys(set, ordinalOf(pod) ?? -1).every(({ volume, name }) => volumes.get(volume)?.persistentVolumeClaim?.claimName === name)

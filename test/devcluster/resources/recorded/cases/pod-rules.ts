@@ -1,4 +1,7 @@
-/** Requests for Pods and Pod templates that violate rules of `ValidatePodSpec`, and for their valid counterparts. */
+/**
+ * Requests that contain Pods or Pod templates. Some of the Pod specs violate rules of `ValidatePodSpec`. The other Pod specs are similar,
+ * but valid.
+ */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import type { Change, Group } from '../group.ts'
 import { each, leavesAt } from '../group.ts'
