@@ -47,8 +47,8 @@ if (chosen.includes(proreus)) buildProreus()
 const programs = built(chosen)
 
 /**
- * Calls `measure` once for each program and round. Each round begins with another program: the program that follows the first program of
- * the previous round.
+ * Calls `measure` once for each program in each round. After each round, the first program in the order becomes the last one. The next
+ * round therefore begins with the next program.
  */
 async function inTurns(rounds: number, measure: (program: BuiltProgram) => Promise<void>): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {

@@ -61,7 +61,8 @@ const bundle = await rollup({
     // The scripts for Pods that run as plain processes: the supervisor of the processes, and the program that prepares a terminal.
     'chunks/plain-supervisor': join(root, 'src/devcluster/pods/plain/plain-supervisor.ts'),
     'chunks/terminal-program': join(root, 'src/devcluster/pods/plain/terminal-program.ts'),
-    // The script of the process that connects to ports of Pods in the networks of the Pods.
+    // The script of a process that runs in a network of the cluster, and opens connections to the ports of Pods for Proreus, which is
+    // outside of this network.
     'chunks/connector-process': join(root, 'src/devcluster/pods/namespaces/connector-process.ts'),
   },
   // The operators of this package import `proreus`. This import is not bundled. At run time, the import resolves to this package, so no

@@ -13,7 +13,10 @@ export interface Program {
   readonly user: string
   /** Builds the program if necessary, and returns the command that starts the program. The caller appends arguments to the command. */
   command(): readonly string[]
-  /** The command that starts the measurement of reconciles that do nothing. The default is the command that `command` returns. */
+  /**
+   * The command for the part `noop` of the benchmark, which measures reconciles that do nothing. The default is the command that `command`
+   * returns.
+   */
   readonly noopCommand?: readonly string[]
 }
 

@@ -26,8 +26,9 @@ export interface ReconcileSample {
 const deadlineSeconds = 240
 
 /**
- * Creates the Apps, starts the program, and waits until all Apps are done. An App is done when `observedGeneration` in its status is its
- * current generation. Then waits for `quietSeconds` (the quiet period), counts the writes, stops the program, and deletes the Apps.
+ * Creates the Apps, starts the program, and waits until all Apps are done and `quietSeconds` more seconds (the quiet period) have passed.
+ * Then counts the writes, stops the program, and deletes the Apps. An App is done when `observedGeneration` in its status is its current
+ * generation.
  */
 export async function measureReconciles(
   server: ApiServer,

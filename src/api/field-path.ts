@@ -22,7 +22,10 @@ export function indexPath(path: string, index: number): string {
   return `${path}[${index}]`
 }
 
-/** Returns the path of a value in a map as `path[key]`. kube-apiserver uses this format in errors of lists and embedded resources. */
+/**
+ * Returns the path of an entry of a map as `path[key]`. kube-apiserver uses this format, for example, when a validation rule rejects the
+ * value of a map entry.
+ */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`
 }

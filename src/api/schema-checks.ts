@@ -57,5 +57,8 @@ const keywords = {
   'x-kubernetes-validations': isListOf(isRule),
 } satisfies Record<keyof StructuralSchema, OptionCheck>
 
-/** Accepts a schema with known keywords: a result of a function of `Type`, or a schema that is written as JSON. */
+/**
+ * Accepts a schema that contains no keywords other than `keywords`. Functions of `Type` create such schemas; a schema can also be written
+ * as JSON.
+ */
 export const isSchema: OptionCheck = hasOptions(keywords)

@@ -386,8 +386,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Notifies handlers that a reconcile has written an object without having seen a change by another client or reconcile. If the state in
-   * the store is not the written state, handlers were already notified of the stored state, and this method does nothing.
+   * Calls `overtaken` of the handlers, because the reconcile that wrote `latest` may not have seen an earlier change by another client or
+   * reconcile. If the store no longer contains `latest`, this method does nothing, because handlers were already notified of the later
+   * change.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return

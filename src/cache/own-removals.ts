@@ -8,14 +8,15 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of remembered deletions, and maximum number of remembered departures. If a maximum is exceeded, the oldest entry is
- * forgotten.
+ * Maximum number of entries in each of the two maps `#deletions` and `#departures`. If a map exceeds the maximum, its oldest entry is
+ * removed.
  *
- * Without a maximum, there could be too many entries, because these entries are forgotten only at the next list:
+ * Without a maximum, the maps could become too large. No DELETED event of the watch removes the following entries, so most of them stay in
+ * the map until the next list:
  *
  * - all deletions in a view with a selector
- * - removals of objects that were never in the view
- * - removals whose DELETED event arrived before the response to the own write
+ * - departures of objects that the view never contained
+ * - deletions and departures whose DELETED event arrived before the response to the write request
  */
 const maxRemembered = 10_000
 

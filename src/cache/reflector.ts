@@ -353,9 +353,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Pauses after a watch that sent events and was cut off. There is no pause after the first such watch, because every server sometimes
-   * ends a watch early. If the following watches are also cut off, the pauses grow. Without pauses, each event could cost a request. A
-   * watch that is not cut off resets the pauses.
+   * Pauses after a watch that was cut off, i.e. that received events, but ended without an error within a second. There is no pause after
+   * the first such watch, because every server sometimes ends a watch early. If the following watches are also cut off, the pauses grow,
+   * and `#works` resets them. Without these pauses, a server that ends each watch after one event would get a watch request for each event.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
     this.#backOff.reset()

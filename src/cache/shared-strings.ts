@@ -13,7 +13,10 @@ const slotCount = 4096
  */
 const maxLength = 256
 
-/** V8's JSON parser itself keeps equal strings of at most this length in memory only once. */
+/**
+ * Maximum length of the strings that V8's JSON parser shares itself. If such a string occurs several times, V8 keeps only one copy of it in
+ * memory.
+ */
 const maxLengthOfV8 = 10
 
 /** Maximum number of objects and arrays that are frozen in one iteration of the event loop. Freezing them takes one or two milliseconds. */

@@ -31,8 +31,8 @@ export interface SecretCertificatesOptions {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Aborts the requests of `openSecretCertificates`. The later requests of the returned source use the signals that are passed to its
-   * methods `start` and `refresh`.
+   * Aborts the requests that `openSecretCertificates` sends before it resolves. This signal does not affect the certificate source with
+   * which `openSecretCertificates` resolves: the methods `start` and `refresh` of the source have their own signals.
    */
   readonly signal?: AbortSignal | undefined
 }

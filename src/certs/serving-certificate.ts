@@ -37,7 +37,10 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A certificate source with the method `refresh`. This method checks the certificate without waiting for the next check of `start`. */
+/**
+ * A certificate source with the additional method `refresh`. The method `start` checks the certificate every minute, and the method
+ * `refresh` checks it at once.
+ */
 export interface RefreshingCertificateSource extends CertificateSource {
   /**
    * Reads the store again, and renews certificates if necessary. Rejects when reading or renewing fails. In this case, the result of
@@ -58,8 +61,11 @@ export interface RefreshOptions {
 const checkEveryMs = 60_000
 
 /**
- * Creates a source. The method `start` calls `check` every minute, and logs the errors of `check`. Consecutive equal errors are logged
- * once. `check` returns its first argument when nothing has to change. When `check` fails, the current certificate is kept.
+ * Creates a certificate source that first serves `initial`. The source's method `start` calls `check` every minute, and logs the errors of
+ * `check`. If consecutive errors are equal, only the first of them is logged.
+ *
+ * `check` returns the certificate to serve: its first argument if nothing has to change, otherwise a new certificate. If `check` fails, the
+ * source keeps the current certificate.
  */
 export function refreshingSource(
   initial: ServingCertificate,

@@ -31,8 +31,8 @@ export interface DevOperators {
 /** Loads the selected operators. */
 export async function selectDevOperators(options: OperatorSelection): Promise<DevOperators> {
   const { operators, name: given } = await selectOperators(options)
-  // If several operators are selected, they have no common default name. `dev` can then be the default, because an embedded cluster
-  // contains only one installation.
+  // By default, an installation has the name of its only operator. If several operators are selected, `dev` is the default name. This name
+  // is unique, because an embedded cluster contains only one installation.
   return { operators, name: installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined)) }
 }
 

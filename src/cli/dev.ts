@@ -192,8 +192,9 @@ function dataFolder({ dataDir, stateDir }: Options): string {
 }
 
 /**
- * Returns the folder for the files of Pods and claims. With `--ephemeral`, the cluster starts without the objects of earlier runs. Each
- * start removes the files of missing objects, so a separate folder protects the files of the earlier runs.
+ * Returns the folder for the files of Pods and claims. When the cluster starts, it removes the files of Pods and claims that the cluster
+ * does not contain. With `--ephemeral`, the cluster starts without the objects of earlier runs, so it uses a separate folder, and the files
+ * of those runs are kept.
  */
 function podsFolder(options: Options): string {
   return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')

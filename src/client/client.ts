@@ -361,7 +361,10 @@ export function clientOver(
   }
 }
 
-/** Returns the options of a request that are not sent to the API server: the signal and the time limit. */
+/**
+ * Returns the signal and the time limit from the options of a request. The client uses these two options itself, and does not send them to
+ * the API server.
+ */
 function limitsOf({ signal, timeoutMs }: RequestOptions = {}): RequestOptions {
   return { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
 }

@@ -54,7 +54,8 @@ const user: FieldType = {
     'as-user-extra': { map: { list: text } },
     username: text,
     password: text,
-    // client-node also supports `exec` in `config`: https://github.com/kubernetes-client/javascript (`src/exec_auth.ts`).
+    // The `config` of an `auth-provider` is a map of strings. client-node also accepts an object as the value of the key `exec` in this
+    // map: https://github.com/kubernetes-client/javascript (`src/exec_auth.ts`).
     'auth-provider': { fields: { name: text, config: { map: text, except: new Map([['exec', exec]]) } } },
     exec,
     extensions,

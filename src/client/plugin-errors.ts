@@ -10,8 +10,8 @@ const maxMessage = 300
 const truncated = '… (the plugin writes more than is shown)\n'
 
 /**
- * Copies the error output of a plugin to this process while the plugin runs, because the output may contain the URL of a login page. Stores
- * the end of the output for an error message. The plugin may also write tokens to its error output, so secrets are redacted.
+ * Copies the error output of a plugin to the error output of this process while the plugin runs, because the plugin may print the URL of a
+ * login page. Stores the end of the output for an error message. Secrets are redacted in both, because the plugin may also print tokens.
  */
 export class PluginErrors {
   readonly #write: (text: string) => void

@@ -1,4 +1,7 @@
-/** Derives the static types of the objects that the subresources of a type read and write. */
+/**
+ * Derives the static types of the objects that a client sends to a subresource, and of the objects in the responses. These types depend on
+ * the type of the main object and on the name of the subresource.
+ */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { models } from '../api/kubernetes/models.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'

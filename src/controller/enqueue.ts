@@ -41,7 +41,10 @@ export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   context: MapContext,
 ) => readonly ObjectKey[] | Promise<readonly ObjectKey[]>
 
-/** A built-in map function, for the primary type and the types in `owns`. */
+/**
+ * A map function that Proreus defines itself, for the primary type and the types in `owns`. The map functions of operators have the type
+ * `MapFunction`.
+ */
 type Keys = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
 /**
@@ -106,8 +109,8 @@ export function toMapped(type: ResourceType, map: MapFunction, { cache, namespac
 }
 
 /**
- * Returns the keys that may be enqueued. Keys in namespaces that this process does not watch are dropped, and `onInvalid` is called for
- * invalid keys.
+ * Returns the keys that may be enqueued. Invalid keys are dropped, and `onInvalid` is called with an error for each invalid key. Keys in
+ * namespaces that this process does not watch are dropped without a call.
  */
 export function validKeys(
   type: ResourceType,

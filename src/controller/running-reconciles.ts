@@ -53,7 +53,10 @@ export class RunningReconciles {
     return running
   }
 
-  /** Ends a reconcile. Adds its key to the queue if other clients have caused events that were held back. */
+  /**
+   * Ends a reconcile. If other clients have caused any of the events that were held back during the reconcile, the key of the reconcile is
+   * added to the queue.
+   */
   end(running: RunningReconcile): void {
     this.#running.delete(running.key)
     const priority = running.heldBackPriority()

@@ -50,7 +50,10 @@ export class Standby {
     this.#keptMs = (options.leaseDurationMs ?? defaultLeaseDurationMs) + marginMs
   }
 
-  /** Begins to drop keys. If a key is not added again within the lease duration plus 45 seconds, the key is dropped. */
+  /**
+   * Begins to drop keys from the queue. A check every 30 seconds drops each key that was last added more than the lease duration plus 45
+   * seconds ago. Retries and timers that are not due yet are not dropped.
+   */
   begin(): void {
     this.#timer = this.#options.clock.after(sweepMs, () => {
       const { queue, seenGone } = this.#options

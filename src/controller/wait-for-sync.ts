@@ -21,9 +21,9 @@ const firstWordMs = 5_000
 const nextWordMs = 60_000
 
 /**
- * Resolves to true when all informers have synced, and to false when the signal aborts first. There is no time limit: while a CRD or
- * a permission is missing, the function keeps waiting. After 5 s, and then every minute, the types without a complete first list are
- * logged.
+ * Resolves to true when all informers have synced, and to false when the signal aborts first. There is no time limit: while a CRD or a
+ * permission is missing, the function keeps waiting. After 5 s, and then every minute, a warning lists the types whose informers have not
+ * synced.
  */
 export async function whenAllSynced(
   informers: readonly WatchedInformer[],

@@ -157,9 +157,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields that `text` stores to `plain`, the converted object. The fields are added only if clients that use the version of
- * `source` see no difference. To check this, the object with the added fields is converted back to that version. The spec and status after
- * this conversion must equal those of `source`, or those of `plain` after the same conversion.
+ * Adds fields to `plain`, the converted object. `text` contains the fields. They are added only if clients that use the version of `source`
+ * see no difference. To check this, the object with the added fields is converted back to that version. After this conversion, its spec and
+ * status must equal those of `source`, or those that `plain` has after the same conversion.
  *
  * Returns two objects:
  *

@@ -54,8 +54,9 @@ export type Converted<From, To, ToInput extends { spec?: unknown }> = {
  * This type affects only type inference. No converter returns it.
  *
  * A converter's result may contain a literal such as 'Running'. While TypeScript infers the kind `K`, the expected type of the result is
- * unknown, so TypeScript would infer `string` for the literal. `Literal` adds `Lowercase<string>` to the expected type. `Lowercase<string>`
- * is narrower than `string`, so TypeScript infers the literal type instead. The literal need not match `Lowercase<string>`.
+ * unknown. Without `Literal`, TypeScript would therefore infer the type `string` for 'Running'. With `Literal`, the expected type contains
+ * `Lowercase<string>`, a type that is narrower than `string`. In this case, TypeScript infers the literal type 'Running', although
+ * 'Running' does not match `Lowercase<string>`.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }

@@ -3,8 +3,8 @@
  */
 
 /**
- * Maximum number of reported fields. Without this limit, a converter that copies users' map keys as field names would cause a report for
- * each new key.
+ * Maximum number of reported fields. A converter may by mistake return the keys of a map as field names. Users choose these keys, so
+ * without this limit, each new key would cause a report.
  */
 const maxReported = 100
 

@@ -34,7 +34,10 @@ export function patternProblem(source: string): string | undefined {
 interface Effort {
   /** Number of ways to match the part at one position of the string. An unbounded repetition counts as one way. */
   readonly ways: number
-  /** Maximum number of characters that the engine examines for one way to match the part. */
+  /**
+   * Number of characters in the longest match of the part. In this number, `x*` and `x+` count as one character, and `x{n,}` counts as n +
+   * 1 characters.
+   */
   readonly width: number
   /** Number of unbounded repetitions (`*`, `+`, `{n,}`) in the part. */
   readonly unbounded: number

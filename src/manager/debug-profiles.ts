@@ -17,9 +17,10 @@ const defaultSeconds = 10
  */
 const snapshotBytesPerHeapByte = 14
 /**
- * Additional memory that V8 needs for a snapshot, in bytes for each byte of large objects. V8 keeps a kilobyte for each index of the
- * longest array (`v8::internal::StringsStorage`), and each item of the array takes 8 bytes. Only long arrays and hash tables need much
- * additional memory, and these are large objects.
+ * Additional memory that V8 needs for a snapshot, in bytes for each byte of the objects that are too large for the ordinary pages of the
+ * heap. For each index of the longest array, V8 allocates 1024 bytes for the name of the index (`v8::internal::StringsStorage`), whereas
+ * the array itself has 8 bytes for each index. Only long arrays and hash tables need much additional memory, and both are such large
+ * objects.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 

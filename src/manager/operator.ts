@@ -41,7 +41,7 @@ export interface OperatorDefinition {
 }
 
 /**
- * Returns a check that accepts values that have all properties in `fields`. `maker` is the name of the function that returns such values.
+ * Returns a check for the results of the function with the name `maker`. The check accepts an object that has all properties in `fields`.
  */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))

@@ -10,9 +10,10 @@ export interface Termination {
 }
 
 /**
- * Installs handlers on the process. The first SIGTERM or SIGINT aborts `signal`, for a graceful shutdown. A second signal ends the process
- * immediately. An unhandled rejection is only logged, because an error in the code for one kind must not stop the webhooks of other kinds.
- * After an uncaught exception, the state of the process is undefined. The process then shuts down gracefully, with exit code 1.
+ * Installs handlers of signals and uncaught errors on the process. The first SIGTERM or SIGINT aborts the returned `signal`, so that the
+ * process shuts down gracefully. A further signal ends the process immediately.
+ * An unhandled rejection is only logged. It can come from the code of one controller or webhook, and the others must continue to run. After
+ * an uncaught exception, the state of the process is undefined. The returned `signal` is then aborted, and the exit code is 1.
  *
  * @param signals the signals that are handled. Default: SIGTERM and SIGINT.
  */

@@ -21,8 +21,9 @@ export interface WebhookCheckOptions {
 }
 
 /**
- * Time in milliseconds for which a successful result is reused. The reason is that each handshake needs a signature, which takes CPU time.
- * When the trust bundle changes, the handshake is repeated. Failures are never reused.
+ * Time in milliseconds for which a successful result is reused. Without this reuse, each readiness probe would make a TLS handshake, and
+ * the signature in a handshake takes CPU time. When the trust bundle changes, the handshake is repeated at the next probe. Failures are
+ * never reused.
  */
 const trustMs = 5_000
 /** Timeout of the handshake in milliseconds. It is shorter than one second, the kubelet's default timeout of a probe. */

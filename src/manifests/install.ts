@@ -295,8 +295,8 @@ async function installConversion(
 }
 
 /**
- * Returns true when another installation has set the conversion webhook, i.e. when one of its installers (see `isInstaller`) owns
- * `spec.conversion`.
+ * Returns true when another installation has set the conversion webhook, i.e. when the field manager of another installation (see
+ * `isInstaller`) owns `spec.conversion`.
  */
 function isConvertedByOthers({ metadata, spec: { conversion } }: CustomResourceDefinition, installation: string): boolean {
   if (conversion?.strategy !== 'Webhook') return false

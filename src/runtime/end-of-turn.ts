@@ -1,6 +1,7 @@
 /**
- * `endOfTurn`: returns a promise that resolves at the end of the current iteration of the event loop. Callers use this function to do the
- * work of one iteration together.
+ * `endOfTurn`: returns a promise that resolves at the end of the current iteration of the event loop. Callers collect work during an
+ * iteration, and perform all of this work at the end of the iteration. For example, the store commits all writes of one iteration in one
+ * transaction.
  */
 
 let turn: Promise<void> | undefined

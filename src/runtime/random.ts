@@ -37,7 +37,10 @@ export function randomStreams(random: () => number): (name: string) => () => num
 const hashBytes = 32
 const wordBytes = 4
 
-/** Returns a stream of numbers in [0, 1): the 32-bit words of the SHA-256 hashes of the seed and a counter. */
+/**
+ * Returns a function that returns the next number of a stream. For each value of a counter, `seed` and the counter are hashed with SHA-256.
+ * The hash is split into 32-bit words, and each word is divided by 2^32, so each number is in [0, 1).
+ */
 function randomStream(seed: string): () => number {
   let counter = 0
   let words = Buffer.alloc(0)

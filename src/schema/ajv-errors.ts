@@ -30,7 +30,7 @@ export function explainRefusal(
     // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints, and has found no error. A value with a bigint is
     // therefore valid here.
     if (holdsBigint(value)) return []
-    // ajv rejects the value, but `explain` accepts it. One of them has a bug. To be safe, the value is rejected.
+    // ajv rejects the value, but `explain` accepts it. Therefore, either ajv or `explain` has a bug. To be safe, the value is rejected.
     const path = pathOf(refusal?.instancePath ?? '')
     return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }

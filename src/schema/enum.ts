@@ -12,8 +12,8 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
 }
 
 /**
- * Returns true if the conversion could make kube-apiserver accept a value that is not in `values`. `types` contains the types that the
- * schema allows. If the schema allows any type, `types` is empty.
+ * Returns true if kube-apiserver could accept a value that is not in `values`, because it converts the value to the Go type of an allowed
+ * value before it compares them. `types` contains the types that the schema allows. If the schema allows any type, `types` is empty.
  */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true

@@ -37,7 +37,7 @@ export interface Explanation {
 const maxErrors = 1000
 
 /**
- * The two paths of a value: `path` for schema errors, and `field` for errors of lists and embedded resources. In `field`, the keys of maps
+ * The two paths of a value. Schema errors contain `path`. Errors of lists and embedded resources contain `field`, in which the keys of maps
  * are in brackets.
  */
 interface Place {

@@ -84,8 +84,8 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // `open` is false for the metadata of the root. The depth of this metadata is not checked with the schema, because only
-    // `validateObjectMeta` validates this metadata.
+    // For the metadata of the root object, `open` is false, so that the schema does not check the depth of this metadata.
+    // `validateObjectMeta` validates this metadata instead.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),
@@ -124,7 +124,10 @@ function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | un
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))
 }
 
-/** Builds the node of the schema of a complete object. */
+/**
+ * Builds the node of a schema that describes a complete object. `validateObjectMeta` validates the field `metadata` of the object, so the
+ * node of this field is never `open`.
+ */
 export function buildRootNode(schema: StructuralSchema): SchemaNode {
   const root = buildNode(schema)
   const metadata = schema.properties?.metadata

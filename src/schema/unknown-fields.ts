@@ -7,7 +7,10 @@ import { builtinNode } from './builtin-node.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, indexPath } from '../api/field-path.ts'
 
-/** Returns true if a value of the schema can contain a built-in type. */
+/**
+ * Returns true if the schema, or a schema below it in `properties`, `items` or `additionalProperties`, describes a value of a built-in type
+ * (`Type.Builtin`).
+ */
 export function holdsBuiltins(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.builtin !== undefined || children.some((child) => typeof child === 'object' && holdsBuiltins(child))

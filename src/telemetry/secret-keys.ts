@@ -26,7 +26,7 @@ const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 /** The secrecy of the value that belongs to a name. `open`: the name does not indicate a secret. */
 export type Secrecy = 'open' | 'secret' | 'secret unless a number'
 
-/** Returns the secrecy of the value that belongs to a name. */
+/** Determines from a name, such as the key of an object or the name of a header, whether the value with this name is a secret. */
 export function secrecyOf(name: string): Secrecy {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   if (secretName.test(plain) || !(secretEnding.test(plain) || passWord.test(name))) return 'open'

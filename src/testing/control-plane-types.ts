@@ -45,7 +45,7 @@ export interface ControlPlaneOptions {
   readonly simulation?: SimulationOptions
   /**
    * Runs the containers of Pods as processes of this machine, as `proreus dev --pods=process` does. Only the backend `embedded` accepts the
-   * option. With this option, `simulation` sets only the delays of the scheduler and of nodes. Default: Pods are simulated.
+   * option. With this option, only `scheduleMs` and `nodeGraceMs` of `simulation` have an effect. Default: Pods are simulated.
    */
   readonly pods?: ControlPlanePods
   /** Namespaces to create. Default none. */

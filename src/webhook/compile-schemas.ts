@@ -4,7 +4,10 @@ import type { Clock } from '../runtime/clock.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import { compileNextBuiltinCheck } from '../schema/to-ajv.ts'
 
-/** Delay in milliseconds before the checks of the built-in types are compiled. During the delay, the process is still starting. */
+/**
+ * Delay in milliseconds before the compilation of the checks of the built-in types begins. The delay gives the process time to complete its
+ * start first.
+ */
 const delayMs = 1000
 
 /** Compiles the schemas of all served versions, without the checks of built-in types. */

@@ -1,4 +1,6 @@
-/** Tests of special cases in the Go implementation of library functions. */
+/**
+ * Tests of CEL library functions. The cases are special cases in which the result depends on details of Kubernetes' implementation in Go.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
@@ -56,7 +58,8 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "double(self.empty + '0x1p-1074') > 0.0": 'true',
     "double(self.empty + '0x1.8p-1074') > 0.0": 'true',
     "double(self.empty + '0x1p-1076') > 0.0": 'false',
-    // A float below the normal range has fewer bits. It is rounded once.
+    // A float below the normal range has fewer than 53 significant bits. The exact value is rounded directly to these bits, and is not
+    // rounded to 53 bits first.
     "double(self.empty + '0x2.80000000000000001p-1074') == 1.5e-323": 'true',
     "double(self.empty + '0x2.8p-1074') == 1e-323": 'true',
     "double(self.empty + '0x0.8p-1074') == 0.0": 'true',

@@ -7,7 +7,7 @@ import type { Client } from '../../src/client/client.ts'
 import { isAllowed } from '../../src/client/is-allowed.ts'
 import { rejectionOf } from '../support/rejection.ts'
 
-/** Returns a client, and the calls of the client. The SubjectAccessReviews get these responses in order. */
+/** Returns a fake client, and the list of its calls. The client responds to its calls of `create` with `answers`, in order. */
 function clientWith(...answers: readonly unknown[]) {
   const calls: unknown[][] = []
   const client = { create: async (...args: unknown[]) => (calls.push(args), answers[calls.length - 1]) } as unknown as Pick<

@@ -30,8 +30,8 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
  */
 const roundMs = { least: 4_000, most: 12_000 }
 /**
- * The number of writes that the process must make in a round. On a busy machine, the shortest duration of a round is too short for this
- * number.
+ * The number of writes that the process should make in a round. On a busy machine, the process needs more time for these writes than the
+ * shortest duration of a round. The round is then longer, up to the longest duration.
  */
 const enoughWrites = 150
 /**

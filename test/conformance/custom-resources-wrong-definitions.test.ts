@@ -27,7 +27,7 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
     object({ metadata: object({ labels: { type: 'object' } }) }),
     `${at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
   ],
-  // A keyword with an empty list counts as specified.
+  // These keywords are forbidden in the schema of `metadata`, even if their value is an empty list.
   ...[{ required: [] }, { 'x-kubernetes-list-map-keys': [] }, { 'x-kubernetes-validations': [] }].map(
     (empty): readonly [JsonObject, string] => [
       object({ metadata: { type: 'object', ...empty } }),

@@ -11,7 +11,10 @@ import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '..
 import { until } from '../../src/testing/until.ts'
 import { needsRequests } from '../support/conformance/backends.ts'
 
-/** The test creates and deletes this namespace, even on an existing cluster. */
+/**
+ * A namespace that a test creates and deletes. If the tests run on an existing cluster, the test creates and deletes the namespace in this
+ * cluster.
+ */
 const leaving = 'mypods-leaving'
 const restricted = 'mypods-restricted'
 

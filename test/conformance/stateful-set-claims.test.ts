@@ -13,7 +13,7 @@ const labels = { app: 'web' }
 const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'stateful-set-claims')
 
-/** Creates a namespace, and returns the key of its StatefulSet. */
+/** Creates a namespace, and returns the key of the StatefulSet `web` in this namespace. The StatefulSet does not exist yet. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'web' }
 }

@@ -1,4 +1,7 @@
-/** Tests of the life of an Xxx, in addition to the acceptance tests. No node accepts the Pods, so the tests end the Pods. */
+/**
+ * Tests of the life cycle of an Xxx. The acceptance tests do not cover these cases. No node accepts the Pods, so no kubelet runs them. The
+ * tests set the phase of each Pod to `Succeeded` or `Failed` instead.
+ */
 import t from 'tap'
 import { findCondition } from '../../src/api/conditions.ts'
 import { batch } from '../../src/api/kubernetes/batch.ts'

@@ -223,7 +223,8 @@ t.test('F11: a leader is cut off between the deletion of a Job and the creation 
   const before = await untilBuilt(key)
   await operator.stop()
   const { name, kinds, webhooks, controllers } = xxxOperator
-  // In a cluster, replicas share their certificates. In this test they do not, so a separate operator serves the webhooks.
+  // In a cluster, replicas share their certificates, so each replica can serve the webhooks. In this test, each operator has its own
+  // certificates, so a separate operator serves the webhooks.
   const webhooksOnly = await controlPlane.startOperator([defineOperator({ name, kinds, webhooks })])
   const controllersOnly = defineOperator({ name, kinds, controllers })
   const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 }

@@ -29,7 +29,10 @@ interface Setup {
   /** The object in the API server; undefined when it does not exist. Default: the cached object. */
   readonly stored?: Changes | undefined
   readonly finalize?: () => Promise<Result>
-  /** Called before each patch. `patches` is the number of earlier patches. `set` replaces the object in the API server. */
+  /**
+   * Called before each patch request is handled. `patches` is the number of earlier patch requests. `set` replaces the object in the API
+   * server with `objectWith(changes)`, as a write of another client would.
+   */
   readonly beforePatch?: (patches: number, set: (changes: Changes) => void) => void
 }
 

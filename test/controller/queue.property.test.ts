@@ -8,7 +8,10 @@ interface Entry {
   readonly key: string
   priority: number
   readyAt: number
-  /** The time of the last call that made the key ready. A call for a key that was already ready counts as well. */
+  /**
+   * The latest time at which the key was added as a ready key: by a call without a delay, or because a delay had ended. The time also
+   * changes if the key was already ready.
+   */
   addedAt?: number
   order: number
   ready: boolean
@@ -21,7 +24,7 @@ class Model {
   readonly timers = new Map<string, Entry>()
   readonly working = new Map<string, number>()
   readonly failures = new Map<string, number>()
-  /** Calls of `whenIdle` that must still be pending, by key. */
+  /** The number of calls of `whenIdle` that must still be pending, for each key. */
   readonly watched = new Map<string, number>()
   now = 0
   order = 0

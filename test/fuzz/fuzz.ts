@@ -84,7 +84,10 @@ export async function fuzzDefinitions({ real, embedded }: Servers, seed: number,
   return { counts, differences }
 }
 
-/** Compares the results of creates and updates of objects with valid schemas. */
+/**
+ * Sends creates and updates of custom resources to the servers, and compares the results of the servers. Only schemas that the real API
+ * server accepts are used.
+ */
 export async function fuzzObjects(servers: Servers, seed: number, cases: number): Promise<Outcome> {
   const numRuns = Math.ceil(cases / (createsPerSchema + updatesPerSchema))
   // One schema in four has no rules.
@@ -187,8 +190,9 @@ class ObjectFuzz {
 }
 
 /**
- * Matches the lines of the only intended difference. The API server accepts a list as the value of a string with a format. Proreus reports
- * an additional error (`too many`), because the code of operators expects a string.
+ * Matches the lines that report the only intended difference: the API server accepts a list as the value of a string that has a format, but
+ * Proreus rejects the list, because the code of operators expects a string. In such a line, `too many` means that only Proreus reports the
+ * error.
  */
 const listForText = /too many .* must be of type string: "array"$/
 

@@ -208,7 +208,10 @@ function withoutServersOwn(object: JsonObject): JsonObject {
   return { ...object, metadata }
 }
 
-/** Returns the causes that the functions of `proreus validate` find. `old` is the complete old object that a server has returned. */
+/**
+ * Returns the errors that `proreus validate` finds in the object of a case, as sorted texts without duplicates. If the case is an update,
+ * `old` is the complete old object as a server has returned it.
+ */
 export function validateOffline(
   schema: StructuralSchema,
   { object, old }: Case,

@@ -1,4 +1,7 @@
-/** Tests of the access filter with a client that responds to reviews like the API server. */
+/**
+ * Tests of the access filter. The client is a fake that answers a TokenReview or a SubjectAccessReview with a status like that of the API
+ * server.
+ */
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { failure } from '../../src/api/status.ts'

@@ -1,4 +1,7 @@
-/** Tests of metrics and `/debug` over real connections, with the reviews of the embedded API server. */
+/**
+ * Tests the servers for metrics and `/debug` over real connections. The servers check the permissions of their clients by sending
+ * TokenReviews and SubjectAccessReviews to an embedded API server.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get as getPlain } from 'node:http'

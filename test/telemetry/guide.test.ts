@@ -1,4 +1,7 @@
-/** Tests of the observability guide: its metrics and labels exist, and its examples match their files. */
+/**
+ * Tests of the observability guide: the metrics and labels in the guide exist, and each example equals the file that the guide names for
+ * it.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -6,8 +6,8 @@ import { createLogger } from '../../src/telemetry/logger.ts'
 type Arguments = readonly [fieldsOrMessage: unknown, ...rest: unknown[]]
 
 /**
- * Returns the log line of a call with these arguments. If the first argument is an object with fields, also returns the lines of child
- * loggers that have these fields.
+ * Logs the arguments with `info`, and returns the log line. If the first argument is an object but not an Error, two child loggers with the
+ * fields of this object also log a line each, and these lines are also returned.
  */
 function lines(...[first, ...rest]: Arguments): string {
   let text = ''

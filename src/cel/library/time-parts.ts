@@ -59,7 +59,10 @@ function zoneOffset(zone: string, seconds: number): number {
 }
 
 interface Zone {
-  /** The name of the time zone, in the spelling of its first use. */
+  /**
+   * The name of the time zone, as the first call with this time zone spelled it. Later calls may spell the name with other upper and lower
+   * case letters.
+   */
   readonly name: string
   readonly offsetAt: (time: number) => number
 }

@@ -24,7 +24,10 @@ const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
 /** The functions of cel-go's lists extension that accept lists of any item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
-/** Functions whose Go code checks the argument types. The error for an argument of a wrong type does not contain the function name. */
+/**
+ * Functions that check the types of their arguments themselves in cel-go. If an argument has a wrong type, the error therefore does not
+ * contain the function name.
+ */
 const checkedByName = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith'])
 /**
  * Types that implement cel-go's `traits.Receiver`. If no implementation of a function accepts the arguments, and the first argument has
@@ -227,8 +230,8 @@ function valueIfAny(evaluate: Eval, frame: Frame): Value | undefined {
  * Plans a call. Creating an array for the arguments takes longer than most calls. Calls with one or two arguments therefore have their own
  * code, which creates no array.
  *
- * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). If an argument other
- *   than the last one fails, `evalVarArgs` does not evaluate the arguments after it, and the call has no cost (`runtimecost.go, dropArgs`).
+ * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). `evalVarArgs` stops at
+ *   the first argument that fails. The failed call then has no cost, except if only the last argument fails (`runtimecost.go, dropArgs`).
  *   If `isVariadic` is false, all arguments are evaluated, and the call has a cost even if an argument fails.
  */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost, isVariadic: boolean): Eval {

@@ -1,10 +1,10 @@
 /**
- * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to compare the items of two lists
- * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
+ * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to evaluate `==` and `+` of two such
+ * lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
  *
- * If the left operand has a schema, the keys of its items are computed from its JSON data. For any other operand, the keys are computed
- * item by item. The key of a SchemaObject, SchemaMap or SchemaList comes from its JSON data. The key of any other item comes from its CEL
- * value.
+ * If the left operand of `==` or `+` is a SchemaList, the keys of its items are computed from the JSON data of the list. In all other
+ * cases, the key of an item depends on the item: the key of a SchemaObject, SchemaMap or SchemaList is computed from the JSON data of the
+ * item, and the key of any other item is computed from its CEL value.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'

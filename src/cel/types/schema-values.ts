@@ -106,8 +106,8 @@ function dataOf(value: Value): JsonValue | undefined {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // In Go, a JSON number without a fraction is an int64, and an int64 never equals a float64. A CEL double without a fraction is a float64,
-  // so it equals no JSON number.
+  // A CEL double without a fraction equals no JSON number. In Go, the double is a float64, but a JSON number of the same value is an int64,
+  // and an int64 never equals a float64.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 

@@ -101,7 +101,10 @@ export abstract class MapValue {
   abstract keys(): readonly Value[]
 }
 
-/** A map that an expression created. A lookup by a number also finds some equal keys of other number types (see `equalKeys`). */
+/**
+ * A map that an expression created. A lookup by an int also finds the equal uint key, and a lookup by a uint also finds the equal int key.
+ * A lookup by a double that is an integer also finds the equal int key or uint key (see `equalKeys`).
+ */
 export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {

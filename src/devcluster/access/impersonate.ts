@@ -119,7 +119,8 @@ function requireConstrained(mode: Mode['name'], wanted: WantedUser, requester: U
     subjects.forEach(check)
   }
   const node = nodeOf(username)
-  // kube-apiserver asks for the right to impersonate all nodes here, so that one answer holds for the tokens of all Pods of a DaemonSet.
+  // In the mode `associated-node`, a requester can impersonate only its own node, but kube-apiserver checks the verb for all nodes (`*`).
+  // kube-apiserver caches the result without the name of the node, so the cached result applies to the tokens of all Pods of a DaemonSet.
   check(node === undefined ? accountSubject(username) : { resource: 'nodes', name: mode === 'associated-node' ? '*' : node })
   uidSubjects(uid).forEach(check)
   for (const [group, text] of [

@@ -4,8 +4,8 @@ import { invalid, required } from '../../api/field-error.ts'
 import { dns1123Subdomain } from '../../api/name-syntax.ts'
 
 /**
- * Validates a DNS subdomain, a slash, and a path (k8s.io/apimachinery/pkg/util/validation: IsDomainPrefixedPath). `field` is the path of the
- * field that the errors name.
+ * Validates that `value` consists of a DNS subdomain, a slash and a path (k8s.io/apimachinery/pkg/util/validation: IsDomainPrefixedPath).
+ * `field` is the path of the field that the errors name.
  */
 export function domainPrefixedPathErrors(value: string, field: string): FieldError[] {
   if (value === '') return [required(field)]

@@ -71,8 +71,8 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // The new entry of the object gets the time of the object's previous entry with the same identity. If the object had no such entry, the
-    // new entry has no time.
+    // If the object's managedFields before the write had an entry with the same identity, the new entry gets the time of that entry.
+    // Otherwise the new entry has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

@@ -128,7 +128,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   ])
 }
 
-/** Returns a logger that logs only errors. If the level of `logger` is `debug`, returns `logger` itself. */
+/** Returns a child of `logger` that logs only errors. If `logger` logs debug messages, or does not log errors, returns `logger` itself. */
 function quiet(logger: Logger): Logger {
   if (logger.isLevelEnabled('debug') || !logger.isLevelEnabled('error')) return logger
   return logger.child({}, { level: 'error' })

@@ -155,8 +155,8 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path for the errors of a field. If the field is equal in all versions, only the first version reports the errors. For all
-   * other versions, the path is then undefined.
+   * Returns the path for the errors of a field. If the field is equal in all versions, its errors are reported only for the first version,
+   * and the path for any other version is undefined.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`

@@ -16,8 +16,9 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * The namespace of the request. If the path contains the name of a Namespace object, this is that name, because kube-apiserver authorizes
-   * the request in that namespace. Empty for any other cluster-scoped object, and for a request to all namespaces.
+   * The namespace of the request. For a request to a Namespace object or its subresource, such as `/api/v1/namespaces/NAME`, this is the
+   * name of the object, because kube-apiserver authorizes the request in that namespace. Empty for all other requests to cluster-scoped
+   * objects, for requests to all namespaces, and for non-resource requests.
    */
   readonly namespace: string
   /**

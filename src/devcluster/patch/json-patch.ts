@@ -52,8 +52,9 @@ class Copies {
   }
 
   /**
-   * Removes the value, and all objects and lists in it, from the copies. After a `copy` operation, the value is at two paths. A change in
-   * place would then change the value at both paths.
+   * Removes `value`, and all objects and lists in it, from the set of copies. Call this method after a `copy` operation, because the
+   * document then contains `value` at two paths, and a change in place at one path would also change the other path. After the removal, an
+   * operation first makes a new copy.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return

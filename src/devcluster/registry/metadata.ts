@@ -23,7 +23,10 @@ export function finalizersOf(object: JsonObject): readonly string[] {
   return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
 }
 
-/** Returns a copy of the object with changed fields. A field that is undefined in `changes` is removed. */
+/**
+ * Returns a copy of the object in which the fields of `changes` replace the object's fields. If a field of `changes` has the value
+ * undefined, the copy lacks this field.
+ */
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   const changed: JsonObject = { ...object }
   for (const [key, value] of Object.entries(changes)) {

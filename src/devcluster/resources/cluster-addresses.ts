@@ -4,5 +4,5 @@
 export const apiServerAddress = '10.96.0.1'
 /** The address at which Pods that run as processes reach the developer's machine. */
 export const hostAddress = '10.96.0.2'
-/** The address of the DNS server of Pods that run as processes. */
+/** The address of the cluster's DNS server. Pods that run as processes use this server. */
 export const dnsAddress = '10.96.0.10'

@@ -14,7 +14,7 @@ const conditionType = 'DisruptionAllowed'
  * Returns the conditions of a budget that allows `allowed` disruptions (k8s.io/component-helpers/apps/poddisruptionbudget:
  * UpdateDisruptionAllowedCondition).
  *
- * @param at the current time, and the value for `observedGeneration` of the condition.
+ * @param at `at.now` is the current time. `at.generation` is the value for the field `observedGeneration` of the condition.
  */
 export function withDisruptionAllowed(
   conditions: readonly Condition[] | undefined,

@@ -59,8 +59,8 @@ export interface Strategy {
   /** True when a create request keeps the status of the body, although the type has a status subresource. This is the case for nodes. */
   readonly keepsStatus?: boolean
   /**
-   * True when validation distinguishes an empty list from a missing list. Go omits some empty lists from JSON. By default, decoding removes
-   * these lists. With this option, they are removed only when the object is stored, so they are present during validation.
+   * True when validation distinguishes an empty list from a missing list. By default, decoding removes the empty lists that Go omits from
+   * JSON. With this option, these lists are present during validation, and are removed when the object is stored.
    */
   readonly distinguishesEmptyLists?: boolean
   /** True when the server sets `metadata.generation`. Default: true only for custom resources. */

@@ -1,4 +1,4 @@
-/** Validates the rules of both versions of CronJob that the schemas cannot express. */
+/** Validates CronJobs of both versions against the rules that the schemas cannot express. */
 import { defineWebhook, accessReviewRule, forbidden, invalid, jsonEqual, tooLong } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError } from 'proreus'
 import { scheduleAnnotation, textInV1 } from './conversion.ts'
@@ -15,8 +15,8 @@ const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /**
- * Matches the fields of a schedule that the schema of v2 accepts. In the patterns of the schema, as in RE2, white space is ASCII white
- * space without `\v`.
+ * Matches a cron field, such as the minute, that the pattern `^\S+$` in the schema of v2 accepts. In this pattern, white space is ASCII
+ * white space without `\v`, as in RE2.
  */
 const schemaField = /^[^\t\n\f\r ]+$/
 

@@ -1,4 +1,4 @@
-/** Validates the rules of MyPod that the schema cannot express. */
+/** Validates MyPods against the rules that the schema cannot express. */
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'

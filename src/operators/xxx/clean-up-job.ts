@@ -7,8 +7,8 @@ import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
 /**
- * The annotation with a hash. The hash is computed from the uid and the generation of the Xxx, the names of the files, and the node. If the
- * hash changes, another Job is needed.
+ * The annotation of the Job with a hash of the uid and the generation of the Xxx, the names of the files, and the node. If the hash of a
+ * wanted Job differs from the hash of the existing Job, the existing Job cannot be used, and another Job is needed.
  */
 export const occasionHash = 'test.inspur.com/clean-up'
 

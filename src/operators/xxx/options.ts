@@ -1,4 +1,7 @@
-/** The options of the Xxx operator. They are environment variables and not fields of an Xxx, because they give access to nodes. */
+/**
+ * The options of the Xxx operator. They are environment variables and not fields of an Xxx. With fields, every user who may create an Xxx
+ * could give the Pods access to the nodes.
+ */
 import { ProreusError, validateLabels } from 'proreus'
 
 /** The volume to which the programs are copied. */

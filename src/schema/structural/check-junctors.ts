@@ -13,7 +13,10 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** Keywords that specify structure, each with kube-apiserver's message for a branch that has the keyword. */
+/**
+ * The keywords that a branch must not have, because they specify structure. Each keyword has kube-apiserver's error message for a branch
+ * with this keyword.
+ */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

@@ -144,7 +144,8 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    // A request gets no memory while an earlier request with the same or a lower rank number is waiting.
+    // The lowest rank number of the requests for which this loop has found no room; Infinity if there is no such request. Later requests
+    // with this rank number or a higher one must keep waiting.
     let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
       const rank = rankOf(waiting.charge, waiting)

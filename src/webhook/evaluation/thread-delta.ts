@@ -81,8 +81,8 @@ class DeltaWriter {
   }
 
   /**
-   * Returns the index of each list and object in the original list, as a map. The map is needed because the handler may have moved these
-   * items.
+   * Returns a map from each list or object in the original list to its index there. With this map, the caller finds items that the handler
+   * has moved to another index.
    */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()

@@ -8,7 +8,7 @@ import type { AdmissionCache } from './admission-cache.ts'
 
 /** The data for a call of the handlers, without the admission request. */
 export interface Call {
-  /** The client for handlers whose operator does not have a separate client. */
+  /** The client of the webhook server. The handlers of a webhook use this client if the webhook has no client of its own. */
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews

@@ -27,9 +27,9 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405. Both
-   * `code` and `status` are the HTTP status of the response. The metric of rejected requests uses `code`, and the metric of all responses
-   * uses `status`.
+   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405.
+   * `code` is for the metric of refused requests, and `status` is for the metric of all responses. Both have the same value: the HTTP
+   * status code of the response.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

@@ -7,9 +7,9 @@ import type { AdmissionRequest } from './admission-review.ts'
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
 /**
- * Returns the check for the webhook at a path.
+ * Returns a function that checks whether a request is intended for the webhook with this type, version and subresource.
  *
- * @param path the path, which is used only in the error message.
+ * @param path the URL path of the webhook. The path occurs only in the error message.
  */
 export function mismatchAt(
   path: string,

@@ -1,4 +1,7 @@
-/** The AdmissionRequest and the authorizer with which the recorded match conditions are evaluated. The authorizer allows every get. */
+/**
+ * The AdmissionRequest and the authorizer with which the recorded match conditions are evaluated. The authorizer allows all requests with
+ * the verb `get`, and denies all other requests.
+ */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { AccessAttributes } from '../../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../../src/cel/library/authorization.ts'

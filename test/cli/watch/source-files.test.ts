@@ -1,4 +1,4 @@
-/** Tests of the source files of a process, and of the detection of their changes. */
+/** Tests of `SourceFiles`: changes of the source files that a process has loaded are detected. */
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

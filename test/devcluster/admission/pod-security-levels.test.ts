@@ -7,7 +7,10 @@ import { attributesOf, pods } from '../../support/devcluster/admission.ts'
 
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 
-/** Returns the message about the violations of a level by a Pod with this spec; undefined when there are none. */
+/**
+ * Returns the error message if a Pod with this spec violates the level; undefined if the Pod does not violate the level. The message lists
+ * all violations.
+ */
 async function violationsOf(level: string, spec: JsonObject, metadata: JsonObject = {}): Promise<string | undefined> {
   const [name, version] = level.split(':')
   const labels = {

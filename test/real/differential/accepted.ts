@@ -39,7 +39,10 @@ export interface Review {
   /** The number of requests whose differences are all accepted. */
   readonly accepted: number
   readonly failed: readonly { readonly comparison: Comparison; readonly differences: readonly Difference[] }[]
-  /** Messages about patterns in `requests` and `paths` of the list that match no difference any more. */
+  /**
+   * One message for each stale pattern. A pattern in the `requests` or `paths` of a list entry is stale if it matches no difference any
+   * more, and the `isRare` of the entry is not true.
+   */
   readonly stale: readonly string[]
 }
 

@@ -66,8 +66,8 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. A generated name with this prefix is then recognized in every response, even in an error, which does
-   * not contain the object with this name.
+   * Adds a prefix of generated names. All generated names with this prefix are then replaced in all responses. Without this call, the
+   * normaliser learns a generated name only from a response that contains the object with this name. An error does not contain the object.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.

@@ -13,7 +13,11 @@ import type { ConfigMap, TestedView } from './views.ts'
 
 type Shown = DeepReadonly<KubernetesObject>
 
-/** `at least` and `gone` are not observations. They are results of own writes, and limit the observations that follow. */
+/**
+ * `shows` and `lacks` are observations. `at least` and `gone` are recorded after writes of this process, and restrict all later
+ * observations: After `at least`, the view must not show states of the object that are older than `resourceVersion`. After `gone`, the view
+ * must not show the objects with these uids.
+ */
 type Observation =
   | { readonly what: 'shows'; readonly object: Shown; readonly by: string }
   | { readonly what: 'lacks'; readonly by: string }
@@ -127,7 +131,9 @@ export class Observations {
   }
 }
 
-/** A state of the object with one key, as a view shows it. */
+/**
+ * An entry in the history of one object key: the object that exists at a resourceVersion, and the form in which a view shows the object.
+ */
 interface Moment {
   readonly resourceVersion: string
   /** The uid of the object, even if the object is outside of the view. */

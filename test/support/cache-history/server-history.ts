@@ -5,7 +5,7 @@ import { formatKey } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { until } from '../../../src/testing/until.ts'
 
-/** The object that has a certain key, at one resourceVersion. */
+/** The state of one object key at one resourceVersion: the object that has the key, or no object. */
 export interface State {
   readonly resourceVersion: string
   /** Undefined when no object has the key. */

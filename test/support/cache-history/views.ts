@@ -11,7 +11,10 @@ export interface TestedView {
   readonly type: ResourceType<KubernetesObject>
   /** The namespaces of the view; undefined for a view of all namespaces of the cache. */
   readonly namespaces?: readonly string[]
-  /** Returns true for an object that the view contains. The function does not use the definition in `type`. */
+  /**
+   * Returns true if the object belongs to the view. The function is independent of the selectors and the transform in `type`, because the
+   * test checks the cache with this function.
+   */
   contains(object: ConfigMap): boolean
   /** Returns the object as the view shows it. */
   form(object: ConfigMap): KubernetesObject

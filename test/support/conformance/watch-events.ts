@@ -16,10 +16,7 @@ export interface RawEvent {
 export interface RawWatch {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /**
-   * Waits until the watch has received `count` events, and returns all events so far. Rejects after `timeoutMs` milliseconds (default
-   * 20,000) with an error that lists the events so far.
-   */
+  /** The events that the watch has received so far. New events are appended to this list. */
   readonly events: readonly RawEvent[]
   /**
    * Waits until `count` events were received since the start, and returns all events so far. Rejects after `timeoutMs` milliseconds

@@ -111,7 +111,10 @@ export class FakeCache implements ControllerCache {
     return this.of(type) as unknown as WatchedInformer<ObjectOf<R>>
   }
 
-  /** Returns a lease of the informer. The lease has the methods of the leases of `Cache` and of `LeasingCache`. */
+  /**
+   * Returns a lease of the informer of a type. The lease has the members of an `InformerLease`, which `Cache` returns, and the members of a
+   * `CacheLease`, which `LeasingCache` returns.
+   */
   acquire<R extends ResourceType>(type: R) {
     const informer = this.informer(type)
     return {

@@ -53,7 +53,7 @@ export interface MyPodWorld {
   readonly controlPlane: ControlPlane
   /** A client with all permissions. */
   readonly client: Client
-  /** Starts the operator. Resolves when the API server calls its webhooks. */
+  /** Starts the operator. Resolves when the operator runs and the API server sends requests to the operator's webhooks. */
   startOperator(): Promise<RunningOperator>
   whenCollected(): Promise<void>
   /**

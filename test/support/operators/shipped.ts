@@ -95,8 +95,9 @@ export const shippedKinds: readonly ShippedKind[] = [
       schedule: rarely,
       jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } } } },
     }),
-    // If the latest past time that a new schedule selects is later than lastScheduleTime, the operator has missed this time, and starts a
-    // Job immediately. The schedules select so few times that probably no scheduled time occurs during a test.
+    // If a scheduled time has passed since `lastScheduleTime`, the operator starts a Job immediately. A new CronJob therefore gets a Job,
+    // because its `lastScheduleTime` is in 2020. A change of the schedule can cause another Job. Each schedule has at most one scheduled
+    // time per year, so probably no scheduled time occurs during a test.
     firstStatus: { lastScheduleTime: '2020-01-01T00:00:00Z' },
     changes: [{ schedule: '0 0 28 2 *' }, { schedule: '0 0 1 10 *', concurrencyPolicy: 'Replace' }],
     isNoticed: ({ spec, status }) => Date.parse(status?.lastScheduleTime ?? '') >= latestTime(spec['schedule'] as string),

@@ -13,8 +13,8 @@ export interface LifeCycleFact {
   /** The owner of the Pod. Default: no owner. */
   readonly owner?: 'Job'
   /**
-   * The annotations with which a simulated Pod has the same life. Each key is `NAME` or `CONTAINER/NAME`, without `simulate.proreus.dev`.
-   * Absent if a simulated Pod cannot have the same life.
+   * The annotations that give a simulated Pod the life that this fact describes. Each key is `NAME` or `CONTAINER/NAME`, without
+   * `simulate.proreus.dev`. Absent if this life cannot be simulated.
    */
   readonly simulated?: Readonly<Record<string, string>>
   /** Acts on the Pod after its creation, for example deletes it. Default: nothing. */
@@ -56,7 +56,7 @@ export interface Stage {
   delete(options?: { readonly gracePeriodSeconds: number }): Promise<void>
 }
 
-/** Splits the text of a container in `Outcome.containers` into the states. */
+/** Splits a value of `Outcome.containers` at ` → ` into the states of the container. */
 export function statesOf(text: string): readonly string[] {
   return text.split(' → ')
 }

@@ -3,7 +3,10 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programs, type ProgramName } from '../../../src/testing/binaries.ts'
 
-/** Returns the code with which every fake begins. The code writes the arguments of the process into a file in the same folder. */
+/**
+ * Returns the first lines of the script of a fake binary. These lines append the arguments and the working directory of the process to the
+ * file `NAME.jsonl` in the folder of the script.
+ */
 const head = (name: string): string => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createServer } from 'node:http'

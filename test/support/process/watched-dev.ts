@@ -64,7 +64,10 @@ export interface WatchedDev {
   operatorsPid(): number
 }
 
-/** Starts the command in a folder with `operator.ts`, `said.ts` and these files. */
+/**
+ * Starts `proreus dev --watch` with the further arguments `args`, in a new folder that contains `operator.ts`, `said.ts` and the given
+ * files.
+ */
 export function watchedDev(t: Test, files: Readonly<Record<string, string>> = {}, args: readonly string[] = []): WatchedDev {
   const folder = t.testdir({ 'operator.ts': operator, 'said.ts': saidWith('!'), ...files })
   const running = startProreus(['dev', '--watch', '--port', '0', '--operators', './operator.ts', ...args], { cwd: folder })

@@ -60,8 +60,9 @@ interface Ledger {
   /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
   /**
-   * For each key, the resourceVersion that the last completed reconcile has seen, or `gone` if the object did not exist. If that reconcile
-   * wrote the object, and no other client had changed the object, the value is the resourceVersion in the response.
+   * For each key, the resourceVersion that the last completed reconcile has seen, or `gone` if the object did not exist. If this reconcile
+   * has written the object, the value is the resourceVersion in the response, unless the response shows that another client has changed the
+   * object since the reconcile read it.
    */
   readonly reconciled: Map<string, string>
 }

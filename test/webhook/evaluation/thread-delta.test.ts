@@ -6,7 +6,10 @@ import { fc } from '../../support/property.ts'
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue
 
-/** Returns the serialized delta between `base` and `value`, and the number of slices in which it was written. */
+/**
+ * Returns the serialized delta between `base` and `value`, and the number of slices. `writeDelta` writes the delta in slices, and yields
+ * between two slices.
+ */
 function written(value: JsonObject, base: JsonObject, count = 1000): { readonly text: string; readonly slices: number } {
   const delta = writeDelta(value, base, count)
   let slices = 1

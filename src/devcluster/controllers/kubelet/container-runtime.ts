@@ -43,8 +43,10 @@ export interface PodRuntimeOptions {
   readonly podIP: string
   readonly now: number
   /**
-   * Makes the kubelet reconcile the Pod. The runtime calls `wake` in three cases: a time that was Infinity has become known, the runtime
-   * has new Events, or `sandboxAttempt` has changed.
+   * Makes the kubelet reconcile the Pod. The runtime calls `wake` in three cases:
+   * - The runtime has changed a due time, such as `readyAt` or `endsAt`, from Infinity to a known time.
+   * - The runtime has new Events.
+   * - The runtime has changed `sandboxAttempt`.
    */
   wake(): void
 }

@@ -1,4 +1,7 @@
-/** The resources of containers to which variables and files can refer (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go). */
+/**
+ * Reads the resource requests and limits of containers for variables and files that refer to them with `resourceFieldRef`
+ * (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go).
+ */
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer, ResourceList } from './sources.ts'

@@ -11,7 +11,10 @@ export interface ContainerLogsOptions extends LogLimits {
   readonly stateFolder: string
   readonly podUid: string
   readonly container: string
-  /** Called when a log is incomplete (see `ContainerLogOptions`). By default, such errors are ignored. */
+  /**
+   * Called when output could not be read or written, or a log file could not be closed (see `ContainerLogOptions`). By default, these
+   * errors are ignored.
+   */
   readonly onProblem?: (error: Error) => void
   readonly clock?: Clock
 }

@@ -41,7 +41,8 @@ export class ConnectorChild {
     const id = this.#requests++
     const pending = Promise.withResolvers<Socket>()
     this.#pending.set(id, pending)
-    // `send` fails only if the IPC channel has closed. This error is ignored, because the end of the process rejects the request.
+    // `send` fails only if the IPC channel has closed. The error is ignored, because the process then ends, and the end of the process
+    // rejects all pending requests.
     this.#child.send({ id, port, host } satisfies ConnectRequest, () => undefined)
     return pending.promise
   }

@@ -131,8 +131,8 @@ export class NamespacesContainer implements ContainerProcess {
   }
 
   /**
-   * The id of the outer process, which waits for the first process. The outer process has the mounts of the container and the root of this
-   * machine.
+   * The process id of the outer process, which waits for the first process of the container. The outer process is in the mount namespace of
+   * the container, but its root folder is still the root folder of this machine.
    */
   get #outerPid(): number {
     return this.#report.outerPid ?? 0
@@ -143,7 +143,10 @@ export class NamespacesContainer implements ContainerProcess {
     return `/proc/${this.#outerPid}/ns/pid_for_children`
   }
 
-  /** Returns a prefix for a command. With this prefix, the command has the mounts of the container and the root of this machine. */
+  /**
+   * Returns a prefix for a command. The prefix makes the command run in the mount namespace of the container, with the root folder of this
+   * machine as its root folder. `options` are further options of nsenter(1).
+   */
   #enter(options: readonly string[]): readonly string[] {
     // The first nsenter becomes root of the cluster. Only root of the cluster may open the root folder of a process with another uid.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']

@@ -65,9 +65,11 @@ const coverRoot = `
 mount -i -n --move . / 2>&3 || exit`
 
 /**
- * Mounts the root and the volumes of a container, and enters the root folder. Reads two lists: the folders and the files to create for
- * volumes. The command after this script starts the first process and waits for it. The exit code is that of the first process. If a signal
- * has killed the first process, the exit code is 128 plus the number of the signal.
+ * Mounts the root and the volumes of a container, and enters the root folder. Reads two lists from the control channel: the folders and the
+ * files to create for volumes.
+ *
+ * The command that is appended to this script starts the first process of the container, and ends with the exit code of the first process.
+ * If a signal has killed the first process, this exit code is 128 plus the number of the signal.
  */
 const container = `
 umask 022

@@ -65,7 +65,7 @@ function userOptions(user: ProcessUser | undefined): readonly string[] {
   return user === undefined || user.uid === 0 ? [] : [`--setuid=${user.uid}`]
 }
 
-/** Returns true when a process of the user gets a separate user namespace. */
+/** Returns true if each process of this user runs in its own user namespace, and not in the user namespace of the cluster. */
 export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping): boolean {
   return ids.kind === 'single' && singleUser(user).length > 0
 }

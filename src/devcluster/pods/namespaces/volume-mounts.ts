@@ -106,7 +106,10 @@ function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRoot
   return []
 }
 
-/** Returns true when all owners of the folders between the top of a layer and `path` have ids in the container. */
+/**
+ * Returns true when the user namespace of the container has ids for the owner and the group of `path` and of each folder between the top of
+ * the layer and `path`.
+ */
 function hasOwners(layer: Layer, path: string, ids: IdMapping): boolean {
   return foldersBetween(layer.path, path).every((folder) => {
     const found = pathsIn(layer, folder).find((one) => existsSync(one))

@@ -89,7 +89,8 @@ function removeFiles(paths: PipePaths): void {
 }
 
 /**
- * Opens the end of a pipe that a process uses. The end is in blocking mode, because most programs cannot use a nonblocking descriptor.
+ * Opens one end of a named pipe for the process of a container, which reads from this end or writes to it. The end is in blocking mode,
+ * because most programs cannot use a nonblocking descriptor.
  *
  * @returns the file descriptor, or `ignore` when `file` is undefined
  */

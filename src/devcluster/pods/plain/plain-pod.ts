@@ -23,7 +23,10 @@ export class PlainPod implements PodSandbox {
     this.#place = place
   }
 
-  /** Resolves at the end of `remove`. A Pod without a separate network does not end by itself. */
+  /**
+   * Resolves at the end of `remove`. The sandbox consists only of the containers, and has no network or process of its own that could end
+   * earlier.
+   */
   get ended(): Promise<void> {
     return this.#ended.promise
   }

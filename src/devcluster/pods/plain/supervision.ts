@@ -77,7 +77,10 @@ export class Supervision {
     }
   }
 
-  /** Kills all processes of all containers. Resolves when `endProcesses` resolves. */
+  /**
+   * Kills all processes of all containers. Resolves when the processes have ended, or after about 2 seconds even if some processes still
+   * run.
+   */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#containers.values()].map((container) => container.end()))

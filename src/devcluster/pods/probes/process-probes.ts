@@ -19,7 +19,10 @@ export interface ProcessProbesOptions extends ProbesOptions {
   readonly container: ContainerSpec
   readonly target: ProbeTarget
   readonly clock: Clock
-  /** Called when a run of a probe has ended. `due` is finite until `step` has processed this run. */
+  /**
+   * Called when a run of a probe has ended. The kubelet must then call `step`. Until `step` has processed the run, `due` is the time at
+   * which the run ended.
+   */
   wake(): void
   /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called instead. */
   record(event: RuntimeEvent): void

@@ -31,7 +31,10 @@ const maxNameLength = 255
 
 export class Images {
   readonly #byName: ReadonlyMap<string, Image>
-  /** The image for the names that are not in `#byName`. Its PATH is the PATH of the developer. */
+  /**
+   * The image for all names that are not in `#byName`. Its file system is that of this machine, and its PATH is the environment variable
+   * PATH of Proreus.
+   */
   readonly #machine: Image
   readonly #path: string
 

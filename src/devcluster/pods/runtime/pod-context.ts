@@ -33,8 +33,8 @@ export interface PodContext {
    */
   readonly setGroup?: SetGroup
   /**
-   * As root of the user namespace, removes a folder with files of other users. Default: a function that has the permissions of this
-   * process.
+   * Removes a folder whose files may belong to other users. If this function is set, it has the permissions of root in the user namespace
+   * of the Pods. Default: a function that has only the permissions of this process.
    */
   readonly removeFolder?: (path: string) => Promise<void>
   readonly clock: Clock

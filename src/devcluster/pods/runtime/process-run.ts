@@ -204,7 +204,10 @@ export class ProcessRun implements ContainerRun {
     }
   }
 
-  /** Restarts the timer of the grace period. After the hook, the process has at least `minGraceMs` to end. */
+  /**
+   * Restarts the timer of the grace period after the preStop hook has ended or has been cut off. From now on, the process has the rest of
+   * the grace period, but at least `minGraceMs`, to end.
+   */
   #extendGrace(): void {
     const stopping = this.#stopping
     if (stopping === undefined) return

@@ -1,4 +1,7 @@
-/** `podDns`: the DNS settings of a Pod, and /etc/resolv.conf (k8s.io/kubernetes/pkg/kubelet/network/dns: Configurer). */
+/**
+ * `podDns` returns the DNS settings of a Pod, and `resolvConf` returns the /etc/resolv.conf with these settings
+ * (k8s.io/kubernetes/pkg/kubelet/network/dns: Configurer).
+ */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 
 export interface NodeDns {

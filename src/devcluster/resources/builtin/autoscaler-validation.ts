@@ -57,7 +57,7 @@ function validateName(name: string, path: string, detail: string): FieldError[] 
   return name === '' ? [required(path, detail)] : pathSegmentName(name).map((problem) => invalid(path, name, problem))
 }
 
-/** The validation rules for the source of a metric, and for the target in this source. */
+/** The validation rules for one kind of metric source, e.g. `resource`, and for the field `target` of such a source. */
 interface MetricSource {
   readonly field: string
   readonly validate: (source: JsonObject, path: string) => FieldError[]

@@ -1,4 +1,7 @@
-/** Tests of Pods with a scripted runtime: a new sandbox, and the last Events. */
+/**
+ * Tests of `PodWorker` with a scripted container runtime. Cases: a new sandbox, the last Events when the Pod is gone, and a restart of the
+ * cluster.
+ */
 import t from 'tap'
 import type { ReadonlyPod } from '../../../../src/devcluster/controllers/api-types.ts'
 import type {

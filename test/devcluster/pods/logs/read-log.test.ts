@@ -179,7 +179,8 @@ t.test('a follower that is behind reads the rest of a file that has been removed
     Array.from({ length: count }, (_, index) => `${from + index} ${'x'.repeat(90)}\n`).join('')
   for (let from = 0; from < 2500; from += 100) await world.write(lines(from, 100))
   const stream = readLog(world.log, { ...all, follow: true }, never)
-  // The stream has read only the beginning of the first file. Therefore, the stream must read this file again later.
+  // At the first `data` event, the stream has read only the beginning of the first file. The stream must read the rest of this file later,
+  // when the file has already been removed.
   const [first] = (await once(stream, 'data')) as [Buffer]
   stream.pause()
   for (let from = 2500; world.log.state.first < 3; from += 100) await world.write(lines(from, 100))

@@ -40,7 +40,7 @@ set +e
 "$@"
 exit $?`
 
-/** Runs the cases with the given kind of ids. */
+/** Runs the test cases in an environment in which the driver uses an `IdMapping` of the kind `ids`. */
 export async function runCases(t: Test, ids: 'machine' | 'subordinate' | 'single'): Promise<void> {
   const cases = join(import.meta.dirname, 'cases/all.ts')
   const command = [process.execPath, '--conditions=proreus-source', cases]

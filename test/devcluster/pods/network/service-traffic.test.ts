@@ -1,4 +1,4 @@
-/** Tests of the traffic through Services: TCP and UDP, session affinity, and the nodes of the endpoints. */
+/** Tests of the traffic through Services: TCP, UDP, session affinity, and `internalTrafficPolicy`. */
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'

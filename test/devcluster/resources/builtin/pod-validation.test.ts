@@ -33,7 +33,7 @@ t.test('of several sources of a volume, the first in the order of kube-apiserver
     hostPath: 'path',
     persistentVolumeClaim: 'claimName',
   }
-  // A message of kube-apiserver contains a misspelled name.
+  // If the second source of a volume is `downwardAPI`, kube-apiserver's error message contains the misspelled name `downwarAPI`.
   const nameOf = (source: string): string => (source === 'downwardAPI' ? 'downwarAPI' : source)
   const container = { name: 'a', image: 'x', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
   const textsOf = (volume: object): string[] => {

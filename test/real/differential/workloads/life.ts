@@ -80,7 +80,10 @@ export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: r
   return comparisons
 }
 
-/** Returns the comparisons `first` without the differences that are in `failed` and do not occur in `again`. */
+/**
+ * `failed` contains the differences in `first` that are not accepted. `again` contains the comparisons of a later execution of the life.
+ * Returns the comparisons in `first` without those differences in `failed` that the later execution does not repeat.
+ */
 function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
   return first.map((comparison) => {
     const suspects = failed.find((one) => one.comparison === comparison)?.differences ?? []

@@ -25,7 +25,10 @@ import { nodeProgram } from '../node-program.ts'
 export interface KillResult {
   /** The number of rounds in which the process was ended during the first seconds after its start. No Pods were changed in these rounds. */
   readonly earlyEnds: number
-  /** The number of Pods and Deployments that had to run again after a start of the process: the sum of all rounds. */
+  /**
+   * The number of Pods and Deployments that existed before a start of the process and must run after this start. Each start adds its number
+   * to the sum. If a round ends the process early, the start is not counted.
+   */
   readonly runAgain: number
   readonly failures: readonly string[]
 }
@@ -169,7 +172,8 @@ class KillRounds {
   }
 
   /**
-   * Each Pod has a network namespace and a veth pair (two links). The network of the cluster has one additional namespace with a bridge.
+   * Checks that the numbers of network namespaces and links are those of `pods` Pods. Each Pod has a network namespace and two links (a
+   * veth pair). The cluster itself has one network namespace and one link (the bridge).
    */
   #networkProblems({ networks }: MachineState, pods: number): readonly string[] {
     const linksIn = (all: MachineState['networks']): number => [...all.values()].flat().length

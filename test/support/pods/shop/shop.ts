@@ -115,7 +115,10 @@ class Shop {
     await createBuyer(this.#client, `buyer-${this.#buyers}`, orders)
   }
 
-  /** Scales to the usual replicas, waits until the shop has converged, and checks the shop. Returns the failures. */
+  /**
+   * Scales the Deployment and the StatefulSet to their usual replicas, and waits until the shop has converged. Then checks the orders, and
+   * searches for leaks. Each wait has a time limit. Returns the failures.
+   */
   async #settle(counts?: ShopCounts): Promise<readonly string[]> {
     const client = this.#client
     await client.patch(apps.deployment, webKey, { spec: { replicas: replicas.web } })
@@ -163,8 +166,8 @@ class Shop {
   }
 
   /**
-   * Reads the acknowledged orders in the logs of all buyers, and deletes the buyers. Returns a failure if the last buyer has received a
-   * response from a version that is not the latest.
+   * Reads the acknowledged orders from the logs of all buyers, and deletes the Jobs of the buyers. Returns a failure if the last buyer has
+   * no acknowledged order, or if any of its orders was acknowledged by a web server that does not have the latest version.
    */
   async #closeAccounts(): Promise<readonly string[]> {
     const client = this.#client

@@ -134,7 +134,7 @@ class SimulatedContainer implements ContainerTask {
   spec: ContainerSpec
   readonly podIP: string
   plan: ContainerPlan
-  /** The time at which `plan` took effect. If `plan` requires a step before this time, the step is due at this time. */
+  /** The time at which `plan` took effect. A step that `plan` would place before this time is due at this time. */
   plannedAt: number
   readonly #options: SimulatedContainerOptions
   #run: SimulatedRun | undefined

@@ -60,8 +60,8 @@ async function withHash(revision: Revision, { client }: ReconcileContext): Promi
 }
 
 /**
- * Deletes the duplicates of the current revision. Before the deletion, sets the label `controller-revision-hash` of all Pods to the hash of
- * the current revision (…/daemon: dedupCurHistories).
+ * Deletes the duplicates of the current revision. Before the deletion, all Pods of the DaemonSet, including Pods of older templates, get
+ * the hash of the current revision in the label `controller-revision-hash` (…/daemon: dedupCurHistories).
  */
 async function removeDuplicates(
   duplicates: readonly Revision[],

@@ -41,7 +41,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInpu
   })
 }
 
-/** Returns the claims of a Pod that are in the cache. `ordinal` is the ordinal of the Pod. */
+/** Returns those claims of the Pod with this ordinal that exist in the cache. */
 function existingClaims(set: StatefulSet, ordinal: number, { cache }: ReconcileContext): readonly Claim[] {
   return claimKeys(set, ordinal).flatMap((key) => cache.get(core.persistentVolumeClaim, key) ?? [])
 }

@@ -90,8 +90,9 @@ export class ServiceProxy {
   }
 
   /**
-   * Returns true if an endpoint can have this address. If the endpoint of a Service were a cluster IP, connections could be forwarded in a
-   * circle. In the range of cluster IPs, only the address of the developer's machine can be an endpoint.
+   * Returns true if connections may be forwarded to an endpoint with this address. The addresses in `unreachable` are excluded. Cluster IPs
+   * are also excluded, because connections could otherwise be forwarded in an endless loop. The address of the developer's machine is
+   * allowed, although it is in the range of cluster IPs.
    */
   #isReachable(address: string): boolean {
     if (address === this.#options.addresses.host) return true

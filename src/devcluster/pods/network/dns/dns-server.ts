@@ -44,7 +44,8 @@ export class DnsServer {
     server.#udp.bind(dnsPort, address)
     server.#tcp.listen({ port: dnsPort, host: address })
     await Promise.all([once(server.#udp, 'listening'), once(server.#tcp, 'listening')])
-    // After an error of a single message or connection, the sockets stay open.
+    // The sockets stay open after an error, because such an error concerns only one message or one connection. Without a listener, Node.js
+    // would throw the error.
     server.#udp.on('error', () => undefined)
     server.#tcp.on('error', () => undefined)
     return server

@@ -7,8 +7,8 @@ const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 const listening = '0A'
 
 /**
- * If a server listens at one of these addresses, a connection to 127.0.0.1 or ::1 can reach the server. The addresses have the format of
- * the tables: 32-bit words in the byte order of the machine, which is little-endian here.
+ * The listening addresses at which a server receives connections to 127.0.0.1 or ::1. The addresses have the format of /proc/net/tcp and
+ * /proc/net/tcp6: 32-bit words in hexadecimal digits, in the byte order of the machine. This list assumes a little-endian machine.
  */
 const reachable = new Set([
   '00000000', // 0.0.0.0

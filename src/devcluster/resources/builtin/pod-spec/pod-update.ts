@@ -109,8 +109,8 @@ function validateSelectorUpdate(spec: JsonObject, old: JsonObject): FieldError[]
 const termsPath = ['nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms']
 
 /**
- * Validates that an update does not add or remove node selector terms, and only adds requirements to existing terms
- * (validateNodeAffinityMutation).
+ * Validates an update of a Pod that already has node selector terms. The update may add requirements to existing terms that are not empty.
+ * It may not add or remove terms, and may not change or remove requirements (validateNodeAffinityMutation).
  */
 function validateAffinityUpdate(affinity: JsonValue | undefined, old: JsonValue | undefined): FieldError[] {
   const [now, before] = [listAt(affinity, ...termsPath), listAt(old, ...termsPath)]

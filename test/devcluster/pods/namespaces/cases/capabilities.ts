@@ -1,4 +1,4 @@
-/** Cases of `probeNamespaces`, and of the time until a Pod responds. */
+/** Test cases for `probeNamespaces`, and for the time from the start of a Pod to its first response. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'

@@ -17,7 +17,9 @@ export const volumes = [
   { name: 'claim', persistentVolumeClaim: claim },
   { name: 'other', persistentVolumeClaim: claim },
 ]
-/** Returns a change that sets the volumes of a Pod, and applies `change` to its main container. */
+/**
+ * Returns a change to a Pod. The change sets the volumes of the Pod to `volumes`, and sets the fields of `change` in the main container.
+ */
 const mounting = (change: JsonObject): Change => ({ 'spec.volumes': volumes, ...leavesAt('spec.containers[0]', change) })
 const mounts = (...volumeMounts: JsonObject[]): Change => mounting({ volumeMounts })
 const devices = (...volumeDevices: JsonObject[]): Change => mounting({ volumeDevices })
