@@ -65,7 +65,7 @@ export class PodWorker {
   #isResumed = false
   /** The latest value of `sandboxAttempt` that `#changeSandbox` has handled. */
   #sandboxAttempt = 0
-  /** True from the end of a sandbox until all containers of the sandbox have stopped. */
+  /** True when the sandbox has ended, and containers of this sandbox have not stopped yet. */
   #isLeavingSandbox = false
   #events: PodEvent[] = []
   readonly #host: ContainerHost

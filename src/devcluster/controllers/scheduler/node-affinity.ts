@@ -45,12 +45,17 @@ function matchesExpression({ key, operator, values = [] }: NodeExpression, label
   if (operator === 'Gt' || operator === 'Lt') {
     const actual = integerOf(Object.hasOwn(labels, key) ? labels[key] : undefined)
     const bound = integerOf(values[0])
+    if (actual === undefined || bound === undefined) return false
     return operator === 'Gt' ? actual > bound : actual < bound
   }
   return matchesLabels([{ key, operator: operator as LabelRequirement['operator'], values }], labels)
 }
 
-/** Parses an integer as Go's `strconv.ParseInt` does. Returns NaN for any other string. Every comparison with NaN is false. */
-function integerOf(text = ''): number {
-  return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
+/** Parses an integer of 64 bits, as Go's `strconv.ParseInt` does. Returns undefined for any other string. */
+function integerOf(text = ''): bigint | undefined {
+  // An integer of 64 bits has at most 19 digits. BigInt needs much time for a very long string.
+  if (!/^[+-]?0*\d{1,19}$/.test(text)) return undefined
+  const size = BigInt(text.replace(/^[+-]/, ''))
+  const value = text.startsWith('-') ? -size : size
+  return BigInt.asIntN(64, value) === value ? value : undefined
 }

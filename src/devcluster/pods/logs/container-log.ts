@@ -29,7 +29,7 @@ export interface ContainerLogOptions extends LogLimits {
   readonly folder: string
   /** The number of the run: the restart count of the container. */
   readonly run: number
-  /** The numbers of the files of a run that has ended. Default: a new run without files. */
+  /** The numbers of the first and the last file of a run that has ended. Absent for a new run, which has no files yet. */
   readonly files?: { readonly first: number; readonly last: number }
   /**
    * Called when output could not be read or written, or a file could not be closed. If several consecutive writes fail, the function is

@@ -53,6 +53,23 @@ t.test('a node must match the required node affinity', async (t) => {
     ['Lt', '11', true],
   ] as const)
     t.strictSame(place(affinity({ key: 'cores', operator, values: [value] }), ten), fits ? { node: 'a' } : mismatch, `${operator} ${value}`)
+  const large = node('a', { labels: { cores: '9007199254740993' } })
+  for (const [operator, value, fits] of [
+    ['Gt', '9007199254740992', true],
+    ['Lt', '9007199254740994', true],
+    ['Lt', '+9223372036854775807', true],
+    ['Gt', '-9223372036854775808', true],
+    // Go's ParseInt reports an error for an integer that does not fit into 64 bits.
+    ['Lt', '9223372036854775808', false],
+    ['Gt', '-9223372036854775809', false],
+    ['Lt', '9'.repeat(100_000), false],
+    ['Gt', '0'.repeat(30), true],
+  ] as const)
+    t.strictSame(
+      place(affinity({ key: 'cores', operator, values: [value] }), large),
+      fits ? { node: 'a' } : mismatch,
+      `${operator} ${value.slice(0, 40)}`,
+    )
   for (const operator of ['Gt', 'Lt'])
     t.strictSame(place(affinity({ key: 'zone', operator, values: ['0'] }), ten), mismatch, `${operator} of a missing label`)
 })
