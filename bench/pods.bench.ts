@@ -1,6 +1,6 @@
 /**
- * Measures the time from the creation of a Pod with two containers until its first HTTP response, in `proreus dev --pods=process`. Also
- * measures the same time for the processes of the two containers when they are started without a Pod.
+ * Measures the time from the creation of a Pod with two containers until its first HTTP response, in `proreus dev --pods=process`. For
+ * comparison, the same two processes are started without a Pod, and the time from their start until the first HTTP response is measured.
  *
  * `npm run bench -- pods [--rounds 11]`
  *

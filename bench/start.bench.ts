@@ -7,8 +7,9 @@
  * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
  * benchmark. `dist` is built first, unless `--built` is given.
  *
- * In the two rows `in a Pod`, the operator reads its credentials from files and stores its certificates in a Secret. In the second of these
- * rows, the operator also gets environment variables of the Dockerfile. In the last row, the operator uses a kubeconfig.
+ * In the rows `in a Pod` and `in a Pod, as in the image`, the operator reads its credentials from files and stores its certificates in a
+ * Secret. In the row `in a Pod, as in the image`, the operator also gets the environment variables for Node.js and glibc from the
+ * Dockerfile. In the row `with a kubeconfig`, the operator uses a kubeconfig.
  *
  * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `idle RSS` is the resident memory
  * after `--idle` further seconds.

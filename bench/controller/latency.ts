@@ -48,8 +48,8 @@ export async function measureLatency(
     await sleep(systemClock, settleMs)
     running.terminate()
     const { ms } = await running.result<{ ms: number[] }>()
-    // When the program starts, it reconciles every App. If an earlier round has updated an App, the program reports a latency for this old
-    // update. The old update was sent more than `settleMs` ago, so latencies of `settleMs` or more are ignored.
+    // At its start, the program reconciles every App. If an earlier round has updated an App, this reconcile reports the time since that
+    // old update. This time is longer than `settleMs`, so all times of `settleMs` or more are ignored.
     const fresh = ms.filter((one) => one < settleMs).sort((a, b) => a - b)
     const quantile = (q: number): number => fresh[Math.min(fresh.length - 1, Math.floor(fresh.length * q))] ?? Number.NaN
     return { p50: quantile(0.5), p99: quantile(0.99), unseen: updates.length - fresh.length }

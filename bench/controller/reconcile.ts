@@ -1,6 +1,6 @@
 /**
- * Measures a program that creates a Deployment and writes a status for each of many existing Apps. The results are the number of writes,
- * the elapsed time, the CPU time and the memory.
+ * Measures a program that reconciles many existing Apps. For each App, the program creates a Deployment and writes the status of the App.
+ * The results are the number of writes, the elapsed time, the CPU time and the memory.
  */
 import { ApiError, apps, systemClock } from '../../src/index.ts'
 import { sleep } from '../../src/runtime/waiting.ts'

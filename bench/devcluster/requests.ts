@@ -104,7 +104,10 @@ export function update({ path, object }: Kind): Request {
   }
 }
 
-/** Returns a request that changes one field of the object of the connection. A request of `apply` must have created this object. */
+/**
+ * Returns a request that changes one field of the object `applied-{connection}`. An earlier request of `apply` on the same network
+ * connection must have created this object.
+ */
 export function patch({ path, object }: Kind): Request {
   const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }
   const body = JSON.stringify(data === undefined ? { spec: { labels: spec!.labels } } : { data: { change: data.change } })

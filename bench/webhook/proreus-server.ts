@@ -8,8 +8,8 @@ import type { WebhookServerOptions } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 
 /**
- * Serves the webhooks. The command of a file that calls this function is `node FILE.ts PORT CERT KEY`. The handlers must not use the
- * client, because there is no cluster.
+ * Starts a server for the webhooks. The function reads the port, the certificate file and the key file from the command line of the
+ * process: `node FILE.ts PORT CERT KEY`. The handlers must not use the client, because there is no cluster.
  */
 export async function serveProreus(serves: Pick<WebhookServerOptions, 'webhooks' | 'conversions'>): Promise<void> {
   const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]

@@ -57,8 +57,8 @@ export interface History {
 export function historyOf(requests: readonly RequestRecord[], { sent, releases }: Reported): History {
   const ofUsers = requests.filter(({ user }) => releases.has(user))
   const leaseRequests = ofUsers.filter(({ verb, path }) => ['create', 'update'].includes(verb) && path.includes('/leases'))
-  // When a replica sends a release, it has no other pending write of the Lease. The next write of the Lease that arrives from this replica
-  // is therefore the release.
+  // A replica sends a request that releases the Lease only when no other request of this replica to write the Lease is in flight.
+  // Therefore, the first write of the Lease that the API server receives from this replica after `releasedAt` is the release.
   const arrived = [...releases].flatMap(([user, times]) =>
     times.map((releasedAt) => leaseRequests.find((request) => request.user === user && request.at >= releasedAt)),
   )

@@ -34,10 +34,10 @@ interface SendHeaders {
 }
 
 /**
- * Calls `report` for each PATCH request of this process that has a field manager, and for each release of the Lease. Returns the clock for
- * `run`. The guard of leader election reads the time from this clock. If undici writes a request synchronously after the call of the guard,
- * `checkedAt` is the time that the guard has read. If undici writes the request later, `checkedAt` is the time at which the request was
- * sent.
+ * Calls `report` for each release of the Lease, and for each PATCH request that this process sends with a field manager. Returns the clock
+ * to pass to `run`, because `checkedAt` is computed from the calls of this clock.
+ * If undici writes a request synchronously after the guard of leader election has read the clock, `checkedAt` is the time that the guard
+ * has read. If undici writes the request later, `checkedAt` equals `sentAt`.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined

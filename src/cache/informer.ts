@@ -37,9 +37,10 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when a reconcile has overwritten, or may have overwritten, a change that it has not seen. The change was made by another client
-   * or another reconcile. `object` is the state that the reconcile has written. The handler was already notified of `object`, with the
-   * reconcile as the cause. `old` is the state before the write; undefined when the store did not have the object.
+   * Called when a reconcile has written the object without having seen an earlier change by another client or another reconcile. Also
+   * called when such a change is possible but not certain. `object` is the written state. The handler has already received `object` in a
+   * call of `added` or `updated`, with the writing reconcile as the `cause`. `old` is the state before the writes of this process that the
+   * watch has not confirmed; undefined when the store did not contain the object before these writes.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
@@ -271,15 +272,15 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. States of this object that the watch still sends are ignored.
+   * Removes an object that this process has deleted. If the watch still sends states of this object, these states are ignored.
    *
-   * The watch may also send states of earlier objects with the same key. If the store has the deleted object, all states of earlier objects
-   * are ignored, because their resourceVersions are lower than that of the stored state. If the store does not have the deleted object,
-   * there is no resourceVersion to compare with, because the response to a deletion has none. In this case, only the earlier objects in
-   * `before` are known, and only the states of these earlier objects are ignored.
+   * The watch may also send states of earlier objects with the same key. If the store contains the deleted object, all states of earlier
+   * objects are ignored, because their resourceVersions are lower than the resourceVersion in the store. If the store does not contain the
+   * deleted object, there is no resourceVersion for this comparison, because the response to the deletion contains none. In this case, only
+   * the states of the objects in `before` are ignored.
    *
    * @param before the uids of earlier objects with the same key. These objects no longer exist, because only one object at a time can have
-   * the key.
+   *   the key.
    */
   deleted(key: ObjectKey, uid: string, before: readonly string[] = []): void {
     if (!this.#watches(key.namespace)) return
@@ -404,7 +405,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // If this process has already created another object with the same name, the new object stays in the store.
+    // If the stored state is newer than the event, this process has written this state after the object left the view of the informer. The
+    // object is then in the view again, so the stored state is kept.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
     // If this process has already written a newer state that is in the view, the newer state stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)

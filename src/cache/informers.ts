@@ -148,7 +148,8 @@ export class Informers {
     entry.leases -= 1
     if (entry.leases > 0) return
     this.#entries.delete(entry)
-    // A caller may still use the type object that `#known` maps to this entry. `#find` must not return a stopped informer.
+    // `#known` can still map type objects to the released entry, and then `#find` would return a stopped informer. The keys of a WeakMap
+    // cannot be listed, so the whole map is replaced.
     this.#known = new WeakMap()
     entry.stop.abort(new ProreusError('PRO_ABORTED', `The last lease of ${describeType(entry.informer.type)} was released.`))
   }

@@ -11,8 +11,9 @@ export interface Origin {
 /**
  * The cause of a change:
  *
- * - the reconcile of this process that has written the object,
- * - `unknown` for an event of the watch, because the event may be the result of a write of this process whose response has not arrived yet,
- * - undefined in all other cases, e.g. for a listed object.
+ * - an `Origin`: this reconcile of this process has written the object,
+ * - `unknown`: the change is an event of the watch. A write of this process may have caused the event, because an event can arrive before
+ *   the response to the write,
+ * - undefined: all other cases, e.g. a listed object.
  */
 export type Cause = Origin | 'unknown' | undefined

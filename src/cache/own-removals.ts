@@ -77,7 +77,8 @@ export class OwnRemovals {
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // If the response to a later write has arrived first, the remembered departure is newer than `state`.
+    // The responses to two writes can arrive in the opposite order of the writes. If the remembered departure is as new as `state`, or
+    // newer, it already covers `state`.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
@@ -99,8 +100,8 @@ export class OwnRemovals {
   }
 
   /**
-   * Marks the removals that happened before a list of `namespace`. Called before the list is requested. If `namespace` is undefined, the
-   * list contains all namespaces.
+   * Called before a list is requested. Marks the removals that precede this list. If `namespace` is given, the list contains only objects
+   * in this namespace, and only removals in this namespace are marked. Otherwise, all removals are marked.
    */
   beginList(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])
@@ -108,8 +109,8 @@ export class OwnRemovals {
   }
 
   /**
-   * Forgets the removals that happened before a list of `namespace` was requested. Called when the list is complete. If `namespace` is
-   * undefined, the list contains all namespaces.
+   * Called when a list of `namespace` is complete. Forgets the removals in this namespace that happened before the list was requested. If
+   * `namespace` is undefined, the list contains the objects of all namespaces.
    */
   listed(namespace: string | undefined): void {
     for (const removals of [this.#deletions, this.#departures])

@@ -8,7 +8,7 @@ import { metadataOf } from './store.ts'
 
 /** An object that a reconcile has written. The reconcile has not seen a change that another client or reconcile made before the write. */
 export interface Overtaken<T> {
-  /** The state in the store before the own writes; undefined when the store did not have the object. */
+  /** The state in the store before the first unconfirmed write of this process; undefined when the store did not contain the object. */
   readonly before: DeepReadonly<T> | undefined
   /** The result of the latest own write. */
   readonly latest: DeepReadonly<T>
@@ -33,8 +33,9 @@ interface Writes<T> extends Overtaken<T> {
  * store it.
  *
  * The resourceVersions before and after the write do not show such a change, because resourceVersions are not consecutive. The watch shows
- * the change, because the watch sends the states of an object in order. If the state of the own write arrives first, the own write is the
- * only change. If a different state arrives first, another client has made this state.
+ * the change, because the watch sends the states of an object in order. After the state that the own write has replaced in the store, the
+ * watch sends the next state of the object. If the next state is the result of the own write, no other client has changed the object in
+ * between. If the next state is a different state, another client has made this state.
  *
  * After an interruption of the watch, a list replaces the events. If the list contains exactly the state before the own write, the list is
  * older than the write, and the write is still unconfirmed. In all other cases, the own write counts as overtaken, because another client

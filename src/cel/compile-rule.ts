@@ -105,9 +105,9 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of the schema node in a message with the type name of the root, for example `selfType1.spec` with `selfType1`. In
- * kube-apiserver's messages, the schema node has the name of the root, because kube-apiserver compiles the rules of each schema node as if
- * the node were the root.
+ * Replaces the type name of the schema node in a message, for example `selfType1.spec`, with `selfType1`, the type name of a root.
+ * kube-apiserver's messages always contain `selfType1`, because kube-apiserver compiles the rules of each schema node as if the node were
+ * the root.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

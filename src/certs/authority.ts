@@ -25,7 +25,7 @@ export interface StoredAuthority {
   readonly previous?: readonly string[]
 }
 
-/** The action that the CA in the store needs. */
+/** The necessary action for the CA in a store: keep the CA, replace the CA, or create a CA. */
 export type AuthorityDecision =
   | { readonly action: 'keep'; readonly state: AuthorityState }
   /** A CA must be created, because the store contains no CA. */
@@ -57,8 +57,8 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
 }
 
 /**
- * Returns the state after `fresh` has replaced the CA in one step. The unexpired certificates in `replaced` stay in the trust bundle, because
- * clients may still use leaves that these CAs have signed.
+ * Returns the state after the CA has been replaced by `fresh` in one step. The CA certificates in `replaced` that have not expired stay in
+ * the trust bundle, because servers may still use leaf certificates that the replaced CAs have signed.
  */
 export function replaceAuthority(replaced: readonly (StoredAuthority | undefined)[], fresh: KeyPair, now: number): AuthorityState {
   const before = replaced.flatMap((each) => [each?.current?.cert, each?.next?.cert, ...(each?.previous ?? [])])

@@ -73,8 +73,9 @@ export function isForeignPair(files: NamedTexts): boolean {
 }
 
 /**
- * Returns the trust bundle for clients of a certificate that was issued elsewhere: the certificates of `ca.crt`, or the last certificate of
- * the chain if `ca.crt` is missing or empty. `source` describes the trust bundle in messages.
+ * Returns the trust bundle: the certificates with which clients verify a serving certificate that was issued elsewhere. The trust bundle
+ * consists of the certificates of `ca.crt`. If `ca.crt` is missing or empty, the trust bundle consists of the last certificate of the
+ * chain. `source` describes the trust bundle in messages.
  */
 export function trustBundleOf(
   directory: string,
@@ -146,7 +147,8 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // Three cases are expected, and logged at level `info`: the renewal was due, the leaf was missing, or the CA has just been issued.
+  // A new leaf is expected in three cases: the renewal was due, the leaf was missing, or the CA has just been issued. In these cases, the
+  // log level is `info`. Otherwise, the stored leaf was unusable, and the log level is `warn`.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)

@@ -122,8 +122,8 @@ function dialed(dial: () => Duplex): Connectors.connector {
 }
 
 /**
- * Returns a function that creates the pools of a `ProxyAgent`. `sockets` contains the sockets to the proxy. The connector of a tunnel
- * returns no socket, so `sockets` does not contain the TLS sockets of tunnels.
+ * Returns a function that creates the pools of a `ProxyAgent`. Each pool adds its sockets to the proxy to `sockets`. The TLS socket within
+ * a tunnel is not added, because undici's connector for tunnels does not return its socket.
  */
 function trackedPools(sockets: Set<Socket>): (origin: URL | string, options: Pools.Options) => Dispatcher {
   return (origin, options) => {

@@ -9,7 +9,7 @@ export type MetadataOf<R extends ResourceType> = Pick<ObjectOf<R>, 'apiVersion' 
 /**
  * Returns a type for which `get`, `list`, `watch`, `patch` and `apply` return only `apiVersion`, `kind` and `metadata`. The API server
  * removes the other fields before it sends an object, so a list of large objects needs little memory. `create` and `update` throw an error,
- * because they would remove the other fields of the stored object.
+ * because they would store an object without its other fields.
  *
  * @example
  *

@@ -1,7 +1,10 @@
 /** `PluginErrors`: the error output of a credential plugin, without secrets and of limited length. */
 import { redactText } from '../telemetry/secret-text.ts'
 
-/** Maximum number of characters that are copied to the error output of this process. The instructions for a login are shorter. */
+/**
+ * Maximum number of characters of the plugin's output that are copied to the error output of this process. The instructions that a plugin
+ * prints for a login are shorter.
+ */
 const maxCopied = 8 * 1024
 /** Maximum number of characters that are stored for an error message. The last characters of the output are stored. */
 const maxKept = 8 * 1024

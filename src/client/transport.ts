@@ -408,7 +408,10 @@ function areEqual(a: Credentials, b: Credentials): boolean {
   return a.authorization === b.authorization && a.cert === b.cert && a.key === b.key
 }
 
-/** Returns the cause of a thrown value. The value need not be an `Error`, because a caller may abort a signal with any reason. */
+/**
+ * Returns the cause of an error. Returns undefined if the thrown value is not an `Error`. Such a value is possible, because a caller may
+ * abort a signal with any reason.
+ */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

@@ -37,7 +37,7 @@ const finalizerOptions = { name: isFinalizerName, finalize: isFunction } satisfi
 /** Checks the option `finalizer` of `defineController`. */
 export const isFinalizer: OptionCheck = hasOptions(finalizerOptions, ['name', 'finalize'])
 
-/** Returns the RBAC rule that a controller with a finalizer needs to change `metadata.finalizers` of its objects. */
+/** Returns the RBAC rule that permits a controller with a finalizer to change `metadata.finalizers` of its objects. */
 export function finalizerRules(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): PolicyRule[] {
   return finalizer === undefined ? [] : [{ apiGroups: [type.group], resources: [type.plural], verbs: ['patch'] }]
 }

@@ -140,9 +140,9 @@ export class MapCalls {
 }
 
 /**
- * Combines two changes of an object that wait for the end of the same call. The states between the oldest and the newest are never mapped.
- * A running reconcile ignores only the changes that it has caused. The combined change has no cause, so no reconcile ignores the combined
- * change.
+ * Combines two changes of an object that arrived while the map function was running for this object. The states between the oldest and the
+ * newest are never mapped. A reconcile ignores changes that it has caused itself. The combined change has no cause, so no reconcile ignores
+ * the combined change.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change

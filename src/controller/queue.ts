@@ -102,7 +102,7 @@ export class WorkQueue<Key extends string> {
   readonly #rateLimiter: RateLimiter<Key>
   readonly #metrics: QueueMetrics | undefined
   readonly #limit: ConcurrencyLimit | undefined
-  /** The ready and held items, and the retries. */
+  /** The items that are ready or held, and the items that wait for a retry. Timers are not in this map, but in `#timers`. */
   readonly #items = new Map<Key, Item<Key>>()
   /**
    * The timers, which are created by `add` with `after`. While a worker processes a key, the timer of the key stays in this map, but is not
@@ -234,9 +234,9 @@ export class WorkQueue<Key extends string> {
    * Removes the ready and held entries, the retries and the timers for which `filter` returns true. If no worker is processing a removed
    * key, the failures of the key are reset.
    *
-   * @param filter gets the key, and the time in milliseconds that the entry has waited. For a ready entry, this is the time since the entry
-   *   became ready. For a held entry, this is the time since the key was added while a worker was processing the key. For a retry or a
-   *   timer, this is 0. `filter` is called twice for a key that has a timer and another entry.
+   * @param filter gets the key, and the time in milliseconds that the entry has waited. A ready entry has waited since it became ready. A
+   *   held entry belongs to a key that was added while a worker was processing the key, and has waited since then. For a retry or a timer,
+   *   the time is 0. If a key has a timer and another entry, `filter` is called for both.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return

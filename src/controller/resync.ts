@@ -13,7 +13,7 @@ export interface ResyncOptions {
   /** Returns a number in [0, 1), for the jitter of the period. */
   readonly random: () => number
   readonly logger: Logger
-  /** Enqueues all objects with a low priority. */
+  /** Enqueues all objects. Their keys get a low priority in the queue. */
   readonly enqueueAll: () => Promise<void>
 }
 

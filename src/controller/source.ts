@@ -7,8 +7,8 @@ import type { ObjectKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
 
 /**
- * Maximum time in milliseconds for which sources enqueue keys without a pause. Timers and sockets can run during the pauses. The time slice
- * of the workers has the same length.
+ * The maximum time in milliseconds for which sources enqueue keys without a pause. During a pause, timers and sockets can run. The workers
+ * of the controllers use the same time for their reconciles.
  */
 const sliceMs = 2
 

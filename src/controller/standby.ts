@@ -6,7 +6,10 @@ import type { CacheReader } from '../cache/cache.ts'
 import type { EnqueueHandler } from './enqueue.ts'
 import type { WorkQueue } from './queue.ts'
 
-/** The lease duration of Kubernetes' own components. With this lease duration, keys stay in the queue of a standby for one minute. */
+/**
+ * The default lease duration in milliseconds, which is also the default of Kubernetes' own components. With this lease duration, a standby
+ * keeps keys in its queue for 60 seconds: 15 seconds and `marginMs`.
+ */
 const defaultLeaseDurationMs = 15_000
 /**
  * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, no standby
@@ -75,7 +78,8 @@ export class Standby {
     this.#timer?.cancel()
     this.#timer = undefined
     const incomplete = this.#incomplete
-    // Before this replica becomes the leader again, another replica may be the leader. Therefore, the next call of `end` returns true.
+    // After this replica has been the leader, another replica may be the leader for some time. If this replica then becomes the leader
+    // again, its queue may lack keys. Therefore, the next call of `end` returns true.
     this.#incomplete = true
     return incomplete
   }

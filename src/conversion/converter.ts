@@ -20,8 +20,8 @@ export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
   /**
-   * Called when fields that a version cannot express are lost. Either they could not be stored in the annotation
-   * `conversion.GROUP/VERSION`, or they were stored there and are not restored.
+   * Called when the conversion loses fields that a version cannot express. Either the fields are not stored in the annotation
+   * `conversion.GROUP/VERSION`, or the stored fields are not restored.
    */
   unkept?(unkept: Unkept): void
   /** Called when a converter's result contains unknown fields. An `ObjectConverter` reports each unknown field of a version only once. */
@@ -132,8 +132,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // An annotation stores fields that the current version of the object, `step.from`, cannot express. An annotation for `step.from` itself
-  // is therefore meaningless.
+  // The annotation for a version stores the fields of this version that another version cannot express. The object already has the version
+  // `step.from`, and this version can express all its own fields. The annotation for `step.from` is therefore meaningless.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -195,8 +195,8 @@ async function restoreInto(
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
   const { inverse, from, to, source: target, target: schema, reported } = step
   const apiVersion = source.apiVersion as string
-  // `backCall` has no `threw`. If the converter `inverse` throws, the conversion of the object does not fail, and the exception is reported
-  // to `unkept`.
+  // The callback `threw` is removed, because an exception of `inverse` does not make the conversion of the object fail. Instead, the
+  // exception is passed to the callback `unkept`.
   const { threw: _, ...backCall } = call
   try {
     return await run(
@@ -210,7 +210,10 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   }
 }
 
-/** The parameters of one call of a converter: the versions, the schemas and the function of one direction. */
+/**
+ * The parameters of one call of the function `converter`. This function converts an object from the version `from` to the version `to`.
+ * `source` and `target` are the schemas of these versions.
+ */
 interface Way extends Omit<Step, 'converter' | 'inverse'> {
   readonly converter: Convert
   readonly call: ConversionCall

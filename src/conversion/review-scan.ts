@@ -31,7 +31,7 @@ export interface ScannedObject {
   /** The index of the object in the list `request.objects`. */
   readonly index: number
   readonly bytes: Buffer
-  /** Number of fields and items at all levels. The scan counts opening braces, opening brackets and commas. */
+  /** The estimated number of fields and items at all levels. Each opening brace, opening bracket and comma counts as one field or item. */
   readonly values: number
   /** Number of levels of nesting. */
   readonly levels: number
@@ -188,7 +188,10 @@ class Scan {
     return new ObjectList(this.#body, start, length, heaviest)
   }
 
-  /** Returns the next object of a list that `list` has scanned before. */
+  /**
+   * Returns the next object of the list at the current position, and moves behind this object. The list is not checked again, because
+   * `list` has already checked it.
+   */
   item(index: number): ScannedObject {
     this.#takes(comma)
     this.next()

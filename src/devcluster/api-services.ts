@@ -26,8 +26,9 @@ export interface ApiServicesOptions {
 }
 
 /**
- * Updates the APIServices until the signal is aborted. Resolves after the first attempt to write the APIServices of the currently served
- * types. If an attempt fails, the error is logged, and the next attempt begins after `retryMs`.
+ * Starts to maintain the APIServices, and continues in the background until the signal aborts. Resolves after the first attempt to write
+ * the APIServices of the currently served types, even if this attempt fails. When an attempt fails, the error is logged, and the next
+ * attempt begins after `retryMs`.
  */
 export async function keepApiServices(options: ApiServicesOptions, signal: AbortSignal): Promise<void> {
   const { registry, catalog, clock, logger } = options

@@ -26,9 +26,9 @@ export interface FoundObjects {
 }
 
 /**
- * Opens the store. The first revision is the current time in milliseconds. If the last revision of the stored objects is higher, this last
- * revision is used instead. The time increases faster than the revisions. After a restart, every resourceVersion of a client is therefore
- * too old. The client's watches fail with 410, and the client lists again.
+ * Opens the store. The first revision is the current time in milliseconds, or the last revision of the stored objects if that is higher.
+ * Normally, the time in milliseconds increases faster than the revisions. After a restart, the first revision is then higher than every
+ * resourceVersion that clients have. Their watches fail with 410, and the clients list again.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */

@@ -340,8 +340,8 @@ export class LeaderElector {
   }
 
   /**
-   * Stores the Lease in `#observed`. If the spec has changed, sets `at` to the current time. If only a label has changed, for example, `at`
-   * remains the same.
+   * Stores the Lease in `#observed`. If the spec of the Lease has changed, sets `at` to the current time. Otherwise, `at` remains the same,
+   * for example when only a label has changed.
    */
   #observe(lease: coordination.Lease): void {
     const before = this.#observed

@@ -50,9 +50,10 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the webhook Service that the serving certificate must have. The API server uses only `name.namespace.svc`.
- * Certificates in files need no other name of the Service, because cert-manager can issue a certificate that contains only this name. If
- * the process runs outside the cluster, and `webhook.service` is not set, certificates in files need no name of the Service.
+ * Returns the DNS names of the webhook Service that the serving certificate must have. A certificate in a Secret must have all three names
+ * of the Service. A certificate in a file needs only `name.namespace.svc`, because the API server uses only this name, and cert-manager can
+ * issue a certificate without the others. If the process runs outside the cluster, and `webhook.service` is not set, a certificate in a
+ * file needs no name of the Service.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

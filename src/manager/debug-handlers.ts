@@ -1,4 +1,7 @@
-/** The handlers of `/debug`: profiles of the process, its queues, its cache, its open handles and its log level. */
+/**
+ * The handlers of `/debug`. They return profiles of the process, the keys in its work queues, the types in its cache, its memory usage, its
+ * open handles and its log level. A PUT request changes the log level.
+ */
 import { isIP } from 'node:net'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'

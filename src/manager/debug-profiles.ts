@@ -71,7 +71,7 @@ export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Ha
 
 interface SnapshotOptions {
   readonly memoryLimitBytes: number
-  /** The size of the large objects at the start of the process, in bytes. */
+  /** The size in bytes of V8's large objects at the start of the process. These objects are the source texts of the modules. */
   readonly sourceBytes: number
   /** Called when the snapshot has been sent or refused. */
   readonly end: () => void

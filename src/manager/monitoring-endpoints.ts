@@ -35,7 +35,9 @@ export interface MonitoringOptions {
   readonly debugBindAddress: string
   /** The folder with the certificate of these servers. */
   readonly certDir?: string | undefined
-  /** The certificates of the webhook server, which these servers share; undefined when there is no webhook server. */
+  /**
+   * The certificates of the webhook server. The monitoring servers use the same certificates. Undefined when there is no webhook server.
+   */
   readonly certificates?: CertificateSource | undefined
   /** The DNS names and IP addresses of a certificate that is issued for these servers. */
   readonly names: readonly string[]

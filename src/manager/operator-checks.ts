@@ -50,8 +50,8 @@ export function checkNameProblems(checks: HealthChecks): string[] {
 const limitMs = 900
 
 /**
- * Returns a check with a time limit. `problem` is called again only when its previous call has settled. If it were called for each probe of
- * the kubelet, pending calls could accumulate.
+ * Returns a check with a time limit: if `check.problem` has no result after `limitMs`, the returned check reports a problem. While a call
+ * of `check.problem` is pending, later probes of the kubelet wait for the same call, so that pending calls do not accumulate.
  */
 export function withTimeLimit(check: Check, clock: Clock): Check {
   let pending: Promise<string | undefined> | undefined

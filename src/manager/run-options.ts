@@ -48,7 +48,10 @@ export interface WebhookOptions extends TlsOptions {
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
-  /** CustomResourceDefinitions with a conversion webhook. Default: the CRDs of all kinds for which the operators define conversions. */
+  /**
+   * The names of CustomResourceDefinitions with a conversion webhook. Default: the CRDs of all kinds for which the operators define
+   * conversions.
+   */
   readonly definitions?: readonly string[]
 }
 

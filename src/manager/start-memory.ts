@@ -7,8 +7,8 @@ import { sleep } from '../runtime/waiting.ts'
 const idleMs = 500
 const idleShare = 0.1
 /**
- * Maximum number of attempts to find the process idle. Each attempt takes 500 ms. If a process is still busy after a minute, it uses the
- * memory for its work.
+ * Maximum number of checks whether the process is idle. Each check takes 500 ms. If the process is still busy after a minute, no garbage is
+ * collected, because the process then needs the memory for its work.
  */
 const maxAttempts = 120
 /**

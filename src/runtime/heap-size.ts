@@ -53,7 +53,8 @@ function limitYoungGeneration(): () => void {
     if (growth !== mayGrow) setFlagsFromString(`--semi-space-growth-factor=${growth ? 2 : 1}`)
     mayGrow = growth
   }
-  // One garbage collection can double the size twice. Growth is therefore allowed only while the size is at most a quarter of the limit.
+  // One garbage collection can double the size of the young generation twice. Growth is allowed only while the size is at most a quarter of
+  // the limit, so one collection cannot exceed the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
   // The growth factor applies to all threads. With factor 1, the young generation of a new thread cannot grow. Therefore, each half of the
   // young generation has 8 MB from the start.

@@ -37,7 +37,8 @@ export interface CompiledSchema {
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
    * Prunes an object that was converted from another version. Drops null fields that are not nullable and have no default. Applies no
-   * defaults. If the object has unknown fields, `dropped` is called with the paths that `prune` returns in `unknown`.
+   * defaults. If the object has unknown fields, calls `dropped` with the paths of these fields, in the form of the property `unknown` of
+   * the result of `prune`.
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**

@@ -68,8 +68,9 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 }
 
 /**
- * Does the same as `explainValue`, but reports errors of the value itself even if the value is unchanged. `old` is used only for the
- * value's fields and items, and for the errors of a built-in type.
+ * Adds the errors of a value to `found`, and returns the number of successful checks, like `explainValue`. Unlike `explainValue`, this
+ * function also adds the schema errors of the value itself if the value is unchanged since `old`. `old` determines only which errors of the
+ * value's fields and items are omitted, and whether the value is validated as a built-in type.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
@@ -173,8 +174,8 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // kube-apiserver rejects a CRD with `uniqueItems: true`. It nevertheless validates the defaults in this CRD. Therefore, `uniqueItems:
-  // true` applies to defaults only.
+  // Only a default in a CRD can violate `uniqueItems: true`. kube-apiserver rejects each CRD with this keyword, so no custom resource has
+  // such a schema. For a rejected CRD, kube-apiserver also reports the invalid defaults.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches

@@ -53,7 +53,10 @@ export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
 }
 
-/** Returns true if a value or a bound is in the range of the type and format in `rules`. */
+/**
+ * Returns true if a number is in the range of the type and format in `rules`. The number is a value that is validated, or a `minimum`,
+ * `maximum` or `multipleOf` of the schema.
+ */
 export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
     if (!isInteger(value)) return false

@@ -72,7 +72,10 @@ export class EventCorrelator<Own extends Series> {
     return this.#takeToken(object) ? series : undefined
   }
 
-  /** Adds a message to its group of similar Events. Returns true if the Event is combined with the other Events of the group. */
+  /**
+   * Adds the message of an Event to its group, the Events with the same object, type and reason. Returns true if the group now has at least
+   * `maxSimilar` different messages. In this case, the Event is counted in the common series of the group.
+   */
   #isSimilar(group: string, message: string): boolean {
     const now = this.#clock.monotonicNow()
     const known = this.#similar.get(group)

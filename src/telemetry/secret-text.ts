@@ -80,7 +80,8 @@ const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
 /**
  * Returns the text with its secrets redacted. A secret is recognized by its form or by the name before it.
  *
- * @param isBeginning true when the text is truncated. The kind of an object may then be missing, so the data of any object is redacted.
+ * @param isBeginning true when the text is truncated. The text may then be a Secret whose `kind` was cut off. The function therefore
+ *   redacts everything after the first `data:` or `stringData:`.
  */
 export function redactText(text: string, isBeginning = false): string {
   if (plain.test(text) && !encoded.test(text)) return text

@@ -74,7 +74,10 @@ export interface ControlPlaneOptions {
   readonly env?: Environment
 }
 
-/** Options of Pods that run as processes. `stop` removes the files of the Pods' volumes. */
+/**
+ * Options of Pods that run as processes. The control plane chooses the folder for volumes and logs, and `ControlPlane.stop` removes this
+ * folder.
+ */
 export type ControlPlanePods = Omit<ProcessPodsOptions, 'stateFolder'>
 
 /**

@@ -10,7 +10,10 @@ import { compileNextBuiltinCheck } from '../schema/to-ajv.ts'
  */
 const delayMs = 1000
 
-/** Compiles the schemas of all served versions, without the checks of built-in types. */
+/**
+ * Compiles the schema of each served version of the kinds. The checks of the built-in types in these schemas are not compiled;
+ * `compileBuiltinTypes` compiles them later.
+ */
 export function compileSchemas(kinds: readonly Kind[]): void {
   for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }

@@ -26,7 +26,10 @@ import { conversionPath } from './definition/paths.ts'
 import { refuse } from './http/refusal-response.ts'
 import { awaitFetching, onDisconnect } from './http/connections.ts'
 
-/** The API server's timeout for conversion webhooks. The API server also sends this timeout as `?timeout=`. */
+/**
+ * The API server's timeout for conversion webhooks. The API server sends its timeout in the query parameter `timeout`. This default is used
+ * if a request has no valid `timeout`.
+ */
 const defaultTimeoutMs = 30_000
 
 interface ConversionRouteOptions {

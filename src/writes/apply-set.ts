@@ -156,8 +156,8 @@ function memberOf({ type, object }: Dependent, owner: DeepReadonly<KubernetesObj
   const labels = { ...metadata.labels, [applySetLabel]: set }
   const ownerReferences = [...(metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid), controllerReference(owner)]
   const member = { ...(object as ApplyInput), metadata: { ...metadata, ...key, labels, ownerReferences } }
-  // An object that its view does not select is refused. Otherwise, the cache would never contain the object. Each reconcile would apply it
-  // again, and no reconcile would delete it.
+  // If the type of an object is a view, the view must select the object. Otherwise the cache would never contain the object, every
+  // reconcile would apply the object again, and no reconcile would delete the object.
   if (new Selector(type).selects(member as unknown as KubernetesObject) === false)
     throw new ProreusError(
       'PRO_INPUT',

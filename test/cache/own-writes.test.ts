@@ -435,7 +435,7 @@ t.test('an own write is reported again when the watch sends a change of another 
   const seen = causes(informer)
   informer.written(object('a', 13), writer)
   informer.written(object('a', 16), writer)
-  await send('MODIFIED', object('a', 10)) // this state is older than the state before the own writes
+  await send('MODIFIED', object('a', 10)) // the informer has already listed this state, so it is not a new change
   await send('MODIFIED', object('a', 13))
   t.equal(seen.length, 2)
   await send('MODIFIED', object('a', 15))

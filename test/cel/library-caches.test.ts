@@ -25,8 +25,8 @@ t.test('a pattern is compiled once, until 500 others have been compiled', async 
     compiled.push(args[0])
     return compile(...args)
   }
-  // `matches` compiles simple patterns with `RegExp`, which this test does not count. A pattern with a repeated group is not simple, so
-  // `RE2JS` compiles it.
+  // This test counts the patterns that `RE2JS` compiles. The CEL function `matches` compiles simple patterns with `RegExp` instead. The
+  // patterns of this test have a repeated group. Such a pattern is not simple, so `RE2JS` compiles it.
   for (const [source, value] of [
     ['a.matches(b)', true],
     ['a.find(b)', 'x0'],
@@ -58,7 +58,8 @@ t.test('the formats of a time zone are created once, and no other spelling of it
   const evaluate = evaluator('timestamp(a).getHours(b)')
   const hours = ['Asia/Tokyo', 'Europe/Paris', 'Asia/Tokyo'].map((zone) => evaluate('2026-01-01T00:00:00Z', zone))
   t.strictSame(hours, [9, 1, 9])
-  // The first format is created to find out whether Go knows the name. The second format is kept for later evaluations.
+  // For each new time zone, `locationProblem` creates a format to check the name. Then `offsetsOf` creates the format that later
+  // evaluations reuse.
   t.strictSame(zones.splice(0), ['Asia/Tokyo', 'Asia/Tokyo', 'Europe/Paris', 'Europe/Paris'])
   for (const zone of ['US/Eastern', 'US/Eastern', 'US/EASTERN', 'US/EASTERN', 'US/Eastern'])
     t.equal(evaluate('2026-01-01T00:00:00Z', zone), 19)

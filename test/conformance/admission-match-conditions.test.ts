@@ -50,7 +50,8 @@ function forbidden(error: string): JsonObject {
 const at = 'webhooks[0].matchConditions'
 const one = (expression: string): JsonObject[] => [{ name: 'a', expression }]
 /**
- * Returns the expected cause for an invalid expression. `shown` is the expression in the message, and `problem` is the end of the message.
+ * Returns the expected cause in the `Status` for an invalid expression: its reason, field and message in one line. The message quotes
+ * `shown` as the invalid expression, and ends with `problem`.
  */
 const compileError = (shown: string, problem: string): string =>
   `FieldValueInvalid ${at}[0].expression: Invalid value: ${JSON.stringify(shown)}: ${problem}`

@@ -37,7 +37,10 @@ function live(name: string, content: JsonObject, generation = 1, more: JsonObjec
   return widget(content, { name, namespace, uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time', generation, ...more })
 }
 
-/** Returns an object that is not stored yet, as the reviews contain it. */
+/**
+ * Returns a new object as the reviews of its creation contain it. The object is not stored yet, so it has no resourceVersion. Values that
+ * differ between runs are placeholders.
+ */
 function unstored(name: string, content: JsonObject, generation = 1): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', creationTimestamp: 'time', generation })
 }

@@ -1,6 +1,6 @@
 /**
- * Tests of the views of a cache: the objects that the API server sends for the views, and the writes of the cache's client that add objects
- * to a view or remove objects from a view.
+ * Tests of the views of a cache. The API server lists and watches the objects of a view. A write through a read-your-writes client adds an
+ * object to a view, or removes an object from it, without waiting for the watch. A controller can have a view as its primary type.
  */
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'

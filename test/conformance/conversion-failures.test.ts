@@ -1,4 +1,4 @@
-/** Tests of failed conversions: the validation of the conversion webhook's response, and requests that need no conversion. */
+/** Tests of a conversion webhook that fails or returns an invalid response. Requests that need no conversion must still succeed. */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'

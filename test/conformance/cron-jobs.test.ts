@@ -203,8 +203,8 @@ t.test('the concurrency policy decides what happens to an active Job', async (t)
   t.match(await untilEvent(key, 'SuccessfulDelete'), { type: 'Normal', message: `Deleted job ${nameAt(first)}` })
   const third = minutesAgo(1)
   await client.patch(batch.cronJob, key, { spec: { concurrencyPolicy: 'Allow' } })
-  // A change of the CronJob can cause a conflict with the controller's own write of the status. After the next change, the controller
-  // writes the status again.
+  // If this test changes the CronJob at the same time as the controller, the controller's write of the status can fail with a conflict.
+  // `reschedule` therefore changes a label of the CronJob before each check, so that the controller writes the status again.
   const activeJobs = async (): Promise<number> => (await client.get(batch.cronJob, key)).status?.active?.length ?? 0
   await reschedule(key, third, 'two Jobs are active', async () => (await activeJobs()) === 2)
   t.strictSame(await namesOf(key), [nameAt(second), nameAt(third)])

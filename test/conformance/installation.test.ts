@@ -165,8 +165,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   }
 
   /**
-   * Waits until the API server calls the webhooks at the current endpoint. The API server needs some moments to notice a change of the
-   * endpoints. Then checks that a valid MyPod is accepted, and that an invalid MyPod is denied.
+   * Waits until the API server calls the webhooks at the current endpoint, because the API server notices a change of the endpoints only
+   * after some moments. Checks that the webhooks deny an invalid MyPod and accept a valid MyPod.
    */
   async function expectWebhooks(t: Test, name: string): Promise<void> {
     const refusal = await until('the webhooks are called', () =>

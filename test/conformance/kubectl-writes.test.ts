@@ -131,7 +131,8 @@ t.test('kubectl writes', needsKubectl, async (t) => {
       ['get cm one -o jsonpath={.data}', '{"a":"2","b":"2"}'],
       ['get cm one', 'NAME  DATA  AGE\none  2  AGE\n'],
     ])
-    // The types that are pruned by default include ReplicationControllers.
+    // Without `--prune-allowlist`, `kubectl apply --prune` reads the objects of several built-in types, including ReplicationControllers.
+    // The command fails if the API server does not have one of these types.
     await kubectl.ok('apply -f -', configMap('three', { a: '1' }, { labels: { p: '2' } }))
     const pruned = await kubectl.ok('apply --prune -l p=2 -f -', configMap('four', { a: '1' }, { labels: { p: '2' } }))
     t.match(pruned, /^configmap\/four created\nconfigmap\/three pruned\n/)

@@ -57,8 +57,8 @@ t.test('the life of MyPods', async (t) => {
         ({ reason, type }) => reason === 'PodCreateFailed' && type === 'Warning',
       ),
     )
-    // If the operator retried immediately after the API server denied the Pod `bare`, it would have sent many requests by the time the Pod
-    // `elsewhere` runs.
+    // The operator must not retry immediately after the API server has denied the Pod `bare`. The Pod `elsewhere` takes some time to start.
+    // In this time, an operator that retries immediately would send many requests, and the test `the requests` would fail.
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {

@@ -64,8 +64,9 @@ t.test('the leader of two replicas is killed at a write', needsRequests, async (
     return { ...(await outcomeOf(client, kind, { namespace: user, name })), created }
   }
   /**
-   * Resolves with the `Life` of an object without faults, and with the `Life` of each further object. For each further object, the test
-   * injects a fault at a different write.
+   * Creates and changes one object without faults, and then further objects. For each further object, the test injects a fault at a
+   * different write of the operator. Resolves with the `Life` of the first object as `expected`, and with the `Life` of each object that
+   * had a fault as `found`.
    */
   const prove = async (proof: Proof): Promise<{ readonly expected: Life; readonly found: readonly Life[] }> => {
     const { kind, moment, user } = proof

@@ -18,7 +18,9 @@ import { recordingLogger } from '../support/recording-logger.ts'
 
 t.setTimeout(900_000)
 
-/** The operators must report the state of a kind within this time, in milliseconds. */
+/**
+ * Time limit in milliseconds within which the log and the readiness must show whether the CustomResourceDefinition of a kind is missing.
+ */
 const saidMs = 120_000
 
 const namespaceOf = ({ name }: ShippedKind): string => `missing-${name}`

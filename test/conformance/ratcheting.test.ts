@@ -1,5 +1,6 @@
 /**
- * Tests of CRD ratcheting. When a schema has become stricter, unchanged invalid values are tolerated, and violated rules cause warnings.
+ * Tests of CRD ratcheting: updates of objects after the schema of the CRD has become stricter. The API server accepts an invalid value if
+ * the update leaves it unchanged. If the unchanged value violates a validation rule without `oldSelf`, the response contains a warning.
  */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
@@ -65,8 +66,9 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // Here, the field `kind` is in the spec or in the status. If an update leaves this field unchanged, the update gets a warning instead of
-  // an error, as for any other field. Only for the field `kind` at the root of an object, the API server assumes a change in every update.
+  // The field `kind` of this case is in the spec or in the status. As for any other field, an update that leaves the field unchanged gets a
+  // warning instead of an error. The field `kind` at the root of an object is an exception: an update gets an error even if it leaves that
+  // field unchanged.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },

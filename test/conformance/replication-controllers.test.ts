@@ -51,8 +51,9 @@ t.test('a ReplicationController has as many Pods as its scale says', async (t) =
 t.test('a Pod without a controller is adopted, and one whose labels no longer match is released', async (t) => {
   const key = { namespace: await newNamespace(), name: 'web' }
   const orphan = await client.create(pod, { metadata: { namespace: key.namespace, name: 'orphan', labels }, spec })
-  // If the controller has not seen the Pod `orphan` yet, the controller creates a second Pod. The controller then deletes a Pod that is not
-  // ready. The test therefore waits until the Pod `orphan` is ready.
+  // The controller can create a second Pod before it sees the Pod `orphan`. In this case, the controller then deletes one of the two Pods,
+  // and a Pod that is not ready is deleted first. The test waits until the Pod `orphan` is ready, so that the controller does not delete
+  // this Pod.
   await untilPodIsReady(client, { namespace: key.namespace, name: 'orphan' })
   await client.create(core.replicationController, { metadata: key, spec: { replicas: 1, template } })
   const { metadata } = await untilReady(key, 1)

@@ -12,7 +12,10 @@ const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'volume-updates')
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Creates a namespace, and returns the key of its claim. The storage class and the volume have the same name as the namespace. */
+/**
+ * Creates a namespace. Returns the key for a claim in this namespace; the claim does not exist yet. The StorageClass and the
+ * PersistentVolume of the claim have the name of the namespace.
+ */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }
 }

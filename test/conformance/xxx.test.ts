@@ -1,6 +1,6 @@
 /**
- * The acceptance tests of the Xxx operator. Each test is a row of the specification, F1 to F12. No node accepts the Pods, so the tests end
- * them.
+ * The acceptance tests of the Xxx operator. Each test is a row of the specification, F1 to F12. Except in F2, no node has the label that
+ * the Pods require, so the Pods do not run. The tests set the phases of these Pods instead.
  */
 import t from 'tap'
 import { node as nodeType, pod as podType } from '../../src/api/builtin.ts'

@@ -96,7 +96,8 @@ t.test('no field is restored if the accepted ones violate a rule that was not ev
   })
   const object = { ...envelope, spec: {} }
   const kept = { fields: { spec: { fields: { a: { value: 5 }, b: { value: 1 } } } } }
-  // If both fields are restored, `a` has the wrong type, so the rule is not evaluated. The error with the path `<nil>` reports this. If
-  // only `b` is restored, the rule is evaluated, and the object violates it.
+  // The rule is not evaluated while `a` has the wrong type. For this reason, `restoreWhatFits` first finds only two errors: the type of
+  // `a`, and an error with the path `<nil>`, which says that rules were not evaluated. Then `restoreWhatFits` restores only `b`. Now the
+  // rule is evaluated, and the object violates the rule.
   t.strictSame(restoreWhatFits(object, kept, ruled), { restored: object, refused: ['spec.a', '<nil>'] })
 })

@@ -1,4 +1,7 @@
-/** Tests of the example of a complete operator. It must be short and have no type casts, and its test must pass. */
+/**
+ * Tests of the memcached example in the documentation, which shows a complete operator. The source of the example must be short and contain
+ * no type casts, and the example's own test must pass.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

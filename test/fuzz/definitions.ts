@@ -7,7 +7,10 @@ import { checkStructural } from '../../src/schema/structural/check-schema.ts'
 import { schemaArbitrary } from './arbitraries.ts'
 import { jsonArbitrary, scalarArbitrary, valueFor, withField } from './values.ts'
 
-/** Generates valid schemas of complete objects, with further keywords at the root. */
+/**
+ * Generates valid schemas that describe an object with `apiVersion`, `kind`, `metadata` and `spec`. The root of a schema may contain
+ * additional keywords, such as `required`.
+ */
 export const rootArbitrary: fc.Arbitrary<StructuralSchema> = fc
   .tuple(
     schemaArbitrary,

@@ -118,7 +118,12 @@ export class ServedSchemas {
     return status === 201 ? body : undefined
   }
 
-  /** Reads a stored object in the API version that has the schema. */
+  /**
+   * Reads a stored object in the API version that uses a schema.
+   *
+   * @param schema the number of the schema. The first schema has the number 1.
+   * @param stored the object as `store` returned it.
+   */
   async read(schema: number, stored: JsonObject): Promise<JsonObject> {
     const { body } = await this.#api('GET', `${this.#path(schema)}/${String((stored.metadata as JsonObject).name)}`)
     return body

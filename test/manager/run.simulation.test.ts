@@ -15,7 +15,10 @@ import { InProcessServer } from '../support/client/in-process-server.ts'
 import { Dice } from '../support/dice.ts'
 import { recordingLogger } from '../support/recording-logger.ts'
 
-/** Writes the name of each ConfigMap, and the id of the reconcile, into a Secret. */
+/**
+ * Creates a Secret for each ConfigMap. The Secret has the name of the ConfigMap, and contains the id of the reconcile that has created the
+ * Secret.
+ */
 const operator = defineOperator({
   name: 'copies',
   kinds: [],

@@ -3,7 +3,10 @@ import type { JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
 
-/** Returns true when the enum allows the value. Throws when ajv rejects the value but no error is found for it. */
+/**
+ * Returns true when the enum allows the value. Throws when ajv rejects the value, but the compiled schema reports no reason except that the
+ * value does not match its schema.
+ */
 function accepts(spec: StructuralSchema, value: JsonValue): boolean {
   const errors = compileSchema({ type: 'object', properties: { spec } }).validate({ spec: value })
   const difference = errors.find(({ message }) => message.includes('does not match its schema'))

@@ -161,9 +161,9 @@ t.test('a review that times out before its body is read is answered with 500', a
   // There are no worker threads, so the review waits for a worker thread until its deadline.
   const evaluation = { isInline: () => false, threads: 0 }
   const fix = await fixture(t, handlers, { clock, evaluation })
-  // Until a worker thread parses the body, the server knows only the fields of the AdmissionRequest that precede the string `,"object":`.
-  // This body has a space after the comma, so it does not contain the string. The server thus does not know the uid, which an
-  // AdmissionResponse must contain.
+  // Until a worker thread parses the body, the server knows only the fields that it finds before the text `,"object":`. In this body, a
+  // space follows the comma, so the server does not find the text, and knows no field. Without the uid of the request, the server cannot
+  // send an AdmissionResponse.
   const payload = JSON.stringify(review({ object: good })).replace('"object":', ' "object":')
   const answer = fix.server.app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json' } })
   await clock.untilPending(1)

@@ -14,7 +14,10 @@ before(async () => {
 })
 after(() => controlPlane.stop())
 
-/** Creates a Hello without the proxy, and waits until the operator has created the ConfigMap. */
+/**
+ * Creates a Hello with a client that does not use the proxy. Then waits until the operator, which uses the proxy, has created the
+ * ConfigMap.
+ */
 async function greet(name: string): Promise<void> {
   await controlPlane.client.create(hello, { metadata: { namespace: 'test', name }, spec: { message: 'hi' } })
   await until(`${name} is greeted`, () => controlPlane.client.get(core.configMap, { namespace: 'test', name }), 30_000)

@@ -257,8 +257,8 @@ class Checker {
   }
 
   /**
-   * Reports an error for every `Type{field: value}`, because Kubernetes' environment has no message types. Without a type, the fields
-   * cannot be checked.
+   * Returns the error type for a message literal `Type{field: value}`, and always reports an error. The CEL environment of Kubernetes has
+   * no message types, so every message literal is invalid. The fields are not checked, because their types are unknown.
    */
   #struct(expr: Expr & { kind: 'struct' }): Type {
     const named = this.#lookUp(expr, expr.typeName)

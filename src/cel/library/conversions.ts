@@ -53,8 +53,8 @@ function parseHexFloat(text: string): number {
   if (whole + fraction === '') return Number.NaN
   const digits = (whole + fraction).replace(/^0+/, '')
   if (digits === '') return sign === '-' ? -0 : 0
-  // The first 17 digits have more bits than the mantissa of a float64 (53 bits). The later digits affect only the rounding. For the
-  // rounding, one bit is enough: it is 1 if at least one later digit is not zero.
+  // The first 17 hexadecimal digits have at least 65 bits, and the mantissa of a float64 has 53 bits. Therefore, the later digits affect
+  // only the rounding. For the rounding, one bit is enough: it is 1 if at least one later digit is not zero.
   const rest = digits.slice(17)
   const mantissa = BigInt(`0x${digits.slice(0, 17)}`) | (/[^0]/.test(rest) ? 1n : 0n)
   const power = Number(exponent) + 4 * (rest.length - fraction.length)

@@ -120,8 +120,8 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // If an item of `part` does not match its schema, the item cannot be read. If `list` is a field of the validated object, the error is
-    // thrown. If an expression created `list`, the item counts as not contained in `list`.
+    // If an item of `part` does not match its schema, reading the item throws an error. If `list` is a field of the validated object,
+    // `containsAll` throws this error, too. If an expression created `list`, the item counts as not contained in `list`.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

@@ -315,8 +315,8 @@ function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptiona
 }
 
 /**
- * Plans `or` and `orValue`. The argument is evaluated only if the optional is empty. If the type of the target is dyn and its value is not
- * an optional, the value is returned unchanged.
+ * Plans the calls `TARGET.or(ARGUMENT)` and `TARGET.orValue(ARGUMENT)`. If the target is an empty optional, the argument is evaluated. If
+ * the value of the target is not an optional, this value is returned unchanged. This is possible only for a target of type dyn.
  */
 function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   return computed((frame) => {

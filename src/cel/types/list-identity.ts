@@ -15,9 +15,9 @@ import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
 /**
- * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. The keys of a set with a schema are cached, because
- * kube-apiserver computes these keys only once (`sync.Once`). If this computation panics, the cache stays incomplete. The operator `+` adds
- * the keys of the appended items to the cache.
+ * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. If the list is a set with a schema, the keys are
+ * computed once and stored in `list.keys`, as in kube-apiserver (`sync.Once`). If the computation panics, `list.keys` contains only the
+ * keys of the items before the panic. The operator `+` appends the keys of the added items to `list.keys`.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {

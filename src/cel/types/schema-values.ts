@@ -92,7 +92,7 @@ export class PreservedValue extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this.isData(other)
   }
-  /** Returns true when the JSON data of `value` equals the data of this value. `value` may have any type. */
+  /** Returns true when `value` has the same JSON data as this `PreservedValue`. `value` may have any CEL type. */
   isData(value: Value): boolean {
     const data = dataOf(value)
     return data !== undefined && jsonEqual(this.data, data)

@@ -80,7 +80,10 @@ export class SourceFiles {
     if (sourceFile(path).state !== state) this.#wakeUp()
   }
 
-  /** Removes the files that only the previous process has loaded. Called when the operators of the current process run. */
+  /**
+   * Stops watching the files that the previous process has loaded, but the current process has not loaded. Called when the operators of the
+   * current process run.
+   */
   removeOthers(): void {
     for (const path of this.#loaded.keys()) if (!this.#current.has(path)) this.#loaded.delete(path)
     this.#watchFolders()

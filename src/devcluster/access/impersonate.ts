@@ -50,12 +50,12 @@ const modes: readonly Mode[] = [
 const manyValues = 4
 
 /**
- * Returns the impersonated user. If there are no impersonation headers, returns the requester. The constrained verbs are checked first,
- * then the verb `impersonate`. In contrast, kube-apiserver first checks the verbs with which the requester succeeded last. Here, the result
- * does not depend on earlier requests.
+ * Returns the impersonated user. If the request has no impersonation headers, returns the requester. The constrained verbs are checked
+ * before the verb `impersonate`. kube-apiserver uses another order: it first checks the verbs that allowed the latest impersonation by this
+ * requester. In this function, the result does not depend on earlier requests.
  *
  * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
- * user. The error is that of the first check.
+ *   user. If several checks fail, the error is that of the first check.
  */
 export function impersonate(
   requester: UserInfo,
@@ -89,7 +89,10 @@ export function impersonate(
   throw refusals[0]!
 }
 
-/** A value of the wanted user, as the resource and the name that RBAC rules contain. */
+/**
+ * One part of the impersonated user: the user name, the uid, a group or an extra value. The part is described by the resource and the name
+ * with which an RBAC rule permits its impersonation.
+ */
 type Subject = Pick<AuthorizationAttributes, 'resource' | 'name'> & Partial<AuthorizationAttributes>
 
 function subjectAttributes(requester: UserInfo, verb: string): (subject: Subject) => AuthorizationAttributes {
@@ -97,7 +100,11 @@ function subjectAttributes(requester: UserInfo, verb: string): (subject: Subject
   return (subject) => ({ ...general, ...subject })
 }
 
-/** Throws 403 unless the requester has the verb `impersonate` for each value of the user. */
+/**
+ * Checks that the requester has the verb `impersonate` for the username, the uid, each group and each extra value of the wanted user.
+ *
+ * @throws {StatusError} 403 when the requester lacks the verb for one of them.
+ */
 function requireGeneral({ username, uid, groups, extra }: WantedUser, requester: UserInfo, authorizer: Authorizer): void {
   const attributes = subjectAttributes(requester, 'impersonate')
   const subjects = [
@@ -109,7 +116,10 @@ function requireGeneral({ username, uid, groups, extra }: WantedUser, requester:
   for (const subject of subjects) requireAllowed(authorizer, attributes(subject))
 }
 
-/** Throws 403 unless the requester has the verb `impersonate:<mode>` for each value of the user and all values are valid. */
+/**
+ * Requires that the requester has the verb `impersonate:<mode>` for the user name, the uid, each group and each extra value of the wanted
+ * user. If the requester lacks the verb for one of them, or one of them cannot be impersonated with this verb, throws 403.
+ */
 function requireConstrained(mode: Mode['name'], wanted: WantedUser, requester: UserInfo, authorizer: Authorizer): void {
   const { username, uid, groups, extra } = wanted
   const attributes = subjectAttributes(requester, `impersonate:${mode}`)
@@ -223,7 +233,10 @@ function goUser(uid: string, groups: readonly string[], extra: WantedUser['extra
   return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${printedGroups}, Extra:${printedExtra}}`
 }
 
-/** True when the user has a name, but no uid, groups or extra fields. Only such a user can be a node or ServiceAccount in a mode. */
+/**
+ * Returns true when the user has a name, but no uid, no groups and no extra fields. Only such a user can be impersonated in the modes for
+ * nodes and ServiceAccounts.
+ */
 function hasOnlyName({ uid, groups, extra }: WantedUser): boolean {
   return uid === '' && groups.length === 0 && extra.size === 0
 }

@@ -17,7 +17,10 @@ import type { Admission, AdmissionAttributes } from './admission.ts'
 const group = 'certificates.k8s.io'
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
-/** Returns `next` with the plugins added. The plugins run in `validate`, before `next.validate` is called. */
+/**
+ * Returns an `Admission` that runs the certificate plugins and then `next`. The plugins run at the beginning of `validate`, before
+ * `next.validate` is called. They do nothing in `mutate`.
+ */
 export function withCertificateChecks(next: Admission, authorizer: Authorizer): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),

@@ -114,8 +114,9 @@ function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
 }
 
 /**
- * Returns the sort key of an entry. The oldest entry comes first. If two entries have the same time, a result of `mergedEntry` comes first.
- * Further entries are therefore merged into this result, and there is only one `ancient-changes` for each apiVersion.
+ * Returns the sort key of an entry. An older entry comes before a newer entry. If two entries have the same time, the entry with the
+ * manager `ancient-changes` comes first. `capped` then merges the other entry into this entry, so there is only one `ancient-changes` for
+ * each apiVersion.
  */
 function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
   return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')

@@ -37,9 +37,9 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 /**
  * Encodes an object as Go does. Returns the fields that a manager can own through a request to `subresource`.
  *
- * Go encodes some fields of every object even if they are empty, such as `status: {}`. If `object` is undefined, only these empty fields
- * are returned. A newly created object is compared with this result. The manager that creates the object owns only the fields that differ
- * from this result. The manager owns none of the empty fields that Go adds.
+ * Go encodes some empty fields in every object, such as `status: {}`. If `object` is undefined, the result contains only these empty
+ * fields. When a manager creates an object, the new object is compared with this result, and the manager owns only the fields that differ.
+ * Therefore, the manager does not own the empty fields that Go adds.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

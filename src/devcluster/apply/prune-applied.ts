@@ -63,8 +63,9 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
 }
 
 /**
- * Returns the fields of the entries in `all`, keyed by version. `pruneApplied` adds these fields back, one version after the other. The
- * version of `last` comes first, because the conversion to another version may need fields that are added back in the version of `last`.
+ * Returns the union of the fields of all entries with the same version, keyed by version. `pruneApplied` adds these fields back, one
+ * version after the other. The version of `last` comes first, because its fields may be necessary for the conversion of the object to the
+ * other versions.
  */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()

@@ -70,7 +70,8 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // A watch stream cannot be YAML. If the client accepts YAML, the error lists the media types of watch streams.
+  // A watch stream cannot be YAML. If a client accepts only YAML for a watch, the error lists the media types of watch streams. In all
+  // other cases, the error lists the media types of objects.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 

@@ -97,8 +97,8 @@ function operationJson(info: ResourceInfo, target: Target, { method, action }: O
 const codes = { '200': 'OK', '201': 'Created', '202': 'Accepted' } as const
 
 /**
- * Returns the status codes of successful responses in kube-apiserver's documents (k8s.io/apiserver/pkg/endpoints:
- * registerResourceHandlers; k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder: buildRoute).
+ * Returns the HTTP status codes that kube-apiserver's OpenAPI documents list for successful responses to an action
+ * (k8s.io/apiserver/pkg/endpoints: registerResourceHandlers; k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder: buildRoute).
  */
 function responseCodes({ custom }: ResourceInfo, action: string): (keyof typeof codes)[] {
   switch (action) {

@@ -59,7 +59,10 @@ export function componentName({ group, version, custom, goType }: ComponentType,
 
 type KindType = ComponentType & Pick<ResourceInfo, 'kind'>
 
-/** Returns the type of a subresource's objects: the type that has the subresource, or another type such as Scale. */
+/**
+ * Returns the type of the objects that a subresource reads and writes. This is either the type that has the subresource, e.g. for `status`,
+ * or another type, e.g. Scale for `scale`.
+ */
 export function subresourceType(info: KindType, { group, version, kind: ofSubresource }: SubresourceInfo): KindType {
   if (ofSubresource === info.kind) return info
   const id = { group: group ?? info.group, version: version ?? info.version, kind: ofSubresource }

@@ -61,7 +61,10 @@ export function supportedSchema(schema: StructuralSchema): StructuralSchema {
   return result
 }
 
-/** Returns the required fields that cannot be null. If `additionalProperties` can be null, returns no fields. */
+/**
+ * Returns the names in `required`, without the properties in `published` that may be null. If the schema in `additionalProperties` allows
+ * null, returns an empty list.
+ */
 function requiredFields(
   { required = [], properties = {}, additionalProperties }: StructuralSchema,
   published: Readonly<Record<string, StructuralSchema>>,

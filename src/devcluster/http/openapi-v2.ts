@@ -50,7 +50,10 @@ export class OpenApiV2 {
     this.#now = now
   }
 
-  /** Resolves with a document that describes the types at the time of the call or at a later time. */
+  /**
+   * Resolves with a document that describes the types that exist at the time of the call. If the types have changed since the call, the
+   * document may describe the changed types.
+   */
   async document(): Promise<OpenApiV2Document> {
     const { generation } = this.#catalog
     while (this.#latest === undefined || this.#latest.generation < generation) {

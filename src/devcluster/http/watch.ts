@@ -28,8 +28,8 @@ const stallMs = 60_000
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
-  // If the request is invalid, the response has the status code of the error. An expired resourceVersion and all later errors are sent as
-  // ERROR events. The status code of the response is then 200.
+  // If the watch cannot be opened, the response has the status code of the error. Two kinds of errors are instead sent as ERROR events in a
+  // response with status code 200: an expired resourceVersion, and errors that occur after the response has begun.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, endOfTurn().then(() => undefined)])

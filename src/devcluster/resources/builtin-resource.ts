@@ -21,7 +21,10 @@ export interface BuiltinDefinition {
   readonly verbs?: readonly Verb[]
   /** True for a type with the `status` subresource. Default false. */
   readonly status?: boolean
-  /** The fields of the metadata that a write to `status` does not change. Default: none. */
+  /**
+   * The names of metadata fields that a write to the subresource `status` leaves unchanged, even if the request contains other values for
+   * them. Default: none.
+   */
   readonly metadataKeptByStatus?: readonly string[]
   readonly subresources?: Readonly<Record<string, SubresourceInfo>>
   readonly strategy?: Strategy

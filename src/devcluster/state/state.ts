@@ -50,8 +50,8 @@ export async function openState(
 }
 
 /**
- * The result of reading the state file. `kept` is a state that an earlier release has written, without a key of ServiceAccount tokens.
- * `problem` is the reason why the state must be replaced.
+ * The result of reading the state file. `kept` is the state of a file that an earlier release has written. Such a file contains no key for
+ * ServiceAccount tokens. `problem` is the reason why the state must be replaced.
  */
 type FoundState =
   { readonly state: ClusterState } | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> } | { readonly problem: string }

@@ -1,6 +1,7 @@
 /**
- * Checks the result of a strategic merge patch against its Go type. kube-apiserver converts this result from a map to
- * the Go type (k8s.io/apimachinery/pkg/runtime: converter.go). This converter accepts more than kube-apiserver's JSON decoder.
+ * Checks whether the result of a strategic merge patch has the types of its Go struct. kube-apiserver does not decode this result from
+ * JSON, but converts a map to the Go struct (k8s.io/apimachinery/pkg/runtime: converter.go). The converter accepts more values than the
+ * JSON decoder.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'

@@ -15,7 +15,7 @@ export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | 
 }
 
 type Order = GoType | typeof everything
-/** Stands for a missing Go type: keys are sorted at all levels. */
+/** The order for a value without a Go type: the keys of all objects in the value are sorted. */
 const everything = { kind: 'everything' } as const
 
 function ordered(value: JsonValue, type: Order): JsonValue {

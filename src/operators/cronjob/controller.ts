@@ -21,7 +21,8 @@ export const controller = defineController(cronJob, {
   owns: [jobView],
   indexes: [jobsByOwner],
   workers: 4,
-  // With the default maximum of 1000 s, the back-off after an outage could skip scheduled times.
+  // The maximum back-off is 60 s. With the default maximum of 1000 s, the controller could wait so long after an outage that scheduled
+  // times would be skipped.
   rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }),
   rbac: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }],
   reconcile: reconcileCronJob,

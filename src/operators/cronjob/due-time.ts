@@ -27,7 +27,8 @@ export interface DueTime {
 }
 
 /**
- * Returns the latest scheduled time that has no Job; undefined if no scheduled time has passed since `since`.
+ * Returns the latest scheduled time that has no Job, and the action for this time. Returns undefined if no scheduled time has passed since
+ * `since`.
  *
  * @param since the scheduled time of the newest Job, or the time at which the CronJob was created.
  * @param isActive true when a Job of the CronJob has not ended.

@@ -99,7 +99,8 @@ function formProblem(text: string): string | undefined {
 }
 
 /**
- * Replaces a macro by its schedule, and splits the schedule at white space. The schema of v2 refuses fields that contain such white space.
+ * Splits a schedule at white space. If the text is a macro, splits the schedule that the macro stands for.
+ * The characters in the pattern are the white space that the schema of v2 refuses in a field. Therefore, a field of v2 is never split.
  */
 function split(text: string): readonly string[] {
   return (macros.get(text) ?? text).split(/[ \t\n\f\r]+/).filter((value) => value !== '')

@@ -40,8 +40,8 @@ function scheduleErrors(text: string): readonly FieldError[] {
 }
 
 function scheduleErrorsInV2({ spec: { schedule } }: Given<CronJobV2>, text: string): readonly FieldError[] {
-  // If a field is empty or contains white space, the schema reports this field. The schedule is not parsed here, because its text would not
-  // have five fields.
+  // If a field is empty or contains white space, the schema reports this field. The text of such a schedule does not have five fields, so
+  // `parseSchedule` would return a second, misleading error.
   if (Object.values(schedule).some((field) => !schemaField.test(field))) return []
   const parsed = parseSchedule(text)
   if ('next' in parsed) return []

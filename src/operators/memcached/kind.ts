@@ -8,7 +8,10 @@ import type { Infer } from 'proreus'
 /** Maximum number of Pods of one Memcached. */
 const maxSize = 100
 
-/** Returns the kind in an API group. The kinds of both groups have the same TypeScript type, because they have the same reconciler. */
+/**
+ * Returns the kind Memcached in an API group. Both groups of this file use this function. Their kinds therefore have the same TypeScript
+ * type, and one reconciler can reconcile the objects of both groups.
+ */
 function memcachedKind(group: string) {
   return defineKind({
     group,

@@ -5,7 +5,7 @@ import { labelsOf, nameLabel } from './deployment.ts'
 import type { memcached, Memcached } from './kind.ts'
 
 export interface Observed {
-  /** The Deployment of the Memcached. Undefined when no Deployment has its name, or when the Memcached does not control the Deployment. */
+  /** The Deployment that has the name of the Memcached and that the Memcached controls. Undefined when there is no such Deployment. */
   readonly deployment: DeepReadonly<apps.Deployment> | undefined
   /** The Pods of the Deployment that are not being deleted. */
   readonly pods: readonly DeepReadonly<core.Pod>[]
@@ -14,7 +14,8 @@ export interface Observed {
 }
 
 /**
- * The pattern of the reason of a condition. The API server refuses other reasons, but the reason of a waiting container can be any text.
+ * Matches the values that the API server accepts as the reason of a condition. The reason of the condition Available can come from a
+ * waiting container, and the reason of a waiting container can be any text. For this reason, the text is checked against the pattern first.
  */
 const isReason = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/
 

@@ -60,8 +60,8 @@ function startingMs({ pod, outcome }: Step, now: number): number {
 }
 
 /**
- * Returns true if the status reports Ready or Degraded. While a new Pod is starting, these conditions are wrong. The new status is
- * therefore written at once, without the delay `startMs`.
+ * Returns true if the current status reports Ready or Degraded. Such a status is wrong while a new Pod is starting, so the reconciler then
+ * writes the new status at once, and does not wait for `startMs`.
  */
 function isReadyOrDegraded({ status }: DeepReadonly<MyPod>): boolean {
   return ['Ready', 'Degraded'].some((type) => findCondition(status?.conditions, type)?.status === 'True')

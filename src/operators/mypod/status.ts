@@ -11,7 +11,10 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** Returns a patch of the status. If the Pod lacks a field, the value null removes this field from the status. */
+/**
+ * Returns a patch of the status. A field of the status for which the Pod has no value is null in the patch. The patch thus removes this
+ * field.
+ */
 export function statusOf(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,

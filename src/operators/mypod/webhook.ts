@@ -8,8 +8,9 @@ import { creatorLabel, podToCheck } from './pod.ts'
 const hostNameLength = 63
 
 /**
- * Prefix of the generated names of Pods in dry-run requests. When the API server denies a dry-run request with 403, its message contains
- * the generated name. `checkPod` then returns a warning with this message, in which the name of the MyPod replaces the generated name.
+ * Prefix of the generated name of the Pod in a dry-run request. If the API server denies the request with 403, the error message contains
+ * the generated name. `checkPod` then returns a warning with the error message. In the warning, the name of the MyPod replaces the
+ * generated name.
  */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
@@ -87,7 +88,10 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** Converts the cause for a field of the Pod to an error for the corresponding field of the MyPod. */
+/**
+ * Converts a cause in the API server's error about a Pod to a validation error of the MyPod. The path of the Pod's field is replaced by the
+ * path of the corresponding field of the MyPod.
+ */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

@@ -11,7 +11,10 @@ export const specHash = 'test.inspur.com/spec-hash'
 /** This annotation of a build Job contains the name of the file that the Job copies to the output folder. */
 export const binaryName = 'test.inspur.com/binary-name'
 
-/** The values of the spec are parameters of this constant script. Therefore, the build command is the only value that a shell parses. */
+/**
+ * The script of the build Job. The script is constant, and receives the values of the spec as parameters. The script passes only the build
+ * command (`$3`) to a shell, so the shell does not parse the other values.
+ */
 export const buildScript = `set -euo pipefail; git clone -- "$1" "$2"; cd -- "$2"; bash -c "$3"; cp -- "$4" ${outputFolder}/`
 
 /** The time in seconds after which a build fails. */
@@ -62,7 +65,10 @@ export function buildCommand(spec: DeepReadonly<Xxx['spec']>): string[] {
   return ['bash', '-c', buildScript, 'build', ...values.map((value) => value.replaceAll('$', '$$$$'))]
 }
 
-/** Returns true if the Job has the annotations of a build of `spec`. Returns false if another client has changed these annotations. */
+/**
+ * Returns true if the annotations of the Job are those of a build of `spec`. Returns false if the Job builds another spec, or if another
+ * client has changed the annotations.
+ */
 export function buildsSpec(job: DeepReadonly<batch.Job>, spec: DeepReadonly<Xxx['spec']>): boolean {
   return job.metadata.annotations?.[specHash] === jsonHash(spec) && binaryNameOf(job) === spec.binaryName
 }

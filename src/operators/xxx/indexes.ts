@@ -5,7 +5,10 @@ import { jobView } from './job-view.ts'
 import { xxx } from './kind.ts'
 import { uidLabel, xxxUidOf } from './labels.ts'
 
-/** The Pods of builds and clean-ups. They are selected by label, because a Pod can remain when its Job is deleted. */
+/**
+ * The Pods of builds and clean-ups. The view selects them by label, and not by their Job, because a Pod can still exist after its Job has
+ * been deleted.
+ */
 export const xxxPods = cacheView(core.pod, { labels: { matchExpressions: [{ key: uidLabel, operator: 'Exists' }] } })
 
 export const podsByXxx = defineCacheIndex(xxxPods, 'xxx', xxxUidOf)

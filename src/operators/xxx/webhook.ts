@@ -23,7 +23,10 @@ export function defaultXxx(object: New, { operation }: Pick<ReviewContext, 'oper
   }
 }
 
-/** Trims the strings of the spec. In a mutating webhook, required fields may be missing. */
+/**
+ * Returns the spec with trimmed strings. If a required field is missing, the field stays missing: the API server validates the spec only
+ * after the mutating webhooks.
+ */
 function trimmed<T extends object>(spec: T): T {
   return Object.fromEntries(
     Object.entries(spec).map(([field, value]: [string, unknown]) => [field, typeof value === 'string' ? value.trim() : value]),

@@ -57,7 +57,10 @@ export function boundNode({ observed, options }: Work): string | undefined {
  */
 export type Creation = 'created' | 'exists' | Reason
 
-/** Creates a Job. Resolves to the reason when the API server refuses the Job. */
+/**
+ * Creates a Job. The function resolves to `created`, to `exists` after the error AlreadyExists, or to the reason after an error with the
+ * status code 403 or 422. The function rejects with all other errors.
+ */
 export async function createJob(job: ObjectInput<batch.Job>, { client }: ReconcileContext): Promise<Creation> {
   try {
     await client.create(batch.job, job)

@@ -38,7 +38,7 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** Ranks of requests. A request waits while another request with the same or a lower rank number is waiting. */
+/** The ranks of requests for memory. A new request must wait if a request with the same rank number or a lower one is already waiting. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 

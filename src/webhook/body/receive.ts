@@ -118,7 +118,8 @@ class Receiver implements Received {
     // This event means that the client has closed the connection or sent invalid HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
     request.on('close', () => {
-      // 'close' is also emitted after 'end'. The complete request may then still be waiting for memory.
+      // The event 'close' is also emitted when the body is complete. A complete body may still wait for memory, so only an incomplete body
+      // is rejected here.
       if (!request.complete) this.#settle(gone())
     })
   }

@@ -68,8 +68,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // All definitions of one kind with a schema get the same key below, whatever their versions are. `combine` needs these definitions
-  // together, because it creates one webhook for each version.
+  // `combine` creates one webhook for each served version of a kind with a schema. Therefore, `combine` needs the definitions for all
+  // versions of the kind in one group, and their key below contains no version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
@@ -137,8 +137,8 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns true if the mutating webhook rejects invalid objects (see `refuseInvalidEarly` in settings.ts). Default: true for a kind with a
- * schema. If one webhook declares false, the result is false for all of them.
+ * Returns the value of `refuseInvalidEarly` for webhooks that are combined (see settings.ts). If no webhook sets the option, the value is
+ * true for a kind with a schema and false for other types. If at least one webhook sets the option to false, the value is false.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)

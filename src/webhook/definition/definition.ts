@@ -73,7 +73,7 @@ export interface WebhookHandlers<T> {
 /** The handlers and settings of a webhook for one type or subresource. The handlers have no static types for their objects. */
 export interface WebhookDefinition {
   readonly type: ResourceType
-  /** The name of the subresource; empty for a webhook on the objects of the type themselves. */
+  /** The name of the subresource. Empty if the webhook is for the type itself, and not for a subresource. */
   readonly subresource: string
   readonly handlers: WebhookHandlers<JsonObject>
   readonly settings: WebhookSettings

@@ -13,7 +13,10 @@ const places = 96
 const width = 96
 /** Maximum number of samples without a field name in an ordinary body. Such samples are inside long strings or lists of scalars. */
 const mostNameless = places / 8
-/** Maximum number of field names that occur in only one sample of an ordinary body. Such a body repeats a few field names many times. */
+/**
+ * Maximum number of field names that only one sample contains, in an ordinary body. An ordinary body repeats a few field names many times,
+ * so most of these names are in several samples.
+ */
 const mostSingle = places / 8
 
 const quote = 0x22

@@ -118,9 +118,9 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread is started only if the number of starting threads is smaller than the number of waiting reviews. A thread that was
-        // started for an aborted review still counts as starting. Without this rule, a busy machine might start more and more threads, and
-        // none of them would become ready.
+        // A thread is started only if fewer threads are starting than reviews are waiting. If a review is aborted, the thread that was
+        // started for the review continues to start, and still counts as starting. If such a thread did not count, a busy machine might
+        // start more and more threads, and none of them would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

@@ -1,4 +1,7 @@
-/** Serializes webhooks for a worker thread. The thread needs the schemas of their kinds, but not their handlers. */
+/**
+ * Serializes webhooks for a worker thread. A serialized webhook contains the schema of its kind, but not the functions that handle
+ * requests.
+ */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'

@@ -26,7 +26,8 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // `validateInCluster` is not in this list, because a mutating webhook calls it only if a `validate` handler has rejected the object.
+  // The list contains the webhooks with a handler that a mutating webhook may call first. `validateInCluster` is not such a handler,
+  // because a mutating webhook calls it only after a `validate` handler has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {

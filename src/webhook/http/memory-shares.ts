@@ -50,8 +50,9 @@ const usable = 0.9
 /** Minimum memory for requests and worker threads. If the memory limit leaves less, the process works, but may exceed the memory limit. */
 const leastAvailableBytes = 32 * mebibyte
 /**
- * The memory of a worker thread that has received a review, and the heap of a worker thread for the most expensive review of 7 MiB
- * (`test/support/hostile/reviews.ts`). Both values were measured.
+ * The measured sizes from which the memory of a worker thread is calculated. `threadBytes` is the memory of a worker thread that has
+ * received a review. `threadHeapBytes` is the heap that a worker thread needs for the most expensive review of 7 MiB
+ * (`test/support/hostile/reviews.ts`).
  */
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte

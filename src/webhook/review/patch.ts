@@ -123,8 +123,9 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns true when both lists have the same items at the same indexes. Items are the same if they have the same reference or the same
- * keys. Defaulting usually does not move items.
+ * Returns true when both lists have the same length, and the two items at each index belong together. Two items belong together if they are
+ * identical (`===`), or if they are objects with the same map keys. The map keys are the fields in `x-kubernetes-list-map-keys`, or `name`
+ * by default. Defaulting usually does not move items, so most lists pass this check.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
@@ -212,8 +213,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when `after` has a field that `before` lacks. For most pairs of items that differ, the result is true, and the values of the
- * fields are not compared. If the result is false, the items may still differ.
+ * Returns true when `after` has a field that `before` lacks. The check is fast, because it does not compare the values of fields, and it
+ * detects most pairs of items that differ. If the result is false, the items may still differ.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false

@@ -72,7 +72,8 @@ t.test('the deletion of a Deployment with far too many replicas stops the creati
   await client.delete(deployment, inDefault('web'))
   await until('the ReplicaSet is deleted', async () => (await client.list(apps.replicaSet)).items.length === 0)
   await until('all Pods are deleted', async () => (await client.list(pod)).items.length === 0, 60_000)
-  // As in kube-controller-manager, a running reconcile of the ReplicaSet creates up to 500 Pods. A second reconcile may already have begun.
+  // A reconcile of the ReplicaSet creates up to 500 Pods, as in kube-controller-manager. One reconcile may be running when the Deployment
+  // is deleted, and a second reconcile may begin before the ReplicaSet is deleted.
   t.ok(creations() - before <= 1000, `${creations() - before} Pods were created after the deletion`)
 })
 

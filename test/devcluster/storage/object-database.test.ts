@@ -27,7 +27,7 @@ async function write(directory: string, ...objects: JsonObject[]): Promise<void>
 
 const named = (name: string, more: JsonObject = {}): JsonObject => ({ metadata: { name }, ...more })
 
-/** Runs SQL in the closed database. */
+/** Opens the database file, runs SQL statements, and closes the file. The database must not be open during the call. */
 function tamper(directory: string, sql: string): void {
   const database = openSqlite(join(directory, 'objects.db'))
   database.exec(sql)

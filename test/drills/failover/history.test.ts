@@ -13,7 +13,7 @@ interface Case {
   readonly leases: readonly RequestRecord[]
   /** The times at which replica `a` has sent a request that releases the Lease. */
   readonly releases?: readonly number[]
-  /** The time at which the guard of `a` was called for its only write. */
+  /** The time at which replica `a` called its guard. Replica `a` sends exactly one write to a Gadget, after this call. */
   readonly checkedAt: number
   readonly isIllegal: boolean
 }

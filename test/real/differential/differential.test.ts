@@ -14,7 +14,8 @@ const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 
 const scenarios = readScenarios()
 const { differences: accepted } = readAccepted()
 
-// Some responses of the real API server take seconds. For example, it waits for a future resourceVersion or for the end of a namespace.
+// The time limit is long, because the real API server takes seconds for some steps. For example, it waits before it rejects a
+// resourceVersion in the future, and it deletes a namespace only after some time.
 t.setTimeout(600_000)
 
 t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {

@@ -147,8 +147,8 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
 }
 
 /**
- * Records which states of the object are outdated after a write. Later reads must not return these states. `before` contains the uids that
- * the cache had before the request.
+ * Records in `observations` which states of the object are outdated after a write of this process. Later reads of the view must not return
+ * these states. `before` contains the uids of the objects with this key that the cache stored before the request.
  */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {

@@ -19,7 +19,7 @@ export class ServerHistory {
   readonly #type: ResourceType<KubernetesObject>
   readonly #states = new Map<string, State[]>()
 
-  /** @param client a client without faults, for the watch. */
+  /** @param client sends all requests of this class. No faults are injected into these requests. */
   constructor(client: Client, type: ResourceType<KubernetesObject>) {
     this.#client = client
     this.#type = type

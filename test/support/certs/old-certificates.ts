@@ -1,4 +1,4 @@
-/** A folder of certificates that was written some days ago. */
+/** `oldCertificates`: returns the files of a certificate folder, as if the certificates had been issued some days ago. */
 import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 
 /**

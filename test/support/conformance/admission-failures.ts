@@ -134,7 +134,10 @@ export const invalidResponses: Readonly<Record<string, { answer: Answer; message
   'an empty type': { answer: patch('[]', ''), message: 'webhook returned invalid response.patchType of ""' },
 }
 
-/** Failures with other messages. `message` is the whole message. */
+/**
+ * Failures whose message begins neither with `failed to call webhook: ` nor with `received invalid webhook response: `. `message` is the
+ * whole message.
+ */
 export const otherFailures: Readonly<Record<string, { answer: Answer; message: string }>> = {
   'a patch of an unknown type': {
     answer: patch('[{"op":"add","path":"/data","value":{}}]', 'MergePatch'),

@@ -88,8 +88,8 @@ export function steady(text: string): string {
 }
 
 /**
- * Starts a control plane that serves widgets. Returns kubectl with the default namespace of these tests, and a function that checks its
- * output.
+ * Starts a control plane that serves widgets. Returns a kubectl whose default namespace is the namespace of these tests, and the function
+ * `prints`, which runs kubectl commands and checks their output.
  */
 export async function startWithWidgets(t: Test): Promise<{
   readonly kubectl: Kubectl

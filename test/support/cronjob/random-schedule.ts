@@ -27,7 +27,8 @@ export function randomSchedule(dice: Dice): RandomSchedule {
     const fields = bounds.map(([min, max], index) => randomField(dice, min, max, index))
     const [, , dayOfMonth, month, dayOfWeek] = fields
     const isEither = !dayOfMonth!.isStar && !dayOfWeek!.isStar
-    // The days 1 to 28 exist in every month. January has all 31 days.
+    // The schedule must select at least one day in every year. A schedule with a day from 1 to 28 does so, because every month has these
+    // days. A schedule with January does so too, because January has all 31 days.
     const isSelected = isEither || [...dayOfMonth!.values].some((day) => day <= 28) || month!.values.has(1)
     if (isSelected) return { text: fields.map(({ text }) => text).join(dice.pick([' ', ' ', '  ', '\t'])), fields }
   }

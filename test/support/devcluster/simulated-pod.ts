@@ -47,7 +47,10 @@ export class SimulatedPodWorld {
     this.#worker = this.restart(0)
   }
 
-  /** Continues with a new worker for the Pod, as after a restart of the cluster. */
+  /**
+   * Replaces the worker of the Pod, as a restart of the cluster does. `second` is the time of the restart, in seconds since the start of
+   * the Pod.
+   */
   restart(second: number): PodWorker {
     const now = start + second * 1000
     this.#worker = new PodWorker(this.pod, simulatedRuntime({ simulation: this.#options }), {

@@ -48,7 +48,7 @@ export class SpdyClient {
         }
       }
     } catch {
-      // If the connection breaks, the loop ends with an error. There are no more frames to read.
+      // If the connection breaks, the loop throws an error. This error is ignored, because no more frames arrive.
     }
     this.socket.destroy()
   }

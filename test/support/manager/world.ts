@@ -89,8 +89,8 @@ export async function runNotes(
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   const { install = true, ...rest } = options
-  // `testdir` empties the folder. If a run must reuse the folder of an earlier run, the test passes `certificates`, and `testdir` is not
-  // called.
+  // By default, the certificates are in the folder of `testdir`, which `testdir` empties. If a run must reuse the certificates of an
+  // earlier run, the test passes the option `certificates`. In this case, `testdir` is not called.
   const certificates = rest.certificates ?? { kind: 'files', directory: `${t.testdir()}/certs` }
   const done = run([noteOperator], {
     connection: cluster.connection,

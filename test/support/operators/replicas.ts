@@ -112,8 +112,11 @@ export class Replicas {
   }
 
   /**
-   * Waits until the API server has executed a write at least `times` times, counted from the time `since`. `text` is the verb and the path
-   * of the write. During this wait, the replica receives no response. Then cuts the connections of the replica.
+   * Blocks all responses to the replica. When the API server has executed the given write at least `times` times since the time `since`,
+   * cuts the connections of the replica.
+   *
+   * @param text the verb and the path of the write
+   * @throws {Error} when the API server has not executed the write this often within 20 s.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

@@ -43,7 +43,10 @@ export interface Outcome {
   readonly events: readonly string[]
   /** Texts that the Events must contain. Each Event is written as `REASON: MESSAGE`. */
   readonly messages?: readonly string[]
-  /** Checks other fields of the last state of the Pod. Returns the problem; undefined if there is none. */
+  /**
+   * Checks those fields of the last state of the Pod that the other fields of `Outcome` do not describe. Returns the problem; undefined if
+   * there is none.
+   */
   problem?(pod: Pod): string | undefined
 }
 

@@ -21,7 +21,10 @@ export interface PartResult {
   readonly failures?: readonly string[]
 }
 
-/** Resolves with the result. At runtime, the result also contains the numbers that the part has counted. */
+/**
+ * Resolves with the result of the part. The result also contains the numbers that the part has counted. The type `PartResult` does not
+ * declare these numbers, because they depend on the part.
+ */
 export async function runPart({ part, user, seed, amount, ...options }: PartOptions): Promise<PartResult> {
   const run = await runOnPrivateMachine(user, ({ state }) => [program, part, state, String(seed), String(amount)], options)
   if ('skipped' in run) return run

@@ -7,7 +7,10 @@ export function varint(value: number | bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)])
 }
 
-/** Returns a field with bytes, a string, or a message whose fields are `parts`. */
+/**
+ * Returns a length-delimited field. The content of the field is the concatenation of `parts`: bytes, a string, or the encoded fields of a
+ * message.
+ */
 export function bytes(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part)))
   return Buffer.concat([varint((number << 3) | 2), varint(content.length), content])

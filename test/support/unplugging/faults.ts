@@ -46,7 +46,10 @@ export function forgottenConnections(seed: number): PlannedFault[] {
   return [{ kind: 'forget', atMs: 3000, forMs: 0, seed }]
 }
 
-/** Executes the plan. When all faults except `forget` have ended, resolves with the number of faults of each kind. */
+/**
+ * Executes the plan, and resolves with the number of faults of each kind. The promise resolves when all faults have begun, and all faults
+ * except those of the kind `forget` have ended. A `forget` fault never ends.
+ */
 export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const started = performance.now()

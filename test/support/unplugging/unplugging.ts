@@ -99,7 +99,10 @@ async function settled(t: Test, operator: UnpluggedOperator, client: Client, wha
   if (differences.length > 0) t.comment(operator.lastLines.join(''))
 }
 
-/** Creates, changes and deletes objects of each type continuously, without the fault proxy. Returns the number of writes. */
+/**
+ * Creates, changes and deletes random objects for `seconds` seconds, with a short pause after each write. The requests do not pass through
+ * the fault proxy. Returns the number of writes.
+ */
 async function writeFor(client: Client, seconds: number, random: () => number): Promise<number> {
   const deadline = performance.now() + seconds * 1000
   const living = new Set<string>()

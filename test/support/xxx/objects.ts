@@ -34,7 +34,7 @@ export function commandOf({ spec }: batch.Job): readonly string[] {
   return spec?.template.spec?.containers[0]?.command ?? []
 }
 
-/** Returns a function that returns true for a Job with another uid. */
+/** Returns a predicate for Jobs. The predicate returns true when the uid of its argument differs from the uid of the given Job. */
 export function isOther({ metadata: { uid } }: batch.Job): (job: batch.Job) => boolean {
   return ({ metadata }) => metadata.uid !== uid
 }

@@ -25,8 +25,8 @@ class FakeServer extends EventEmitter {
   }
 
   /**
-   * Stops the server. The test calls `closed` when the listening socket is closed. `allClosed` returns true when the server has closed all
-   * connections.
+   * Stops the server. `closed` calls the callback that the server's method `close` received, so the test decides when the server has
+   * closed. `allClosed` returns true if the server's method `closeAllConnections` has been called.
    */
   stop(deadlineMs: number): { readonly stopped: Promise<void>; readonly closed: () => void; readonly allClosed: () => boolean } {
     let closed = (): void => undefined

@@ -31,7 +31,7 @@ export interface DisruptedPods {
   readonly pending: Readonly<Record<string, string>>
   /** The evicted Pods that were not deleted within `deletionTimeoutMs` after the eviction. */
   readonly overdue: readonly ReadonlyPod[]
-  /** The time in milliseconds until the next Pod is overdue; undefined when no Pod is pending. */
+  /** The time in milliseconds until the first Pod of `pending` becomes overdue. Undefined when `pending` is empty. */
   readonly nextInMs: number | undefined
 }
 

@@ -66,8 +66,9 @@ export interface Operation {
 
 export interface RuntimeError {
   /**
-   * The reason in the waiting state of the container, e.g. CreateContainerConfigError. The kubelet ignores the reason of a failed pull. If
-   * the reason is PostStartHookError, the container has already run and ended.
+   * The reason of the failure. After a failed start, CreateContainerConfigError and CreateContainerError mean that the container was not
+   * created, and PostStartHookError means that the container has run and ended. The kubelet replaces any other reason of a failed start
+   * with RunContainerError, and the reason of a failed pull with ErrImagePull.
    */
   readonly reason: string
   readonly message: string
@@ -173,7 +174,10 @@ export interface Exit {
 export interface ProbesOptions {
   readonly startedAt: number
   readonly now: number
-  /** The probe results that the status of the Pod contains. Set only if the run began before the latest start of the embedded cluster. */
+  /**
+   * The probe results that the status of the Pod contains. Set only if the current run of the container began before the latest start of
+   * the embedded cluster.
+   */
   readonly known?: { readonly isStarted: boolean; readonly isReady: boolean }
   /** Called each time a probe fails. */
   onFailure(kind: ProbeKind, output: string): void

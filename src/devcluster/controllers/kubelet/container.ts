@@ -188,7 +188,7 @@ export class Container {
     }
   }
 
-  /** Performs the step that is due at `at`. */
+  /** Performs the next step of the container. `at` is the time at which the step is due. This time can be in the past. */
   step(at: number): void {
     const activity = this.#activity
     const { image = '' } = this.spec
@@ -331,8 +331,9 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe. If there was a run before the stopped run, the back-off begins at the
-   * end of that earlier run. The restart is delayed until the end of this back-off (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   * Restarts a container that was stopped because of a failed probe. If the stopped run was the first run, the container restarts
+   * immediately. Otherwise, the container restarts after the back-off, which began at the end of the run before the stopped run
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return

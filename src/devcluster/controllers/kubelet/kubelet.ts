@@ -40,8 +40,9 @@ interface Entry {
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
-   * True when the kubelet was stopped after it had written the status of the Pod. Other controllers may have changed the status since then.
-   * When the kubelet runs again, it therefore writes the status even if no step was due.
+   * True when the kubelet of the node has been stopped since it last wrote the status of the Pod. Other controllers may have changed the
+   * status while the kubelet was stopped. When the kubelet runs again, it therefore writes the status even if the containers have not
+   * changed.
    */
   wasAway: boolean
 }

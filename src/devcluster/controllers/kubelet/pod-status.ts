@@ -45,8 +45,8 @@ function initStatus(pod: ReadonlyPod, container: Container, scheme: string): obj
 }
 
 /**
- * Returns the status of an ephemeral container. Such a container is never ready, and its status has no field `started`. The kubelet sets
- * both fields only for other containers (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus).
+ * Returns the status of an ephemeral container. In this status, `ready` is always false, and `started` is absent. The kubelet sets these
+ * two fields only for other containers (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus).
  */
 function ephemeralStatus(pod: ReadonlyPod, container: Container, scheme: string): object {
   const { started: _started, ...status } = containerStatus(pod, container, scheme)

@@ -204,8 +204,8 @@ export class PodWorker {
   }
 
   /**
-   * Returns the time of the next step of a container. If a restart had to wait for the network and the volumes, the restart is due when
-   * these exist.
+   * Returns the time of the next step of a container. If no run of the container is in progress, the next step is not due before the
+   * network and the volumes of the Pod are ready.
    */
   #dueOf(container: Container): number {
     return container.isActive ? container.due : Math.max(container.due, this.#readySince)
@@ -316,8 +316,8 @@ export class PodWorker {
   }
 
   /**
-   * If a container of the ended sandbox is still active, returns false. If no container is active, resets the containers that begin again
-   * to the state `waiting`, and returns true.
+   * If a container of the ended sandbox is still active, returns false. If no container is active, returns true. In this case, all
+   * containers that must begin again in the new sandbox are first reset to the state `waiting`.
    */
   #leaveSandbox(): boolean {
     if (this.#active.length > 0) return false
@@ -359,10 +359,10 @@ export class PodWorker {
   }
 
   /**
-   * Called again after each step until all containers have stopped. First stops all containers except sidecars, at the same time. Then
-   * stops the sidecars one after the other, in the reverse order of the spec. When the grace period is over, all remaining sidecars are
-   * stopped at once. The preStop hooks of all containers begin at the same time (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
-   * newTerminationOrdering).
+   * Stops the containers, and is called again after each step until all containers have stopped. First stops all containers except
+   * sidecars, at the same time. Then stops the sidecars one after the other, in the reverse order of the spec; only their preStop hooks
+   * begin together with those of the other containers. When the grace period is over, all remaining sidecars are stopped at once
+   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!

@@ -76,8 +76,8 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, { ...options, address: nodeAddress(index), capacity: node.capacity })
       try {
-        // The patch is sent before the create request. If the cluster has run before, the node exists, and a webhook of the earlier run
-        // could reject a create request.
+        // The patch is tried first, and the create request is sent only if the node does not exist. If the cluster has run before, the node
+        // exists, and a webhook from the earlier run could reject the create request.
         await client.patchStatus(nodeType, { name: node.name }, { status })
       } catch (error) {
         if (!isNotFound(error)) throw error

@@ -46,9 +46,9 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
 }
 
 /**
- * Maps a volume to the claims that a change of the volume may affect. A claim with a `volumeName` is affected if the `volumeName` is the
- * name of the volume. If the volume has a `claimRef`, the unbound claim in the `claimRef` is also affected. If the volume has no
- * `claimRef`, all unbound claims of the same class are also affected.
+ * Returns the claims that a change of the volume may affect. A claim with a `volumeName` is affected if the `volumeName` is the name of the
+ * volume. A claim without a `volumeName` is affected only if it is unbound: if the volume has a `claimRef`, the `claimRef` must name the
+ * claim; otherwise, the claim and the volume must have the same class.
  */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume

@@ -36,7 +36,8 @@ export async function acceptWebSocket(
     socket.once('close', () => reject(new Error('the client has closed the connection')))
     server.handleUpgrade(request, socket, head, (webSocket) => {
       response.statusCode = 101
-      // The event `close` follows each error. Without a listener, an error would end the process.
+      // This listener does nothing, because `close` follows each error, and callers handle `close`. The listener is necessary, because an
+      // error without a listener would end the process.
       webSocket.on('error', () => undefined)
       resolve(webSocket)
     })

@@ -94,7 +94,10 @@ export function podFieldText({ metadata }: ReadonlyPod, fieldPath: string): stri
   }
 }
 
-/** Splits `metadata.labels['app']` (k8s.io/kubernetes/pkg/fieldpath: SplitMaybeSubscriptedPath). Returns undefined for any other path. */
+/**
+ * Splits a path with a subscript, such as `metadata.labels['app']`, into the path and the subscript (k8s.io/kubernetes/pkg/fieldpath:
+ * SplitMaybeSubscriptedPath). Returns undefined for a path without a subscript.
+ */
 function splitSubscript(fieldPath: string): { readonly path: string; readonly subscript: string } | undefined {
   const start = fieldPath.indexOf("['")
   if (start < 1 || !fieldPath.endsWith("']") || fieldPath.length < start + 4) return undefined

@@ -17,9 +17,9 @@ export interface ResourceSelector {
 }
 
 /**
- * The resources with a default limit, which is used when a container has no limit. For a variable, the default is the limit of the Pod. If
- * the Pod has no limit either, the default is the allocatable amount of the node. For a file, the default is always the allocatable amount
- * of the node.
+ * The resources whose limits have a default. If a container has no limit for such a resource, an environment variable gets the limit of the
+ * Pod. If the Pod has no limit either, the variable gets the allocatable amount of the node. A file in a volume always gets the allocatable
+ * amount of the node. `resourceVariable` describes an exception for init containers.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /**

@@ -14,8 +14,8 @@ const blockBytes = 64 * 1024
 const newline = 0x0a
 
 /**
- * Resolves with the file handle, or with undefined if the file does not exist. The file of a log does not exist before the first write. It
- * no longer exists after it was removed as the oldest file.
+ * Opens a file of a log for reading. Resolves with undefined if the file does not exist. In this case, nothing has been written to the file
+ * yet, or the file was removed as the oldest file of the log.
  */
 export async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {

@@ -135,7 +135,10 @@ export class ClusterSandbox {
     return runProgram([...this.enter(namespaces), ...command])
   }
 
-  /** Deletes folders in `directory`. Only root of the cluster may delete the files of other users in these folders. */
+  /**
+   * Deletes folders in `directory`. The command `rm` runs as root in the namespaces of the cluster, because Proreus itself may lack the
+   * permission to delete files that a container has written as another user.
+   */
   async remove(names: readonly string[]): Promise<void> {
     // If the sandbox is closed, the files have disappeared with the mount namespace.
     if (this.#isClosed) return

@@ -148,7 +148,8 @@ export class NamespacesContainer implements ContainerProcess {
    * machine as its root folder. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
-    // The first nsenter becomes root of the cluster. Only root of the cluster may open the root folder of a process with another uid.
+    // The first nsenter enters the user namespace of the cluster, and runs the second nsenter as root of this namespace. Only root may open
+    // the root folder of a process with a different uid.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']
     return [...this.#place.namespaces.enter([]), ...namespaces]
   }

@@ -1,7 +1,7 @@
 /**
  * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. The driver needs neither root nor a daemon. It
- * needs the packages util-linux, iproute2 and hostname. If Proreus does not run as root, a container with several users also needs the
- * package uidmap.
+ * needs the Debian packages util-linux, mount, iproute2 and hostname, and for processes with a terminal also bsdutils. If Proreus does not
+ * run as root, a container whose processes have different users also needs the package uidmap.
  */
 import { isIPv4 } from 'node:net'
 import { tmpdir } from 'node:os'

@@ -90,7 +90,10 @@ export class PodNamespaces {
     return this.#program.ended
   }
 
-  /** Returns a prefix for a command. The prefix makes the command run in the given namespaces of the Pod, as root of the cluster. */
+  /**
+   * Returns a prefix for a command. With this prefix, the command runs in the given namespaces of the Pod, as root in the user namespace of
+   * the cluster.
+   */
   enter(namespaces: readonly EnteredNamespace[]): readonly string[] {
     return this.#cluster.enter(namespaces, this.pid)
   }

@@ -1,4 +1,4 @@
-/** Prepares the file system of a container. Writes tables with the mounts that the start script makes. */
+/** Prepares the file system of a container, and writes fstab(5) files with the mounts that the start script makes. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContainerOptions } from '../driver.ts'
@@ -36,7 +36,8 @@ export async function prepareRoot(options: PrepareOptions): Promise<PreparedRoot
       return await prepare(options, mounts, mountPoints)
     } catch (error) {
       if (!(error instanceof ReadOnlyFolderError) || mountPoints.includes(error.path)) throw error
-      // In the next plan, the folders above this path are new folders instead of read-only mounts. The path can then be created.
+      // The missing path is in a folder that is mounted read-only, so it cannot be created. The next plan treats the path as a mount point.
+      // The plan then has new folders in place of the read-only folders above the path.
       mountPoints.push(error.path)
       await options.cluster.remove([options.name])
     }

@@ -49,9 +49,9 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The paths in the container at which other file systems are mounted. Each parent folder of these paths is created as a new folder, and
-   * the entries of the corresponding folder in `source` are mounted in the new folder. The parent folders cannot be overlays, because the
-   * other file system would not be visible. They cannot be read-only, because the path could not be created.
+   * The mount points of this machine, and the paths that must be created in folders that would otherwise be read-only. Each folder above
+   * such a path becomes a new folder in the container, and each entry of the folder with the same path in `source` is mounted separately.
+   * An overlay would not show a file system that is mounted below its source. In a read-only folder, the path could not be created.
    */
   readonly mountPoints: readonly string[]
 }

@@ -47,7 +47,7 @@ const tooManyBytes = 4096
 export class RootView {
   readonly #layers: Layer[] = []
 
-  /** Adds a part. The part covers an earlier part with the same path. */
+  /** Adds a part of the file system. If an earlier part has the same path, the new part hides the earlier part. */
   add(layer: Layer): void {
     this.#layers.push(layer)
   }

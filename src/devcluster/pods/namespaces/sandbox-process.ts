@@ -75,8 +75,8 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   }
   stdin?.destroy()
   await exited
-  // If the report is empty, the script has reported no error. In most cases, the command prefix has failed before the script began, and has
-  // written the reason to stderr.
+  // If the report is empty, the script has not reported an error. In most of these cases, a program in `enter`, which precedes the script,
+  // has failed and has written the reason to stderr.
   const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))

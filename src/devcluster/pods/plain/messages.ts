@@ -23,7 +23,10 @@ export interface StartMessage {
   readonly type: 'start'
   /** The number of the process. The number is unique for this supervisor. */
   readonly id: number
-  /** The number of the first process of the container in which the process is started. Absent for the first process itself. */
+  /**
+   * The `id` of the first process of the container, if the new process joins an existing container. Absent if the new process is the first
+   * process of a container.
+   */
   readonly container?: number
   readonly program: Program
   readonly folder: string

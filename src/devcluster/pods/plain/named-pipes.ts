@@ -17,7 +17,10 @@ export class NamedPipes {
   readonly stdin: Writable | undefined
   readonly stdout: Readable
   readonly stderr: Readable | undefined
-  /** The file descriptors of the ends that the process uses. The streams end only after the driver has closed these descriptors. */
+  /**
+   * The driver's file descriptors of the pipe ends that the process uses. `stdout` and `stderr` cannot end before the driver has closed
+   * these descriptors.
+   */
   readonly #others: readonly number[]
 
   /**

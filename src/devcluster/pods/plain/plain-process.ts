@@ -20,7 +20,10 @@ export interface PlainPlace {
 interface ProcessOptions extends ExecOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly folder: string
-  /** The number of the first process of the container. Absent for the first process itself. */
+  /**
+   * The id (`StartMessage.id`) of the first process of the container, if the new process joins an existing container. Absent if the new
+   * process is the first process of a container.
+   */
   readonly container?: number
 }
 

@@ -1,4 +1,7 @@
-/** `ProcessRecord`: the file that lists the running processes of a driver. After a crash, the supervisor of the next driver reads it. */
+/**
+ * `ProcessRecord`: the file that lists the processes of a driver: the driver itself, its supervisor, and its containers' processes. After a
+ * crash, processes of containers may still run. The supervisor of the next driver reads the file, and ends these processes.
+ */
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../../api/json.ts'
@@ -13,7 +16,10 @@ export interface RecordedProcesses {
   /** The process of the driver. */
   readonly owner: ProcessIdentity
   readonly supervisor: ProcessIdentity
-  /** The processes from which all processes of the containers are found (`SupervisedContainer.identities`). */
+  /**
+   * The known processes of all containers (`SupervisedContainer.identities`). After a crash, the supervisor of the next driver starts from
+   * these processes to find all other processes of the containers.
+   */
   readonly processes: readonly ProcessIdentity[]
 }
 

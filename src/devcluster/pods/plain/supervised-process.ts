@@ -119,8 +119,9 @@ interface GroupOptions {
   readonly folder: string
   readonly pipes: PipePaths
   /**
-   * Additional pipes. Their file descriptors follow the file descriptors of the named pipes. A process with a terminal has two additional
-   * pipes: stderr and `controlDescriptor`.
+   * Pipes in addition to the named pipes for stdin, stdout and stderr. The additional pipes have no name in the file system, and their file
+   * descriptors come after those of the named pipes. A process with a terminal has no named pipe for stderr. It has two additional pipes:
+   * stderr and `controlDescriptor`.
    */
   readonly others: readonly 'pipe'[]
   onProcess(pid: number): void

@@ -8,11 +8,12 @@ export interface ProbeOutcome {
 }
 
 /**
- * The error of a run without an outcome, for example because the command could not be started. If further attempts also fail, the kubelet
- * ignores the run (`runProbe`).
+ * The error of an attempt to run a probe that neither succeeds nor fails, for example because the command could not be started. `runProbe`
+ * then makes up to two more attempts. If all three attempts end with this error, the result of the probe does not change, as in the
+ * kubelet.
  */
 export class ProbeError extends Error {
-  /** The state in the Event of the kubelet. */
+  /** The state that the message of the kubelet's Event contains: `… probe errored and resulted in STATE state`. Default `unknown`. */
   readonly state: 'unknown' | 'failure'
 
   constructor(message: string, options: ErrorOptions & { readonly state?: 'unknown' | 'failure' } = {}) {

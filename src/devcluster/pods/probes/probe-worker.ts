@@ -14,7 +14,10 @@ export interface ProbeWorkerOptions {
   readonly isSuccess: boolean
   /** Runs the probe once. Rejects with a `ProbeError` for a run without an outcome. */
   run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>
-  /** Called when a run has ended. Until `take` is called, `due` is the time at which this run ended. */
+  /**
+   * Called when a run of the probe has ended. The property `due` of the worker is then the time at which this run ended, until the method
+   * `take` returns the run.
+   */
   onEnd(): void
 }
 

@@ -24,7 +24,10 @@ export interface ProcessProbesOptions extends ProbesOptions {
    * which the run ended.
    */
   wake(): void
-  /** Called with the Event of a run that succeeds with a warning or has no outcome. For a run that fails, `onFailure` is called instead. */
+  /**
+   * Called with the Event of a run of a probe. A run has an Event if it succeeds with a warning, or if an error occurs and the run
+   * therefore neither succeeds nor fails. For a run that fails, `onFailure` is called instead.
+   */
   record(event: RuntimeEvent): void
 }
 
@@ -102,7 +105,10 @@ export class ProcessProbes implements Probes {
     for (const kind of this.#active) this.#workers.get(kind)?.begin()
   }
 
-  /** Reports the Event of a run (k8s.io/kubernetes/pkg/kubelet/prober: prober.probe). */
+  /**
+   * Reports the outcome of one run of a probe (k8s.io/kubernetes/pkg/kubelet/prober: prober.probe). If the probe has failed, calls
+   * `onFailure`. If the run ended with an error or a warning, records an Event.
+   */
   #report(kind: ProbeKind, outcome: ProbeOutcome | ProbeError): void {
     const { onFailure, record } = this.#options
     const title = titles[kind]

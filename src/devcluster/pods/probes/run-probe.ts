@@ -27,7 +27,10 @@ export async function runProbe(spec: ProbeSpec, context: ProbeContext): Promise<
   }
 }
 
-/** Runs the first declared handler. The handlers are in the order of the kubelet (k8s.io/kubernetes/pkg/kubelet/prober: runProbe). */
+/**
+ * Runs one handler of the probe. If the probe has several handlers, the first of `exec`, `httpGet`, `tcpSocket` and `grpc` is used, as in
+ * the kubelet (k8s.io/kubernetes/pkg/kubelet/prober: runProbe).
+ */
 async function runOnce({ exec, httpGet, tcpSocket, grpc }: ProbeSpec, context: ProbeContext): Promise<ProbeOutcome> {
   if (exec !== undefined) return execProbe(exec, context)
   if (httpGet !== undefined) return httpProbe(httpGet, context)

@@ -6,7 +6,10 @@ import { runProgram } from '../namespaces/programs.ts'
 import type { ChangeOwnership, SetGroup } from '../volumes/ownership.ts'
 import { removeFolder } from '../volumes/remove-folder.ts'
 
-/** Returns a function that removes a folder. `prefix` is a command prefix with which a command runs in the namespace. */
+/**
+ * Returns a function that removes a folder. The function runs rm(1) with the command prefix `prefix`. A command with this prefix runs as
+ * root in the user namespace of the containers.
+ */
 export function folderRemover(prefix: readonly string[]): (path: string) => Promise<void> {
   return (path) => removeFolder(path, prefix)
 }

@@ -83,8 +83,8 @@ export class Images {
     if (command.length === 0 && !hasEntrypoint)
       return `images are not pulled: the container has neither command nor args, and --pods-image gives ${JSON.stringify(image)} no folder with an entrypoint`
     const program = command[0]
-    // In three cases, Proreus does not search for the program here, but when the container starts: the image has a folder, the image
-    // specifies the program, or the name of the program refers to a variable.
+    // This function does not search for the program if a folder is configured for the image, if only the image specifies the program, or if
+    // the name of the program refers to a variable. In these cases, Proreus searches for the program when the container starts.
     if (folder !== undefined || program === undefined || program.includes('$(')) return undefined
     const workingDir = container.workingDir || (mode === 'plain' ? process.cwd() : '/')
     // Undefined for a program that is looked up in PATH.

@@ -3,7 +3,10 @@ import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { RuntimeEvent } from '../../controllers/kubelet/container-runtime.ts'
 import { containersOf } from '../volumes/containers.ts'
 
-/** Returns the Event about limits of CPU or memory. Returns undefined when neither the Pod nor a container has such a limit. */
+/**
+ * Returns the Event which reports that the limits of CPU and memory are not enforced. Returns undefined when neither the Pod nor a
+ * container has such a limit.
+ */
 export function limitsNotEnforced(pod: ReadonlyPod): RuntimeEvent | undefined {
   const all = [pod.spec?.resources?.limits, ...containersOf(pod).map(({ resources }) => resources?.limits)]
   if (all.every((limits) => limits?.['cpu'] === undefined && limits?.['memory'] === undefined)) return undefined

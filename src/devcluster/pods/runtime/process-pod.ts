@@ -1,4 +1,7 @@
-/** `ProcessPod`: the network, the volumes and the containers of one Pod as processes. */
+/**
+ * `ProcessPod`: the runtime of one Pod whose containers run as processes. It creates the sandbox, the volumes and the containers of the
+ * Pod.
+ */
 import { sleep, within } from '../../../runtime/waiting.ts'
 import { messageOf } from '../../../api/errors.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'

@@ -256,8 +256,8 @@ interface PreStop {
   /** Resolves when the hook has ended or `cutOff` is aborted. Never rejects. */
   readonly ended: Promise<void>
   /**
-   * Aborted when the grace period has passed, or when the container is stopped with a grace period of 0. The abort ends only the wait for
-   * the hook. The hook itself can continue until the process ends.
+   * Aborted when the grace period has passed, or when the container is stopped with a grace period of 0. After the abort, the stop of the
+   * container no longer waits for the preStop hook. The hook itself can continue until the process of the container ends.
    */
   readonly cutOff: AbortController
   isRunning: boolean

@@ -39,8 +39,8 @@ function cleanPath(path: string): string {
 }
 
 /**
- * Returns each path that is below another mount, together with the innermost mount above it. Each path is compared with only a few other
- * paths, because a Pod may have hundreds of paths, each with thousands of folders.
+ * Returns each mount path that is below another mount path, together with the innermost mount path above it. A Pod may have hundreds of
+ * mount paths, and each of them may have thousands of segments. To be fast, the function compares each path with only a few other paths.
  */
 function outerMounts(paths: readonly string[]): readonly (readonly [path: string, outer: string])[] {
   const found: (readonly [string, string])[] = []

@@ -25,9 +25,10 @@ export interface AppliedScale {
 /**
  * Returns the Scale with the configuration applied and with updated managedFields.
  *
- * In a server-side apply request, kube-apiserver tries to convert a changed Scale of a custom resource as if the Scale were the custom
- * resource. This conversion fails (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). The request therefore succeeds
- * only if no value changes. The manager of the request then becomes an owner of the replicas.
+ * For the Scale of a custom resource, the request succeeds only if no value changes. If a value changes, kube-apiserver tries to convert
+ * the Scale as if the Scale were the custom resource, and this conversion fails (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion:
+ * converter.go). If the request succeeds, and its configuration contains `spec.replicas`, the manager of the request becomes an owner of
+ * the replicas.
  */
 export function applyScale(
   info: ResourceInfo,

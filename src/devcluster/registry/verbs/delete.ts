@@ -132,7 +132,10 @@ function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObje
   return wanted === undefined ? others : [...others, wanted]
 }
 
-/** Throws 409 when the object does not have the uid or the resourceVersion in the preconditions of the `DeleteOptions`. */
+/**
+ * Compares the object with the preconditions in the `DeleteOptions`. Throws 409 if the preconditions contain a different uid or a different
+ * resourceVersion.
+ */
 export function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')

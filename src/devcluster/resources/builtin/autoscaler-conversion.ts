@@ -38,7 +38,7 @@ const resourceTarget: readonly Field[] = [
   ['targetAverageUtilization', ['target', 'averageUtilization']],
   ['targetAverageValue', ['target', 'averageValue']],
 ]
-/** The fields of the metrics in `spec`. The keys are the types of the metrics. The fields have the order of Go's structs. */
+/** The fields of the metrics in `spec`, keyed by the type of the metric. The fields of each type are in the order of Go's struct. */
 const specFields: Fields = {
   object: [
     ['target', ['describedObject']],

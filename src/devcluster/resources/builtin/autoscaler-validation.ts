@@ -66,8 +66,8 @@ interface MetricSource {
   /** The detail of the error if none of the fields in `targets` is set. */
   readonly missing: string
   /**
-   * The field and the detail of the error if more than one of the fields in `targets` is set. If `exclusive` is undefined, more than one
-   * field can be set.
+   * The error for a target in which more than one of the fields in `targets` is set: the field that the error names, and the detail of the
+   * error. If `exclusive` is undefined, the target may have more than one of these fields.
    */
   readonly exclusive?: readonly [field: string, detail: string]
 }

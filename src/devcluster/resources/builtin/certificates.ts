@@ -73,8 +73,9 @@ function withConditions(status: JsonObject[string], conditions: JsonObject[strin
 }
 
 /**
- * In a write to /status, replaces the conditions Approved and Denied with the conditions of the old object (preserveConditionInstances). If
- * the write adds or removes conditions of one of these types, the conditions of this type are not replaced.
+ * Replaces the conditions of the types Approved and Denied with the conditions of the old object (preserveConditionInstances). If the two
+ * objects have different numbers of conditions of one type, the conditions of this type are not replaced. Only writes to /status call this
+ * function.
  */
 function withApprovalOf(object: JsonObject, old: JsonObject): JsonObject {
   return ['Approved', 'Denied'].reduce((current, type) => {

@@ -53,7 +53,8 @@ function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isA
 }
 
 /**
- * Replaces the quantities in `resources` by numbers, so that `1Gi` equals `1024Mi`. If `isSizeFree` is true, removes the requested size.
+ * Returns a copy of the spec for a comparison. In the copy, the quantities in `resources` are numbers, so that `1Gi` equals `1024Mi`. If
+ * `isSizeFree` is true, the copy does not contain the requested size, because the size may change.
  */
 function withAmounts(spec: JsonObject, isSizeFree: boolean): JsonObject {
   const amounts = (list: JsonObject): JsonObject =>

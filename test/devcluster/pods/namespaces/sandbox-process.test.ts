@@ -1,4 +1,4 @@
-/** Tests of processes that a script starts. */
+/** Tests of `startProcess`, which runs a script that starts a process of a container. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'

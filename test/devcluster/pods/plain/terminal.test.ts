@@ -1,4 +1,4 @@
-/** Tests of the check whether this machine has the program that opens terminals. */
+/** Tests of `terminalProblem`. The function checks that script(1), which opens terminals, exists on this machine. */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

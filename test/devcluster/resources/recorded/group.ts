@@ -50,7 +50,7 @@ export interface Group {
   readonly given?: readonly (readonly [RecordedType, JsonObject])[]
   /** A valid object without a name. The requests of the group change this object. */
   readonly base: JsonObject
-  /** Changes of `base`, each of which is sent as a create request. */
+  /** Changes of `base`. For each change, the changed copy of `base` is sent in a create request. */
   readonly create?: readonly Change[]
   /**
    * A valid object with many fields. Two create requests are sent for each field: one request omits the field, and the other request
@@ -99,7 +99,7 @@ function ofAnotherType(value: JsonValue): JsonValue {
   return typeof value === 'string' ? 7 : 'text'
 }
 
-/** Returns a copy of the object to which the change is applied. */
+/** Applies a change to a copy of the object, and returns the copy. The object itself stays unchanged. */
 export function changed(object: JsonObject, change: Change): JsonObject {
   return Object.entries(change).reduce<JsonObject>((current, [path, value]) => set(current, stepsOf(path), value) as JsonObject, object)
 }

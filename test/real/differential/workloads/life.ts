@@ -55,8 +55,8 @@ export function count({ kind }: ResourceType, number: number): Step['until'] {
 
 const pollMs = 50
 /**
- * The time limit in milliseconds for the effect of a step. The limit is longer than a minute, because a CronJob runs at the next full
- * minute.
+ * The maximum time in milliseconds to wait until a step has its effect. The limit is longer than a minute, because a CronJob runs at the
+ * next full minute.
  */
 const effectMs = 80_000
 /** The maximum time in milliseconds to wait for equal outcomes. The time begins when the step has had its effect. */

@@ -1,4 +1,7 @@
-/** Describes the changes that a step has made to the objects of a life, without the values that differ between two lives. */
+/**
+ * Describes the changes that a step of a life has made to the objects. A life is a list of steps that create, change and delete a workload.
+ * Values that differ between two executions of the same life are replaced or removed.
+ */
 import { canonicalJson, isObject, setOwn } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { valueAt } from '../path.ts'
@@ -22,8 +25,8 @@ const watchedKinds: ReadonlySet<string> = new Set([
 ])
 
 /**
- * After a write, kube-controller-manager reads the counters of these kinds from its cache in the same reconcile. Whether the cache already
- * contains the write depends on timing. Therefore the values of these counters during a step are not compared.
+ * The kinds whose counters in the status are not compared during a step. In one reconcile, kube-controller-manager first writes objects,
+ * and then calculates these counters from its cache. Whether the cache already contains the written objects depends on timing.
  */
 const countersByTiming: ReadonlySet<unknown> = new Set(['Deployment', 'DaemonSet'])
 

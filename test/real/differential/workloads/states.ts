@@ -39,7 +39,10 @@ function isBetween(value: JsonValue | undefined, from: JsonValue | undefined, to
   return Math.min(low, high) <= value && value <= Math.max(low, high)
 }
 
-/** Returns the values by their paths. A condition is identified by its type. Every other list is a single value. */
+/**
+ * Returns all values in an object, keyed by their paths. In the path of a condition, the type of the condition replaces the index. Any list
+ * other than `conditions` is one value.
+ */
 function leavesOf(value: JsonObject, path = ''): Leaves {
   const leaves = new Map<string, JsonValue>()
   for (const [key, item] of Object.entries(value)) {

@@ -154,8 +154,9 @@ class KillRounds {
     const states = items.flatMap(({ metadata, status }) => {
       if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
-      // Until the containers run again, the status is that of the previous process. The start times show which process has written the
-      // status. Times in the API have no milliseconds, so a difference of one second is permitted.
+      // Until the current process of `proreus dev` has started the containers, their status is the one that the previous process of
+      // `proreus dev` has written. A container is new if its start time is not before the start of the current process. Times in the API
+      // have no milliseconds, so the start time may be up to one second earlier.
       const areNew = status?.containerStatuses?.every(
         ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
       )

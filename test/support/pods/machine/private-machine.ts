@@ -86,7 +86,10 @@ export async function runOnPrivateMachine(
   }
 }
 
-/** Returns the arguments of `setpriv` before the command. `--pdeathsig` kills the private machine when this process ends. */
+/**
+ * Returns the first arguments for a call of `setpriv`, which create the private machine. The caller appends the program that runs on the
+ * private machine, and its arguments. `--pdeathsig` kills the private machine when this process ends.
+ */
 function isolate(folder: string, user: MachineUser): readonly string[] {
   const isRoot = process.getuid?.() === 0
   return [

@@ -49,7 +49,10 @@ const [buyerMs, ordersOfBuyer] = [1_500, 3]
 /** The warning that `proreus dev` logs after the disturbance `killHelper`. */
 const expectedComplaint = /the agent of the network of the cluster has ended and is started again/
 
-/** Runs the shop on this machine. Nothing else may run on the machine while the shop runs. Stops after a period with failures. */
+/**
+ * Runs the shop on this machine. Nothing else may run on the machine at the same time. The shop is checked after each period of
+ * disturbances. If a check fails, no further period begins, and the result contains the failures.
+ */
 export async function runShop(options: ShopOptions): Promise<ShopResult> {
   const before = machineState()
   const dev = new DevProcess(options.stateFolder)

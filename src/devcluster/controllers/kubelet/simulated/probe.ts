@@ -28,7 +28,9 @@ const [defaultPeriodSeconds, defaultFailureThreshold, defaultSuccessThreshold] =
 export class Probe {
   /** The current result of the probe. The result can change when an outcome reaches its threshold, and when `setReadyAt` is called. */
   isSuccess: boolean
-  /** The time of the next run that fails or can change the result. Infinity when there is no such run. */
+  /**
+   * The time of the next run. Runs that would only repeat a confirmed success are skipped. Infinity when all later runs would be skipped.
+   */
   nextAt: number
   readonly #spec: ProbeSpec
   readonly #firstAt: number
@@ -56,7 +58,10 @@ export class Probe {
     this.nextAt = this.#notBefore(at)
   }
 
-  /** Replaces `readyAt`. If the new value is defined, the result changes to the outcome that a run at `at` would have. */
+  /**
+   * Replaces `readyAt`. If the new value is defined, the result of the probe becomes the outcome of a run at the time `at`, without regard
+   * to the thresholds.
+   */
   setReadyAt(readyAt: number | undefined, at: number): void {
     this.#readyAt = readyAt
     if (readyAt !== undefined) this.isSuccess = readyAt <= at && !this.#failsAt(at)

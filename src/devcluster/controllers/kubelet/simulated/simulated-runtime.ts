@@ -44,8 +44,8 @@ class SimulatedPod implements PodRuntime {
   #pod: ReadonlyPod
   #plan: PodPlan
   /**
-   * The time at which the current `#plan` took effect. The kubelet does not evict the Pod before this time, even if `evictMs` of the plan
-   * ends earlier.
+   * The time at which the value of `#plan.evictMs` took effect: the creation of this `SimulatedPod`, or the last change of the value. If
+   * the new value would place the eviction before this time, the Pod is evicted at this time at the earliest.
    */
   #plannedAt: number
   readonly #startedAt: number
@@ -124,7 +124,10 @@ interface SimulatedContainerOptions {
   readonly machine: NodeMachine
   readonly podIP: string
   readonly now: number
-  /** Checks the objects to which the variables of the container refer. Returns undefined when the variables refer to no object. */
+  /**
+   * Checks the objects to which the variables of the container refer. Resolves with the error of a container that cannot be created, or
+   * with undefined if the container can be created. Returns undefined instead of a promise when the variables refer to no object.
+   */
   check(container: ContainerSpec): Promise<RuntimeError | undefined> | undefined
   readonly clock: Clock
   wake(): void

@@ -5,7 +5,9 @@ import type { Schedule } from './schedule.ts'
 
 type CronJob = DeepReadonly<batch.CronJob>
 
-/** If more scheduled times than this number were missed, a Warning Event is recorded. */
+/**
+ * Maximum number of missed scheduled times without a warning. If a CronJob has missed more scheduled times, a Warning Event is recorded.
+ */
 const fewMissed = 100
 
 /**
@@ -20,8 +22,8 @@ interface Missed {
   /** The last scheduled time that has passed; undefined if the search found no scheduled time between `earliest` and now. */
   readonly latest?: number
   /**
-   * The approximate number of scheduled times that have passed. If only one time has passed, the number is 0, because a Job is due for this
-   * time and no time was missed.
+   * The approximate number of scheduled times between `earliest` and now, if this number is at least two; otherwise 0. A single time counts
+   * as 0, because its Job is due now, so the time was not missed.
    */
   readonly count: number
 }

@@ -30,8 +30,8 @@ const hostNetworkTaint = ['network-unavailable', 'NoSchedule'] as const
 
 /**
  * Returns the tolerations of the Pods: the tolerations of the template, and the tolerations that Kubernetes adds to the Pods of every
- * DaemonSet. If the template contains such an added toleration with `tolerationSeconds`, the field `tolerationSeconds` is removed (…/util:
- * AddOrUpdateDaemonPodTolerations).
+ * DaemonSet. If a toleration of the template differs from an added toleration only by its `tolerationSeconds`, the added toleration
+ * replaces it (…/util: AddOrUpdateDaemonPodTolerations).
  */
 export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   const { tolerations = [], hostNetwork } = spec?.template.spec ?? {}

@@ -129,7 +129,8 @@ export function counted(
   return {
     ...counts,
     uncounted: {
-      // An Indexed Job needs no UIDs of succeeded Pods. Its counter `succeeded` is the number of indexes in `indexes`.
+      // The UIDs of succeeded Pods are needed only to count these Pods. An Indexed Job counts the indexes in `indexes` instead, so it does
+      // not need these UIDs.
       succeeded: counts.indexes === undefined ? [...uncounted.succeeded, ...uids(ended.succeeded)] : uncounted.succeeded,
       failed: [...uncounted.failed, ...uids(failures(job, rest).filter((pod) => !isHeld(pod)))],
     },

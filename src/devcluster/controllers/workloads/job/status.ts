@@ -17,14 +17,14 @@ type Job = DeepReadonly<batch.Job>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
- * Writes the status with two requests. The first request writes the UIDs of the ended Pods, and the condition `outcome.target`. Then the
- * finalizers of these Pods are removed. If an outcome is decided or the Job is being deleted, the finalizers of all Pods in `tally` are
- * removed. The second request writes the incremented counters. The second request also writes the condition `Complete` or `Failed` when an
- * outcome is decided, no Pod is uncounted, and no Pod is terminating.
+ * Writes the status with two requests. The first request writes the UIDs of the ended Pods. If an outcome is decided, it also writes the
+ * condition `outcome.target`. Then the finalizers of the ended Pods are removed. If an outcome is decided or the Job is being deleted, the
+ * finalizers of all Pods in `tally` are removed. The second request writes the incremented counters. When an outcome is decided, no Pod is
+ * uncounted, and no Pod is terminating, it also writes the condition `Complete` or `Failed`.
  *
- * @param tally the Pods with their states at the beginning of the reconcile. These states decide which Pods have ended, so a Pod that this
- *   reconcile has deleted still counts as running. If a Pod ends during the reconcile, the next reconcile counts the Pod. There is one
- *   exception: if the Job has failed, all Pods that have not ended count as failed.
+ * @param tally the Pods with their states at the beginning of the reconcile. These states decide which Pods have ended. A Pod that this
+ *   reconcile has deleted therefore counts as running, and a Pod that ends during the reconcile is counted by the next reconcile. If the
+ *   Job has failed, however, the Pods that have not ended also count as failed.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)
@@ -104,8 +104,8 @@ function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileCo
 }
 
 /**
- * Returns `status.startTime`: the time at which the Job started or was last resumed. While the Job is suspended, returns null, which
- * removes the field. When an outcome is decided, an existing time does not change.
+ * Returns `status.startTime`, the time at which the Job started or was last resumed. If the Job has an outcome, an existing time does not
+ * change. If the Job has no outcome and is suspended, the function returns null, which removes the field.
  */
 function startTimeOf({ spec, status }: Job, outcome: Outcome | undefined, now: number): string | null | undefined {
   if (outcome !== undefined) return status?.startTime ?? formatTime(now)

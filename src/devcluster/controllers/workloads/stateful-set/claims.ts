@@ -73,8 +73,8 @@ export async function createClaims(set: StatefulSet, ordinal: number, context: R
 }
 
 /**
- * Returns true when the Pod with this ordinal cannot be created yet, because a claim still has an owner reference to a deleted Pod with the
- * same name. The garbage collector must first delete this claim (…/statefulset: PodClaimIsStale).
+ * Returns true when the Pod with this ordinal cannot be created yet. This is the case while a claim of the Pod has an owner reference to a
+ * deleted Pod that had the same name. The garbage collector must first delete this claim (…/statefulset: PodClaimIsStale).
  */
 export function isWaitingForClaims(set: StatefulSet, ordinal: number, context: ReconcileContext): boolean {
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false

@@ -38,7 +38,7 @@ export function condemnedPods(set: StatefulSet, pods: readonly ReadonlyPod[]): r
 
 /**
  * Takes the next step. With the policy `OrderedReady`, a step creates or deletes at most one Pod, and creates a Pod only when all Pods with
- * lower ordinals are available. Resolves with the number of Pods that have been deleted because of an old revision.
+ * lower ordinals are available. Resolves with the number of Pods that this step has deleted because they have an old revision.
  */
 export async function syncPods(sync: PodSync): Promise<number> {
   const { set, pods, writes } = sync

@@ -8,7 +8,7 @@ const words =
   'location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding ' +
   'upgrade user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie keep-alive origin'
 
-/** Values of the dictionary. The dictionary contains these values without their lengths. */
+/** Values of the dictionary. Unlike the words, the values are not preceded by their lengths. */
 const values =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found' +

@@ -33,8 +33,8 @@ export class ServicePort {
   readonly #at: SocketAddress
   readonly #options: ServicePortOptions
   /**
-   * One choice for each Service with this address and port, in the order of the calls of `claim`. Connections go to the Service whose
-   * choice is at the beginning of this list.
+   * The `EndpointChoice` of each Service with this address and port, in the order of the calls of `claim`. If several Services have the
+   * same address and port, all connections go to the Service that is first in this list.
    */
   readonly #claims: EndpointChoice[] = []
   #socket: OpenSocket | undefined

@@ -5,8 +5,8 @@ import type { EndpointState, Protocol, ServiceState } from '../services/service-
 import { ttl } from './answer.ts'
 
 /**
- * The part of a Service that a DNS name selects: the endpoints with a hostname, or a port. If both properties are absent, the DNS name
- * selects the whole Service.
+ * The part of a Service that a DNS name selects: the endpoints that have the hostname in the DNS name, or the port with the name and
+ * protocol in the DNS name. If both properties are absent, the DNS name selects the whole Service.
  */
 export interface Selection {
   /** The first label of `HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`. */

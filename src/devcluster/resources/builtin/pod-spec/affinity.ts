@@ -142,8 +142,9 @@ function validateLabelKeys(keys: readonly JsonValue[], selector: JsonValue | und
 }
 
 /**
- * For each key in `matchLabelKeys`, kube-apiserver adds an expression to the label selector. Returns an error for each such key that the
- * selector contains more than once. As in kube-apiserver's error, the path does not contain the field name `matchLabelKeys`.
+ * Returns an error for each expression of the label selector whose key is in `matchLabelKeys` and also occurs earlier in the selector. The
+ * first occurrence of a key is permitted, because kube-apiserver adds an expression for each key in `matchLabelKeys` to the selector before
+ * the validation. As in kube-apiserver's error, the path does not contain the field name `matchLabelKeys`.
  */
 function repeatedKeys(keys: readonly JsonValue[], selector: JsonValue | undefined, path: string): FieldError[] {
   const labels = at(selector, 'matchLabels')

@@ -10,7 +10,7 @@ import { objects } from '../field-checks.ts'
 import { fileMode, localPath } from './file-paths.ts'
 import { fileFields, validateFieldRef, validateResourceFieldRef } from './references.ts'
 
-/** Validates the `items` of a Secret or ConfigMap (validateKeyToPath). */
+/** Validates the field `items` of a volume source of the type Secret or ConfigMap (validateKeyToPath). */
 export function validateKeyFiles(items: readonly JsonValue[], path: string): FieldError[] {
   return objects(items).flatMap(([item, index]) => {
     const here = `${path}[${index}]`
@@ -85,8 +85,8 @@ export function validateProjections(volume: JsonObject, path: string): FieldErro
 }
 
 /**
- * Validates `serviceAccountToken`. If `path` of the token is invalid, the error names the path of the volume instead of the path of the
- * source, as in kube-apiserver.
+ * Validates a `serviceAccountToken`. `path` is the field path of the token, and `volumePath` is the field path of the projected volume. If
+ * the file path of the token is invalid, the error names a field of the volume and not a field of the token, as in kube-apiserver.
  */
 function validateToken(token: JsonObject, path: string, volumePath: string): FieldError[] {
   const seconds = numberAt(token, 'expirationSeconds')

@@ -47,7 +47,10 @@ function validateVariable(variable: JsonObject, path: string): FieldError[] {
   return errors
 }
 
-/** Validates `envFrom`. If the number of sources is wrong, the path in the error has no index, as in kube-apiserver's errors. */
+/**
+ * Validates `envFrom`. Each entry must have exactly one source: `configMapRef` or `secretRef`. If an entry has none or both, the path in
+ * the error does not contain the index of the entry, as in kube-apiserver's errors.
+ */
 export function validateVariableSources(list: readonly JsonValue[], path: string): FieldError[] {
   return objects(list).flatMap(([item, index]) => {
     const here = `${path}[${index}]`

@@ -16,7 +16,10 @@ export interface VolumeSource {
   readonly field: string
   /** The name of the field in the paths of kube-apiserver's errors. Default: `field`. */
   readonly pathName?: string
-  /** The name of the field in the error that reports more than one source. Default: `field`. */
+  /**
+   * If a volume has more than one source, kube-apiserver reports an error for each source but the first. This name is the name of the field
+   * in such an error. Default: `field`.
+   */
   readonly extraName?: string
   readonly validate: (source: JsonObject, path: string, isPod: boolean) => FieldError[]
 }

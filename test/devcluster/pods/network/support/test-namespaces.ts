@@ -46,7 +46,7 @@ export class TestNamespace {
     this.enter = enter
   }
 
-  /** Creates the namespace of a cluster with its bridge. The namespace is removed at the end of the test. */
+  /** Creates a network namespace that contains the bridge of a cluster. The namespace is removed at the end of the test. */
   static async cluster(t: Test): Promise<TestNamespace> {
     const { unshare, nsenter } = usable!
     const holder = await hold(t, ['unshare', ...unshare, '-n'], 'true')
