@@ -1,6 +1,7 @@
 /**
- * `historyOf`: finds the writes that a replica of the failover drill sent without the Lease, and the writes that arrived late. The guard of
- * leader election (`LeaderElector.guard`) checks before each write that the replica holds the Lease.
+ * `historyOf`: finds the illegal and the late writes in the failover drill. Before each write, the guard of leader election
+ * (`LeaderElector.guard`) checks that the replica holds the Lease. A write is illegal if the replica did not hold the Lease at this check,
+ * and late if a write of another replica arrived between this check and the arrival of the write.
  */
 import type { RequestRecord } from '../../src/testing/index.ts'
 import { gadget } from '../gadget.ts'
@@ -87,7 +88,10 @@ function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], 
   return !hasReleased && at - latest.at < lease.leaseDurationMs
 }
 
-/** Returns true when a write of another replica arrived between the call of the guard for this write and the arrival of this write. */
+/**
+ * Returns true if the API server received a write of another replica after the guard was called for the given write, and before the given
+ * write arrived.
+ */
 function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
   return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)
 }

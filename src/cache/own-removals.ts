@@ -48,8 +48,8 @@ export class OwnRemovals {
    */
   readonly #isSelection: boolean
   /**
-   * The deletions, keyed by uid. States of a deleted object are recognized by the uid, because the response to a deletion contains no
-   * resourceVersion.
+   * The deletions, keyed by the uid of the deleted object. The response to a deletion contains no resourceVersion. Therefore, an old state
+   * of a deleted object is recognized by its uid, not by its resourceVersion.
    */
   readonly #deletions = new Map<string, Deletion>()
   /**

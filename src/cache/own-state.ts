@@ -26,8 +26,8 @@ export interface WrittenState {
 }
 
 /**
- * Returns true when the request has changed the object, and `after` differs from `before` only in fields that the request sets. Returns
- * false in all other cases, and if the states do not show whether this is true. A wrong false only causes one unnecessary reconcile.
+ * Returns true only if the states show two facts: the request has changed the object, and `after` differs from `before` only in fields that
+ * the request sets. Otherwise returns false. A wrong false only causes one unnecessary reconcile.
  *
  * A write request that changes nothing succeeds, and its response is the stored object. This object can contain a change that another
  * client has made after `before`. If the function returned true for such a response, no reconcile would be called for the change of the

@@ -153,10 +153,11 @@ const none: ReadonlyMap<string, never> = new Map<string, never>()
 const noObjects: ReadonlySet<never> = new Set<never>()
 
 /**
- * Returns the objects that are in both collections. When `indexed` is undefined, returns all objects of the namespace. The loop iterates
- * over the smaller collection.
+ * Returns the objects that are in both `inNamespace` and `indexed`. If `indexed` is undefined, returns all objects in `inNamespace`. The
+ * loop iterates over the smaller collection.
  *
- * @param indexed objects of all namespaces.
+ * @param inNamespace the objects of one namespace, keyed by name
+ * @param indexed objects of all namespaces
  */
 function inBoth<T extends KubernetesObject>(
   inNamespace: ReadonlyMap<string, DeepReadonly<T>>,

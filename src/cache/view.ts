@@ -141,7 +141,8 @@ export function viewOf(type: ResourceType): View | undefined {
 }
 
 /**
- * Returns true when objects in the cache may lack fields that the API server stores, because the view omits them. Ignores `managedFields`.
+ * Returns true when objects in the cache may lack fields that the API server stores, because the view omits these fields. A view that omits
+ * only `managedFields` does not count.
  */
 export function omitsFields(type: ResourceType): boolean {
   const { metadataOnly = false, transform } = viewOf(type) ?? {}

@@ -1,4 +1,7 @@
-/** The limits of kube-apiserver on CEL expressions and their costs. The durations in seconds are kube-apiserver's estimates. */
+/**
+ * The limits of kube-apiserver on CEL expressions and on their costs. The comments of the cost limits contain the time in seconds for which
+ * kube-apiserver expects an evaluation with this cost to run.
+ */
 
 /** Maximum size of a request in bytes: 3 MiB (`k8s.io/apiserver/pkg/apis/cel: MaxRequestSizeBytes`). */
 export const maxRequestBytes = 3 * 1024 * 1024

@@ -68,8 +68,9 @@ export function shortened(text: string): string {
 }
 
 /**
- * Returns advice for a file that has ECMAScript module syntax and whose package.json contains `"type": "commonjs"`. Node.js loads such a
- * file as CommonJS, and fails. `npm init` writes this type to package.json. For any other error, the result is an empty string.
+ * Returns advice if the file has ECMAScript module syntax, but its package.json contains `"type": "commonjs"`. Node.js then loads the file
+ * as CommonJS, and fails with the error `cause`. `npm init` writes this type to package.json. In all other cases, the result is an empty
+ * string.
  */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''

@@ -37,8 +37,8 @@ export interface OperatorSelection {
 export interface Selected {
   readonly operators: readonly Operator[]
   /**
-   * The name of the installation, from `--name` or from package.json. If neither applies, the name is `proreus` if the list of operators is
-   * `all`, and undefined for other lists.
+   * The name of the installation: the value of `--name`, or else `proreus.name` in package.json if the list of operators also comes from
+   * package.json. Without such a name, the name is `proreus` if the list of operators is `all`, and undefined for any other list.
    */
   readonly name: string | undefined
 }

@@ -273,8 +273,8 @@ function outcomeOf(result: Result): Outcome {
 }
 
 /**
- * Returns the outcome of a reconcile that has thrown `error`. If reading `error` throws, e.g. because of a getter or a proxy trap, the kind
- * of the outcome is 'error'.
+ * Returns the outcome of a reconcile that has thrown `error`. An access to a property of `error` may also throw, e.g. because of a getter
+ * or a proxy trap. In this case, the kind of the outcome is 'error'.
  */
 function failureOf(error: unknown, abortReason: unknown): Outcome {
   try {

@@ -120,8 +120,9 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       if (from === version) return object
       const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
       const result = version === hub ? inHub : await convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
-      // If the object contains only the fields of one field manager, it may have no metadata. The API server requires metadata in the
-      // result (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
+      // To update `managedFields`, the API server converts objects that contain only the fields of one field manager. Such an object may
+      // have no metadata, but the API server requires metadata in the result (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion:
+      // restoreObjectMeta).
       return result.metadata === undefined ? { ...result, metadata: {} } : result
     },
   }

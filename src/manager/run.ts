@@ -173,8 +173,8 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 
 /**
  * Starts the components in order. The probes start first, so `/readyz` reports "not ready" from the beginning. The webhooks start before
- * the cache, because the API server may need the conversion webhook to respond to the cache's list requests. The cache starts before the
- * controllers, which wait until the cache has synced.
+ * the cache, because the API server may have to call the conversion webhook when it handles a list request of the cache. The cache starts
+ * before the controllers, which wait until the cache has synced.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, clock, logger, connection, namespaces } = options

@@ -1,4 +1,7 @@
-/** The running components of the process. The start adds the components, the probes read them, and the graceful shutdown stops them. */
+/**
+ * The running components of the process. The function that starts the process adds the components, the probes read them, and the graceful
+ * shutdown stops them.
+ */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'

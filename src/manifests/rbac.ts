@@ -97,8 +97,8 @@ export function webhookCaRole(names: InstallationNames): JsonObject[] {
 }
 
 /**
- * Returns a Role for the object `name` in the namespace of the installation, and the RoleBinding to this Role. The Role and the RoleBinding
- * have the same name as the object.
+ * Returns a Role that allows the use of one object, and a RoleBinding of this Role to the ServiceAccount of the installation. The object,
+ * the Role and the RoleBinding have the name `name`, and are in the namespace of the installation.
  */
 function roleForOne(
   { installation, namespace }: InstallationNames,

@@ -17,9 +17,10 @@ export function newUuid(random: () => number): string {
 }
 
 /**
- * Returns a function that returns a stream of random numbers for a name. For the same name, the stream is always the same. The next numbers
- * of `random` determine all streams. The use of one stream does not change another stream, so concurrent work can repeat its choices in any
- * order.
+ * Creates named streams of random numbers. The returned function takes the name of a stream and returns its generator. A second call with
+ * the same name returns the same generator, which continues the stream.
+ * Four numbers from `random` determine the numbers of all streams. The numbers of a stream do not depend on the use of other streams.
+ * Therefore, tasks that run concurrently and use different streams always make the same choices, in whatever order the tasks run.
  */
 export function randomStreams(random: () => number): (name: string) => () => number {
   const seed = newUuid(random)

@@ -137,8 +137,9 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
  */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
-  // The limits are in code points, and `length` is in UTF-16 units. A code point has one or two units, so the number of code points is
-  // between `length / 2` and `length`. Counting code points is slow, so they are counted only if `length` is not sufficient for the result.
+  // The limits are in code points, but `length` is in UTF-16 units. A code point has one or two units, so the number of code points is
+  // between `length / 2` and `length`. Counting code points is slow. The checks therefore count code points only if `length` does not
+  // already show that the text satisfies the limit.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)

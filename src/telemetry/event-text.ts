@@ -1,8 +1,8 @@
 /** The texts of an Event, limited to the lengths that the API server accepts. */
 
 /**
- * Maximum number of characters of an Event's message, and of its reason and its action (`k8s.io/kubernetes/pkg/apis/core/validation`:
- * `events.go`).
+ * Maximum number of characters of an Event's message (`maxMessage`), and of an Event's reason or action (`maxReason`)
+ * (`k8s.io/kubernetes/pkg/apis/core/validation`: `events.go`).
  */
 export const maxMessage = 1024
 export const maxReason = 128

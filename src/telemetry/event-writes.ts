@@ -152,7 +152,8 @@ export class EventWrites {
       series.stored = true
       this.#waiting.set(series, failures)
     } else if (failures < maxTries && code === 404 && series.stored) {
-      // The API server has deleted the Event, because Events expire after one hour by default. A new object continues the count.
+      // The API server has deleted the Event, because Events expire after one hour by default. The next attempt creates an Event with a new
+      // name. The new Event continues the count of the deleted Event.
       series.stored = false
       series.name = newName(series)
       this.#waiting.set(series, failures)

@@ -17,7 +17,7 @@ export interface LoggerOptions {
   readonly level?: string
   /** True logs human-readable text instead of JSON. Default false. */
   readonly pretty?: boolean
-  /** True colours the human-readable text of `pretty`. Default false. */
+  /** If true, the human-readable text of the option `pretty` is coloured. Default false. */
   readonly colorize?: boolean
   /**
    * While this function returns true, only warnings and errors are logged. Commands mute the logger while they display their own progress.
@@ -124,7 +124,8 @@ function prettyStream(destination: DestinationStream, colorize: boolean): Destin
   const shorten = shortenErrors()
   return {
     write(line) {
-      // pino-pretty is loaded when the first line is written. Most processes that start a control plane for tests log nothing.
+      // pino-pretty is loaded only when the first line is written. Most processes that start a control plane for tests log nothing, and
+      // therefore never load it.
       format ??= prettyFormatter(colorize)
       destination.write(format(shorten(JSON.parse(line) as Record<string, unknown>)))
     },

@@ -234,8 +234,9 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys whose values are not secret, even if they are below a key that indicates a secret. Example: `path` in `serviceAccountToken: { path,
- * audience }`. The object that contains such a key may be a reference to a Secret, a volume, a projection, or a complete Kubernetes object.
+ * Keys whose values are not secret, even if they are below a key that indicates a secret. For example, the value of `path` in
+ * `serviceAccountToken: { path, audience }` is not secret. Such keys occur in references to Secrets, in volumes, in projections, and in
+ * complete Kubernetes objects.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),

@@ -16,8 +16,8 @@ export function sampler(share: number): (id: string) => boolean {
 }
 
 /**
- * Returns a hash code: FNV-1a over the characters, followed by the finalizer of MurmurHash3. Because of the finalizer, the hash codes
- * differ in many bits even if the ids differ in only one digit.
+ * Returns a hash code: FNV-1a over the characters, followed by the finalizer of MurmurHash3. Because of the finalizer, the hash codes of
+ * two texts differ in many bits even if the texts differ in only one character.
  */
 function hash(text: string): number {
   let value = 0x811c9dc5

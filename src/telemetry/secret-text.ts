@@ -15,8 +15,8 @@ const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**
- * A lookbehind before a colon. It excludes the separate word `secret`, because `secret: "web"` in a sentence is the name of a Secret. These
- * are still redacted: `"secret": "…"`, `secret="…"` and `client_secret: "…"`.
+ * A lookbehind before a colon. It does not match after `secret` as a word on its own, because the text `secret: "web"` in a message names a
+ * Secret. The values in `"secret": "…"`, `secret="…"` and `client_secret: "…"` are still redacted.
  */
 const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 

@@ -1,6 +1,7 @@
 /**
- * Shortens the errors in log lines, to make the lines readable in a terminal. Most frames of a stack are frames of Node.js and of Proreus.
- * An error of a reconcile is logged again at each retry.
+ * Shortens the errors in log lines, so that the lines are readable in a terminal. Frames of Node.js and of Proreus are removed from stacks,
+ * because most frames of a stack are such frames. If an error is logged again within a minute, e.g. at a retry of a reconcile, its stack is
+ * omitted.
  */
 import { fileURLToPath } from 'node:url'
 import { isObject } from '../api/json.ts'

@@ -7,7 +7,7 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 
-/** A user in addition to the administrator, with permissions. */
+/** A user who exists in addition to the administrator, and the permissions of this user. */
 export interface ControlPlaneUser {
   readonly name: string
   readonly groups?: readonly string[]

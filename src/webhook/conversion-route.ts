@@ -161,11 +161,11 @@ async function answer(
 }
 
 /**
- * Reserves the memory to convert the largest object, and waits until the budget has room for it. A part of this memory was already reserved
- * when the body arrived: `batchCost` times the size of the body. This function reserves the rest.
+ * Reserves the memory that the conversion of the largest object needs. If the budget has too little free memory, waits until enough memory
+ * is free. `batchCost` times the size of the body was already reserved when the body arrived. This function reserves only the difference.
  *
- * The memory of one review is limited to the size of the budget's reserve. The request that has waited longest can therefore always
- * continue, because it gets the reserve even if all other memory is in use.
+ * The memory of one review never exceeds `reserve`. `reserve` is the part of the budget that only the request that has waited longest may
+ * use. Therefore this request can always continue, even if the rest of the budget is in use.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -28,7 +28,7 @@ export interface Decision {
 }
 
 interface DecideOptions extends Stages {
-  /** The kind that the webhook reviews, for messages, in the form `Widget.apps.example.com`. */
+  /** The kind of the objects that the webhook reviews, in the form `Widget.apps.example.com`. It is used only in messages. */
   readonly reviewed: string
   readonly client: Client
   readonly cache: AdmissionCache

@@ -45,10 +45,11 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object by the same rules as a create request with strict field validation. By default, kubectl requests this validation. The
- * schema validates the object, and the `default` and `validate` handlers are called in the order in which they are declared. If a kind of
- * `kinds` has no webhook, only the schema validates the object. If `kinds` does not contain the kind of the object, but contains another
- * kind of the same API group, the result is an error.
+ * Validates an object as the API server validates a create request with strict field validation, which is kubectl's default. The object is
+ * validated by the schema and by the handlers `default` and `validate` of all webhooks of its kind. The handlers are called in the order in
+ * which their webhooks are declared.
+ * If the kind of the object has no webhook but is in `kinds`, only the schema validates the object. If the kind of the object is not in
+ * `kinds` and has no webhook, but `kinds` has another kind of the same API group, the result is an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],

@@ -167,8 +167,8 @@ t.test('webhooks are disabled by a flag or a variable', async (t) => {
 })
 
 /**
- * Checks the certificate store that the command line selects. If `expected` is undefined, the command line selects no store, and the
- * function `run` uses its default.
+ * Checks that the command line selects the certificate store `expected`. If `expected` is undefined, the command line must select no store.
+ * The function `run` then uses its default store.
  */
 async function certificates(
   t: Test,

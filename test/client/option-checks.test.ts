@@ -38,7 +38,10 @@ async function drain(iterable: AsyncIterable<unknown>): Promise<void> {
 
 /** The type `never` allows any value for the options, as in a JavaScript program. */
 const call = (options: unknown): never => options as never
-/** Some verbs have a result type that depends on the options. For such a verb, the type `object` allows any fields in the options. */
+/**
+ * Returns its argument as an `object`. The type `object` accepts options with any fields, also misspelled fields. This function is for
+ * verbs whose result type depends on the type of the options.
+ */
 const some = (options: object): object => options
 const cases: readonly (readonly [of: string, call: () => unknown, problem: string])[] = [
   ['createClient', () => createClient(connection, call({ contxt: 'a' })), 'contxt: unknown field'],

@@ -47,7 +47,9 @@ function unstored(name: string, content: JsonObject, generation = 1): JsonObject
 
 const placeholders: Readonly<Record<string, string>> = { uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time' }
 
-/** Returns an object of a review without managedFields. Values that differ between runs are replaced by placeholders. */
+/**
+ * Returns an object from a review. The field managedFields is omitted, and values that differ between runs are replaced by placeholders.
+ */
 function normalized(object: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(object) || !isObject(object.metadata)) return object
   const { managedFields: _managedFields, ...metadata } = object.metadata

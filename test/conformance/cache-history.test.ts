@@ -64,7 +64,10 @@ t.test("a cache shows only states of the API server's history, in their order, a
   }
 })
 
-/** Executes one round with a new process. Returns the contradictions to the history. The objects of the previous round still exist. */
+/**
+ * Executes one round with a new process. The objects of the previous round still exist. Returns a line for each contradiction between the
+ * observations of the process and the history of the server, and for each difference that remains at the end of the round.
+ */
 async function play(history: ServerHistory, round: number): Promise<{ found: readonly string[]; summary: string }> {
   const dice = new Dice(seed + round)
   const limit = dice.chance(0.5) ? namespaces.slice(0, 2) : undefined

@@ -148,7 +148,8 @@ const defaults = { defaulted: 'd', nullableDefault: 'x' }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
 /**
- * Each row contains a valid spec, the stored spec without the fields in `defaults`, and the paths of the unknown fields in the warnings.
+ * Each row contains a valid spec, the spec that the API server stores for it, and the paths of the unknown fields that the warnings must
+ * name. The stored spec also has the fields in `defaults`, which the rows do not repeat.
  */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
   ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [

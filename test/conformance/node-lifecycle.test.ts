@@ -7,7 +7,10 @@ import { conformanceControlPlane, needsOwnControlPlane } from '../support/confor
 
 const namespace = 'conformance-away'
 const key = { namespace, name: 'lost' }
-/** A time limit in milliseconds. kube-controller-manager waits 50 s for a heartbeat of the kubelet. */
+/**
+ * The time limit in milliseconds for each reaction of the control plane. kube-controller-manager reacts only after it has waited 50 s for a
+ * heartbeat of the kubelet.
+ */
 const graceMs = 120_000
 t.setTimeout(3 * graceMs)
 

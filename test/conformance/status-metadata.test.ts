@@ -95,7 +95,7 @@ async function metadataAt(url: string): Promise<Readonly<Record<string, object |
   return (await api('GET', url)).body.metadata as Record<string, object | undefined>
 }
 
-/** Returns the fields of the metadata that the writer to the status owns. */
+/** Returns the names of the metadata fields in the managedFields entry with the operation `wanted` and the subresource `status`. */
 function ownedBy({ managedFields = [] }: Readonly<Record<string, object | undefined>>, wanted: 'Apply' | 'Update'): readonly string[] {
   const entries = managedFields as { operation: string; subresource?: string; fieldsV1: { 'f:metadata'?: object } }[]
   const entry = entries.find(({ operation, subresource }) => operation === wanted && subresource === 'status')

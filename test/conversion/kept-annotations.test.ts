@@ -12,8 +12,8 @@ const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
 /**
- * Converts an object with this annotation from v1beta1 to the hub. Returns the converted object. If a field was not restored from the
- * annotation, also returns the reason.
+ * Converts an object from v1beta1 to the hub. The value of the annotation for the hub's fields is `text`. Returns the converted object, and
+ * the reasons why fields were not restored from the annotation.
  */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []

@@ -104,7 +104,7 @@ async function keepsRows(t: Test, developer: Developer, end: NodeJS.Signals): Pr
   await query(kubectl, 'create table rows as select generate_series(1, 1000) as id')
   t.equal(await throughPortForward(kubectl, place.image, 'select count(*) from rows'), '1000')
 
-  // Neither the process of the server nor the files on the volume of its claim belong to root.
+  // The process of the server and the files of its PersistentVolume do not belong to root.
   t.equal(await kubectl.ok('exec db-0 -- stat --format=%u:%g /proc/1 /var/lib/postgresql/data/PG_VERSION'), '999:999\n999:999\n')
   const volumes = join(place.directory, '.proreus/pods/persistent-volumes')
   const volume = join(volumes, (await readdir(volumes))[0]!)

@@ -65,7 +65,7 @@ t.test('F2, F5: the program is in the output folder, and is removed with the Xxx
   t.strictSame(readdirSync(output), ['helloworld', 'other'])
   t.equal(execFileSync(join(output, 'helloworld'), { encoding: 'utf8' }), 'hello\n')
 
-  // F3: the build of the repository creates no file with this name, so the build fails.
+  // F3: the build command creates no file with the name `helloworld2`. Therefore, the Job cannot copy this file, and the build fails.
   await client.patch(xxx, key, { spec: { binaryName: 'helloworld2' } })
   const failed = await untilPhase(key, 'Failed')
   t.equal(findCondition(failed.status?.conditions, 'Ready')?.reason, 'BuildFailed')

@@ -103,7 +103,10 @@ export async function fuzzObjects(servers: Servers, seed: number, cases: number)
   return { counts: { schemas: sound.length, ...run.counts }, differences: run.differences }
 }
 
-/** A case with its schema. If the case is an update, `stored` contains the old object in the form that each server has stored. */
+/**
+ * A case, and the schema of its objects. If the case is an update, `stored` contains one old object for each server, in the form in which
+ * the server has stored this object: first the real API server, then the embedded API server.
+ */
 interface Prepared {
   readonly version: number
   readonly schema: StructuralSchema
@@ -197,12 +200,15 @@ class ObjectFuzz {
 const listForText = /too many .* must be of type string: "array"$/
 
 /**
- * Go iterates over maps in random order. If a body has several errors, or several entries of a map violate a rule, the real API server
- * therefore reports a random one of the errors. Its first result, `first`, may differ from `actual`, the result of the embedded API server,
- * for this reason only.
+ * Repeats a request to the real API server until its result equals `actual`, the result of the embedded API server. Returns the last result
+ * of the real API server.
  *
- * `again` repeats the request to the real API server until the result equals `actual`. If the status of `first` is 400, `again` is called
- * at most `tries` times. For any other status, `again` is called at most `tries` / 4 times. Returns the last result of the real API server.
+ * The repetition is necessary because Go iterates over maps in random order. If a body has several errors, or several entries of a map
+ * violate a rule, the real API server reports one of the errors at random. `first`, the first result of the real API server, may therefore
+ * differ from `actual` although both API servers apply the same rules.
+ *
+ * `again` sends the request once more. If the status of `first` is 400, `again` is called at most `tries` times. For any other status,
+ * `again` is called at most `tries` / 4 times.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first

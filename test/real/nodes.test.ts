@@ -57,7 +57,8 @@ t.test('a running Pod that became not ready with its node is ready again', async
   const isReady = async () => findCondition(await conditionsOf(), 'Ready')?.status === 'True'
   await client.create(podType, { metadata: key, spec: { containers: [{ name: 'main', image: 'example.com/app:1' }] } })
   await until('it is ready', isReady)
-  // If a node becomes unreachable, kube-controller-manager sets only the condition Ready of its Pods to False. This test does the same.
+  // When a node becomes unreachable, kube-controller-manager sets the condition Ready of the node's Pods to False, and does not change
+  // their other conditions. This test does the same to one Pod.
   const conditions = (await conditionsOf()).map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False' } : condition))
   await client.patchStatus(podType, key, { status: { conditions } })
   await until('it is ready again', isReady)

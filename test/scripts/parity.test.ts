@@ -33,7 +33,7 @@ function exportsOf(module: ts.Symbol): [string, ts.Symbol][] {
 
 const exported = new Map(entries.flatMap((entry) => exportsOf(checker.getSymbolAtLocation(program.getSourceFile(entry)!)!)))
 
-/** The types of the values that an operator or a test gets from the library, keyed by the names in the page. */
+/** The types of the values that an operator or a test gets from the library, keyed by the names of these values in parity.md. */
 const instances: Readonly<Record<string, string>> = {
   client: 'Client',
   context: 'ReconcileContext',

@@ -87,7 +87,10 @@ function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, he
   return url.startsWith('/mutate') ? problemOfPatch(request, patch) : undefined
 }
 
-/** Returns a description of the first problem of the patch for an allowed object. The patched object must be valid. */
+/**
+ * Returns a description of the first problem of the patch in a response that allows the request; undefined if there is no problem. For
+ * example, the patched object does not match the schema.
+ */
 function problemOfPatch(request: JsonObject, patch: string | undefined): string | undefined {
   const { object, oldObject, operation, subResource } = request
   if (operation === 'DELETE' || operation === 'CONNECT') return patch === undefined ? undefined : `a patch for ${operation}`

@@ -161,7 +161,10 @@ t.test('a list to which another client adds items is applied once', async (t) =>
   await admin.patch(configMap, key('g'), { metadata: { finalizers: null } })
 })
 
-/** Returns a cache and a client. When the client applies an object, the stored data differ from the desired data. */
+/**
+ * Returns a fake client and a fake cache. When an object is applied, the client stores `{ x: 'stored' }` instead of the `data` of the
+ * object. The stored data therefore always differ from the desired data. `applied` contains the key of each applied object.
+ */
 function otherForms(): { context: ApplyContext; applied: ObjectKey[] } {
   const applied: ObjectKey[] = []
   const live = new Map<string, KubernetesObject>()

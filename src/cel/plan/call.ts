@@ -98,7 +98,8 @@ function implementationOf(
   }
   if (anyList.has(name) && overloads[0]?.implementation !== undefined) return listsOnly(name, overloads[0].implementation)
   if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : withTypeMismatch(name, only)
-  // In cel-go, a function with a single implementation tries all its overloads, and not only the overloads that match the declared types.
+  // In cel-go, some functions have one implementation for all their overloads (`singletons`). Such a function accepts the arguments of any
+  // of its overloads, even if the declared types match only one overload.
   const candidates = singletons.has(name) ? functions.get(name)! : overloads
   const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {

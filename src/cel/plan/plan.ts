@@ -63,12 +63,15 @@ export interface Plan {
 }
 
 /**
- * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of a longer chain calls `resolve` of the
- * shorter chain. `cost` counts only once for the whole chain. If an attribute is a branch of a ternary, the attribute's `cost` does not
- * count.
+ * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. A chain such as `a.b.c` extends the chain `a.b`, and
+ * its plan calls `resolve` of `a.b`. Therefore, `cost` is added only once for the whole chain. The `cost` of an attribute that is a branch
+ * of a ternary, or an index, is not added.
  */
 export interface Attribute {
-  /** Evaluates the attribute without adding `cost`. The costs of the selections and indexes in the attribute are added. */
+  /**
+   * Evaluates the attribute. Adds the costs of the attribute's selections and indexes to the cost of the evaluation, but does not add the
+   * attribute's `cost`.
+   */
   readonly resolve: Eval
   readonly cost: number
 }

@@ -183,8 +183,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Calls `changed` for each owner that is in foreground deletion. Such an owner may have waited for the deletion of the object with these
-   * owner references.
+   * Calls `changed` for each owner that is in foreground deletion. The argument is the metadata of an object that has been deleted, or the
+   * earlier metadata of an object whose owner references have changed. The deletion of the owner may have waited for this object.
    */
   #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
     for (const reference of ownerReferences) {

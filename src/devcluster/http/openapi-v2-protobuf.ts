@@ -44,8 +44,8 @@ const each =
     for (const item of listOf(value)) write(writer, item)
   }
 /**
- * Writes an embedded message. `content` returns the encoder of the message. `content` is called only when the message is written, because
- * the encoder `schema` is used in its own definition.
+ * Writes an embedded message. `content` returns the encoder of the message, and is called only when the message is written. The delay is
+ * necessary because the definition of the encoder `schema` refers to `schema` itself.
  */
 const nested =
   (field: number, content: () => Write): Write =>

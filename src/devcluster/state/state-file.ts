@@ -1,4 +1,4 @@
-/** Files of an embedded API server that contain secrets: its state and the kubeconfigs. */
+/** Reads and writes the files in which an embedded API server stores secrets: its state and its kubeconfigs. */
 import { dirname } from 'node:path'
 import { ProreusError, messageOf } from '../../api/errors.ts'
 import { checkPrivateFolder, readPrivateFile, writePrivateFile } from '../../certs/private-file.ts'

@@ -1,4 +1,4 @@
-/** Watches a type inside the embedded API server, without a watch request. */
+/** Watches the objects of a type from inside the embedded API server, without a watch request. */
 import type { Change, ObjectStore } from './object-store.ts'
 
 /**

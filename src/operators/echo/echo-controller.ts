@@ -70,7 +70,10 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   context.events.event(object, 'Normal', 'Updated', `The message has changed: Job ${live.metadata.name} is replaced`)
 }
 
-/** Writes a status without a Job, with the condition Failed. Records an Event if the stored condition has another reason or message. */
+/**
+ * Writes a status that names no Job and whose condition Failed is true. If the stored condition Failed is not true, or has another reason
+ * or message, also records an Event.
+ */
 async function refuse(object: DeepReadonly<Echo>, { reason, message }: Refusal, context: ReconcileContext): Promise<Result> {
   const known = findCondition(object.status?.conditions, 'Failed')
   if (known?.status !== 'True' || known.reason !== reason || known.message !== message)

@@ -116,7 +116,10 @@ function fieldPatch(
   return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
 }
 
-/** Returns a merge patch of the changed mutable fields of the Pod spec, or undefined when the API server would reject the change. */
+/**
+ * Returns a merge patch of the mutable fields of the Pod spec whose desired values have changed. If no such field has changed, the patch is
+ * empty. Returns undefined if the API server would reject a change of `activeDeadlineSeconds` or of `tolerations`.
+ */
 function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}

@@ -51,7 +51,10 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
   return step.result
 }
 
-/** If a new Pod is starting, returns the rest of `startMs` in milliseconds. Returns 0 if the status must be written now. */
+/**
+ * Returns the time in milliseconds until the status must be written. If a new Pod is starting, this is the part of the delay `startMs` that
+ * has not passed since the creation of the Pod. Otherwise, the function returns 0, because the status must be written now.
+ */
 function startingMs({ pod, outcome }: Step, now: number): number {
   if (pod === undefined || outcome.progressing?.reason !== 'Creating') return 0
   const age = now - Date.parse(pod.metadata.creationTimestamp)

@@ -80,7 +80,8 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
-        // The namespace does not exist. The API server itself denies the MyPod with this error.
+        // The namespace of the MyPod does not exist. The webhook returns no error here, because the API server itself rejects the MyPod
+        // with this error.
         return []
       default:
         throw error

@@ -42,7 +42,10 @@ export async function writeReport(
   })
 }
 
-/** Writes to the status a problem that a user has to solve. Records a Warning if the status does not contain the problem yet. */
+/**
+ * Writes a problem to the status. The problem must be solved by the user. If the status does not contain the problem yet, also records an
+ * Event of the type Warning.
+ */
 export async function writeProblem(object: DeepReadonly<Xxx>, ready: Reason, context: ReconcileContext): Promise<void> {
   const known = findCondition(object.status?.conditions, 'Ready')
   if (known?.reason !== ready.reason || known.message !== ready.message)

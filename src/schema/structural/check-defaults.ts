@@ -80,7 +80,10 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** Validates a default inside apiVersion, kind or metadata. An object that contains this default must be a valid embedded resource. */
+/**
+ * Validates a default inside apiVersion, kind or metadata. The innermost resource around the default, with the default in its field, must
+ * be a valid embedded resource.
+ */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at
   const place = childPath(path, 'default')

@@ -91,8 +91,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves `wanted.bytes` for a request. Returns false when there is no room, or when another request with the same or a lower rank
-   * number is waiting. The request that holds the reserve always gets the memory.
+   * Allocates `wanted.bytes` to a request. Returns false, and allocates nothing, when the budget has no room, or when another request with
+   * the same or a lower rank number is waiting. The request that holds the budget's reserve always gets the memory.
    */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {

@@ -61,9 +61,9 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * Validates an object with reads from the cluster. The validating webhook calls this handler with the final object. With
-   * `refuseInvalidEarly`, the mutating webhook calls this handler if the schema accepts the object but `validate` rejects it. The user then
-   * gets all errors at the same time.
+   * Validates an object with reads from the cluster. The validating webhook calls this handler with the final object. If
+   * `refuseInvalidEarly` is true, the mutating webhook also calls this handler for an object that the schema accepts and a `validate`
+   * handler rejects. The response then contains the errors of both handlers.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
   /** Validates a deletion. Without this handler, every deletion is allowed. */

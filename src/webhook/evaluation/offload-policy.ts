@@ -11,7 +11,10 @@ const ordinaryValues = 60_000
 /** The number of samples, and the size of a sample in bytes. */
 const places = 96
 const width = 96
-/** Maximum number of samples without a field name in an ordinary body. Such samples are inside long strings or lists of scalars. */
+/**
+ * Maximum number of samples that contain no field name, if the body is ordinary. A sample from the inside of a long string or of a list of
+ * scalars contains no field name.
+ */
 const mostNameless = places / 8
 /**
  * Maximum number of field names that only one sample contains, in an ordinary body. An ordinary body repeats a few field names many times,

@@ -11,7 +11,9 @@ import type { CombinedWebhook } from '../definition/combine.ts'
 /** The properties of a webhook that a worker thread needs. */
 export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>
 
-/** The property that marks a subschema of `Type.Builtin` in the serialized schema. Its value is the name of the built-in type. */
+/**
+ * In the serialized schema, this property marks each subschema that `Type.Builtin` has created. Its value is the name of the built-in type.
+ */
 const note = '~builtinType'
 
 export function writeThreadWebhooks(webhooks: readonly ThreadWebhook[]): string {

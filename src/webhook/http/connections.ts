@@ -178,7 +178,10 @@ export class Connections {
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Closes busy connections whose `since` is longer ago than the time limit. Called periodically while there are unanswered requests. */
+  /**
+   * Closes each busy connection whose `since` is more than `requestMs` milliseconds ago. Called periodically while there are unanswered
+   * requests.
+   */
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return

@@ -4,7 +4,7 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for requests that a webhook for the objects of a type must allow:
+ * Returns true for requests that every webhook must allow, unless the webhook is for a subresource:
  *
  * - Requests to subresources, because `/status` must stay writable whatever the spec contains.
  * - CONNECT requests.
@@ -21,8 +21,8 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
 }
 
 /**
- * Returns the object without its metadata. Changes of all other fields are reviewed even while the object is being deleted, because a
- * controller with a finalizer may still act on these fields.
+ * Returns the object without its metadata. If an update changes one of the remaining fields, the update is reviewed, even while the object
+ * is being deleted. The review is necessary because a controller that removes a finalizer may still act on these fields.
  */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }

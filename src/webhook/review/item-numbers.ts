@@ -21,8 +21,9 @@ export class ItemNumbers {
   }
 
   /**
-   * Returns the same string only for equal values. The string delimits each key and value, and contains numbers in place of nested lists
-   * and objects.
+   * Returns a string that identifies the value: two values have the same string only if the values are equal. In the string, the number of
+   * a nested list or object replaces the list or object. The length of each key or string precedes the key or string, so that strings of
+   * different values always differ.
    */
   #textOf(value: JsonValue): string {
     if (Array.isArray(value)) {

@@ -199,7 +199,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // If only one pair is left, the loops above have already compared its items, and they differ.
+  // If only one item of each list is left between the equal items at the beginning and at the end, these two items differ, because the
+  // loops above have already compared them.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(

@@ -1,6 +1,6 @@
 /**
- * A schema with limited and unlimited fields, and an object that matches the schema. The costs in `expressions/costs.jsonl` were recorded
- * with this schema and object.
+ * A schema, and an object that matches the schema. Some fields of the schema have a limit, such as `maxLength` or `maxItems`, and others
+ * have no limit. The costs in `expressions/costs.jsonl` were recorded with this schema and object.
  */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'

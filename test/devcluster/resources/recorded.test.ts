@@ -39,8 +39,9 @@ t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t
 })
 
 /**
- * Compares the responses of a group with the recorded ones. The test fails if a difference is not listed with a reason. It also fails if a
- * listed request has equal responses.
+ * Compares the responses of the embedded API server to the requests of a group with the recorded responses. The test fails if two responses
+ * differ and `differences` does not contain the request. The test also fails if `differences` contains a request whose two responses are
+ * equal.
  */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)

@@ -30,7 +30,7 @@ export class Observations {
   readonly contradictions: string[] = []
   readonly #informer: Informer
   readonly #ofKeys = new Map<string, { readonly key: ObjectKey; readonly all: Observation[] }>()
-  /** The objects of the view according to its events. */
+  /** The objects that the view contains according to the events of the informer, keyed by namespace and name. */
   readonly #announced = new Map<string, Shown>()
   events = 0
 
@@ -138,7 +138,7 @@ interface Moment {
   readonly resourceVersion: string
   /** The uid of the object, even if the object is outside of the view. */
   readonly uid: string | undefined
-  /** The object as the view shows it; undefined when the view must not show it. */
+  /** The object in the form in which the view shows it; undefined when the object does not exist or does not belong to the view. */
   readonly shown: KubernetesObject | undefined
 }
 

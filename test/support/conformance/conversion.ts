@@ -23,7 +23,7 @@ export interface ConversionServer extends ReviewServer {
   readonly conversion: JsonObject
   /** Replaces the function that responds to calls, until `reset` is called. */
   answer(answer: ConversionAnswer): void
-  /** Restores the function that converts each object with `convert`. */
+  /** Undoes `answer`: the webhook converts objects with the function `convert` of `conversionServer` again. */
   reset(): void
   /** Returns the calls since the last `take`, the oldest first. */
   take(): ConversionCall[]

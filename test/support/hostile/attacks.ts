@@ -222,7 +222,11 @@ async function sendAtATime(target: Target, signal: AbortSignal, count: number, p
   return [...answers].map(([answer, times]) => `${times} × ${answer}`).join(', ')
 }
 
-/** Sends an AdmissionReview. Resolves with the HTTP status and whether the request is allowed. */
+/**
+ * Sends an AdmissionReview. Resolves with a text: the HTTP status, followed by the fields `allowed` and `code` of the response. If the body
+ * of the response is not a JSON object, the text contains the beginning of the body instead of the fields. If the request fails, the text
+ * is the error message.
+ */
 export function send({ port, ca }: Target, agent: Agent | false, path: string, body: Buffer | string): Promise<string> {
   return new Promise((resolve) => {
     const options = { host: '127.0.0.1', port, ca, servername: 'localhost', agent, method: 'POST', path }

@@ -16,7 +16,10 @@ import { finished, proreusCommand, runningOf } from '../process/process.ts'
 
 export interface Developer {
   readonly name: string
-  /** Returns a command prefix. A command after this prefix is run by this user. `folder` is an empty folder that no other command uses. */
+  /**
+   * Returns the beginning of a command line. A command that is appended to it runs as this developer. `folder` is an empty folder that no
+   * other command uses.
+   */
   become(folder: string): readonly string[]
   /** Makes the user the owner of a folder and of all files in the folder. */
   own(folder: string): Promise<void>

@@ -10,7 +10,7 @@ export const postgresExample = join(repository, 'docs/examples/postgres')
 
 export interface PostgresImage {
   readonly folder: string
-  /** A description of the source of the programs, from the history of the image. */
+  /** A text from the history of the image. It describes where the programs in the image come from. */
   readonly origin: string
 }
 

@@ -103,7 +103,11 @@ export function apiError(code: number, reason: string, message = 'no', causes?: 
   return new ApiError(failure(code, reason, message, causes && { causes }))
 }
 
-/** Returns the status of an Xxx whose build succeeded. `binaryNames` are the names of its files. */
+/**
+ * Returns the status of an Xxx whose build has succeeded.
+ *
+ * @param binaryNames the names of the files that the builds of the Xxx have written
+ */
 export function statusWith(binaryNames: readonly string[], others: Partial<NonNullable<Xxx['status']>> = {}): NonNullable<Xxx['status']> {
   return { phase: 'Succeeded', binaryNames: [...binaryNames], observedGeneration: 1, conditions: [], ...others }
 }

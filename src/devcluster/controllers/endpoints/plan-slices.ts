@@ -68,8 +68,8 @@ export function planSlices(
 }
 
 /**
- * Replaces pairs of a creation and a deletion by an update of the EndpointSlice that would be deleted (k8s.io/endpointslice:
- * Reconciler.finalize). Only EndpointSlices in `own` are updated.
+ * Reduces the number of writes: instead of deleting an EndpointSlice and creating another one, updates the existing EndpointSlice with the
+ * content of the new one (k8s.io/endpointslice: Reconciler.finalize). EndpointSlices that are not in `own` are deleted nevertheless.
  */
 function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Slice[]): SliceChanges {
   const reusable = remove.filter((slice) => own.includes(slice)).slice(0, create.length)

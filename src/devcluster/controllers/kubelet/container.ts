@@ -68,7 +68,7 @@ const startErrorCode = 128
 /** The reason of a start whose postStart hook has failed (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrPostStartHook). */
 const postStartError = 'PostStartHookError'
 
-/** The state of a container that the kubelet reads from the status of the Pod, for example after a restart of the embedded cluster. */
+/** The values that the kubelet restores for a container from the status of the Pod, for example after a restart of the embedded cluster. */
 export interface KnownContainer {
   readonly restartCount: number
   readonly isStarted: boolean

@@ -94,7 +94,10 @@ export class ClusterSandbox {
     this.#program = program
   }
 
-  /** @throws {Error} when this machine does not permit a step. The message of a `ProgramError` is the stderr of the program that failed. */
+  /**
+   * @throws {Error} when the sandbox cannot be created, e.g. because this machine does not permit new namespaces. If a program has failed,
+   *   the error is a `ProgramError`, and its message is the stderr of this program.
+   */
   static async open({ ids, bridgeAddress, temporaryDirectory }: ClusterSandboxOptions): Promise<ClusterSandbox> {
     const directory = await mkdtemp(join(await realpath(temporaryDirectory), 'proreus-pods-'))
     const options = ids.kind === 'machine' ? [] : ['--user']

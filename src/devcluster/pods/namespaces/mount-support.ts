@@ -65,9 +65,9 @@ async function trial(cluster: ClusterSandbox, support: MountSupport, name: strin
 }
 
 /**
- * Returns the entries of the root of a container.
+ * Plans the root folder of a container: returns the folders, files and links that the root contains.
  *
- * @param source the root of this machine or the folder of an image
+ * @param source the folder whose content the container sees: the root folder of this machine, or the folder of an image
  */
 export function planContainerRoot(source: string, support: MountSupport, mountPoints: readonly string[]): Promise<readonly RootEntry[]> {
   return planRoot({

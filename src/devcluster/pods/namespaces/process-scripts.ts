@@ -15,11 +15,13 @@
  */
 
 /**
- * Reads a list from the control channel into the positional parameters. Each line is a plus sign and a value. Backslashes and newlines in a
- * value are escaped. A line with an equals sign ends the list. If Proreus dies before the end of the list, the shell ends.
+ * Reads a list from the control channel into the positional parameters. Each line consists of a plus sign and a value. Backslashes and
+ * newlines in a value are escaped. A line with only an equals sign ends the list. If Proreus dies before the end of the list, the shell
+ * ends.
  *
  * A list may be very long, and each call of `set` copies all parameters. The script therefore collects a thousand values in the variables
- * value1, value2 and so on before it calls `set`. `eval` reads only the names of these variables as a script.
+ * value1, value2 and so on before it calls `set`. The arguments of `eval` contain only the names of variables, so the shell never
+ * interprets a value as a script.
  */
 const readList = `
 set --

@@ -21,7 +21,7 @@ export interface PipePaths {
 /** Starts a process. The supervisor responds with `started` or `failed`. */
 export interface StartMessage {
   readonly type: 'start'
-  /** The number of the process. The number is unique for this supervisor. */
+  /** The number that identifies the process in messages. Each process of a supervisor has a different number. */
   readonly id: number
   /**
    * The `id` of the first process of the container, if the new process joins an existing container. Absent if the new process is the first

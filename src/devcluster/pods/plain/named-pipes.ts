@@ -60,8 +60,8 @@ export class NamedPipes {
   }
 
   /**
-   * Closes the driver's file descriptors of the ends that the process uses. Removes the files of the pipes. Called once, when the process
-   * has started or could not be started.
+   * Each pipe has an end for the driver and an end for the process. Closes the descriptors that the driver holds for the ends of the
+   * process, and removes the files of the pipes. Called once, when the process has started or could not be started.
    */
   closeOthers(): void {
     for (const fd of this.#others) closeSync(fd)

@@ -64,7 +64,7 @@ const httpCodes: ReadonlyMap<number, GrpcCode> = new Map([
   [504, 'Unavailable'],
 ])
 
-/** Returns the gRPC status for a response that is not gRPC. Such a response has a content type other than that of gRPC. */
+/** Returns the gRPC status for an HTTP response whose content type is missing or is not the content type of gRPC. */
 export function statusOfHttp(status: number, contentType: string | undefined): GrpcStatus {
   const received =
     contentType === undefined

@@ -70,7 +70,7 @@ export class ProbeWorker {
     const { outcome } = this.#ended
     this.#ended = undefined
     this.#wait()
-    // The kubelet ignores a run without an outcome.
+    // A `ProbeError` means that the run has no outcome. Like the kubelet, the worker does not count such a run for the thresholds.
     return { outcome, isConfirmed: !(outcome instanceof ProbeError) && this.#confirms(outcome.kind !== 'failure') }
   }
 

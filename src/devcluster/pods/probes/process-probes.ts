@@ -1,4 +1,7 @@
-/** `ProcessProbes`: the startup, liveness and readiness probes of one run of a container that runs as processes of this machine. */
+/**
+ * `ProcessProbes`: runs the startup, liveness and readiness probes of a container whose processes run on this machine. Each restart of the
+ * container creates a new `ProcessProbes`.
+ */
 import type { Clock } from '../../../runtime/clock.ts'
 import type {
   ContainerSpec,

@@ -48,7 +48,7 @@ export class Images {
    * Reads the configurations of the images. The OCI image configuration of a folder `FOLDER` is the file `FOLDER.json` beside the folder.
    * If this file is missing, the containers of the image must have a `command` or `args`.
    *
-   * @param folders the folders, keyed by the name of the image as in Pods.
+   * @param folders the folders of the images. Each key is the name of an image, as in the field `image` of a container.
    * @throws {ProreusError} `PRO_CONFIG_INVALID` when a folder does not exist, or when a configuration cannot be read or is invalid.
    */
   static async read(

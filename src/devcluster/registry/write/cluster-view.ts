@@ -1,6 +1,6 @@
 /**
- * `clusterView`: returns the cluster state that the functions of a type can read. This state contains all stored objects, in their storage
- * versions.
+ * `clusterView`: returns the view of the cluster that the built-in functions of a type receive, for example the function that admits a new
+ * Pod. The view contains all stored objects, in their storage versions.
  */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ClusterView } from '../../rest/strategy.ts'

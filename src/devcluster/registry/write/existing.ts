@@ -121,7 +121,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   })
 }
 
-/** Throws 409 when the requested object has a resourceVersion that differs from the resourceVersion of the stored object. */
+/** Throws 409 when the object in the request has a resourceVersion, and the stored object has a different resourceVersion. */
 function checkRevision(info: ResourceInfo, object: JsonObject, old: JsonObject): void {
   const revision = givenRevision(object)
   if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, metadataText(old, 'name'))

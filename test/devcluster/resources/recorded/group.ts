@@ -66,8 +66,9 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
 }
 
 /**
- * Returns a change with one path for each leaf of a value. The name of a request contains only parts of a long value. Two changes that each
- * set one long value could therefore have the same name.
+ * Splits a value into its leaves: returns a change that sets each leaf by its own path. The name of a request shows the beginning and the
+ * end of a long value, and omits the rest. If two changes each set one long value, the names of their requests could therefore be equal.
+ * With a path for each leaf, the names differ.
  */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)

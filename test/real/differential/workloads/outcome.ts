@@ -35,7 +35,7 @@ const repeatedReasons: ReadonlySet<unknown> = new Set(['FailedBinding', 'Provisi
 
 export class Outcomes {
   readonly #names: GivenNames
-  /** For each object, the number of states in earlier steps. */
+  /** For each object, the number of its states at the end of the previous step. */
   #seen: ReadonlyMap<ObjectHistory, number> = new Map()
 
   constructor(namespace: string) {

@@ -1,6 +1,5 @@
 /**
- * `Stage`: the namespace in which the steps of a life run, in one of the two control planes. The steps change and read the objects in this
- * namespace.
+ * `Stage`: a namespace in one of the two control planes. The steps of a workload's life create, change and read objects in this namespace.
  */
 import { isObject } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'

@@ -50,8 +50,8 @@ export class Probe {
   }
 
   /**
-   * Replaces the period in which the probe fails. The next run is at `at`. If the first run is due later than `at`, the next run is at that
-   * later time.
+   * Replaces the period in which the probe fails. If the first run of the probe is due after `at`, the time of this run does not change.
+   * Otherwise, the next run is at `at`.
    */
   setFailing(failing: Failing, at: number): void {
     this.#failing = failing

@@ -70,8 +70,9 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Replaces the plan. If the failing period of a probe has changed, the next run of the probe is at `at`, but not before the first run is
-   * due. If the new failing period would have begun before `at`, the period begins at `at` and keeps its length.
+   * Replaces the plan at the time `at`. For each probe whose failing period differs between the two plans:
+   * - If the new failing period begins before `at`, the period is moved: it begins at `at` and has the same length.
+   * - The probe runs next at `at`. If its first run is due after `at`, the probe runs next at the time of its first run.
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan

@@ -236,7 +236,10 @@ class SimulatedRun implements ContainerRun {
     return { endsAt: this.#startedAt ?? Math.max(this.#startsAfter + plan.startMs, plannedAt), error: this.#startError }
   }
 
-  /** Makes the start wait for a check. `onEnd` is called when the check has ended, and returns the current time. */
+  /**
+   * Delays the start of the container until a check has ended. When the check has ended, `onEnd` is called. `onEnd` returns the current
+   * time.
+   */
   waitFor(checking: Promise<RuntimeError | undefined>, onEnd: () => number): void {
     this.#startsAfter = Number.POSITIVE_INFINITY
     void checking.then((error) => {

@@ -177,8 +177,9 @@ function failingTimes(numbers: Values['numbers'], kind: ProbeKind): FailingTimes
 }
 
 /**
- * If the annotation `name` makes a startup or liveness probe fail, and none of `containers` declares this probe, returns the name of the
- * field for the probe. A readiness probe is never missing, because any container can be unready.
+ * Some annotations make a startup or liveness probe fail. If `name` is such an annotation, but none of `containers` declares the probe,
+ * returns the name of the probe's field, e.g. `livenessProbe`. In all other cases, returns undefined. An annotation for the readiness probe
+ * needs no declared probe, because the simulation can make any container unready.
  */
 function missingProbe(name: string, containers: readonly Probed[]): keyof Probed | undefined {
   const kind = (['startup', 'liveness'] as const).find((one) => name === failsAfter(one) || name === failsFor(one))
@@ -188,8 +189,8 @@ function missingProbe(name: string, containers: readonly Probed[]): keyof Probed
 }
 
 /**
- * Returns the values of the valid annotations, keyed by the name of the container, and the errors in the invalid annotations. For
- * annotations that name no container, the key is empty.
+ * Returns the values of the valid annotations, and the errors in the invalid annotations. The values are keyed by the name of the container
+ * to which the annotation applies. If an annotation names no container, the key is an empty string.
  */
 function readAnnotations({ metadata, spec }: ReadonlyPod): { byContainer: ReadonlyMap<string, Values>; problems: string[] } {
   const byContainer = new Map<string, Values>()

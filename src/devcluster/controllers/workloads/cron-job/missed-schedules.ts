@@ -29,9 +29,11 @@ interface Missed {
 }
 
 /**
- * Returns the last scheduled time that has passed, and the number of missed times. The number is estimated from the interval between the
- * first two scheduled times after `earliest`. Returns undefined if the schedule selects no time. Also returns undefined if the first time
- * has passed and there is no second time (…/cronjob: mostRecentScheduleTime).
+ * Returns the last scheduled time that has passed, and the approximate number of scheduled times that were missed (…/cronjob:
+ * mostRecentScheduleTime). The search begins at `status.lastScheduleTime`; if this field is not set, at the creation of the CronJob. The
+ * number is estimated from the interval between the first two scheduled times of the search.
+ * Returns undefined if the schedule has no time after the beginning of the search. Also returns undefined if the schedule has only one such
+ * time, and this time has passed.
  *
  * @param hasDeadline if true, times that are more than `startingDeadlineSeconds` ago are ignored.
  */

@@ -111,8 +111,8 @@ async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): 
 
 /**
  * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, an unavailable Pod is deleted only when it has the lowest
- * ordinal of all unavailable Pods in `condemned`. Resolves with false, because the next Pod must wait for the deletion (…/statefulset:
- * processCondemned).
+ * ordinal of all unavailable Pods in `condemned`. Always resolves with false. With the policy `OrderedReady`, this result ends the current
+ * step, so that the next Pod is deleted only after this Pod has gone (…/statefulset: processCondemned).
  */
 async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
   const pod = condemned[index]!

@@ -1,6 +1,9 @@
 /** The dictionary with which SPDY/3 compresses headers (SPDY Protocol Draft 3.1, section 2.6.10.1). */
 
-/** Words of the dictionary. Before each word, the dictionary contains the length of the word, as in a header block. */
+/**
+ * The words of the dictionary. `_` stands for a space in a word. In the dictionary, the length of each word precedes the word, as in a
+ * header block.
+ */
 const words =
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization ' +
   'cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range ' +

@@ -36,7 +36,8 @@ export class SpdyStream extends Duplex {
     this.id = id
     this.headers = headers
     this.#sender = sender
-    // The reader and the writer detect the end of the stream by the event `close`. Without a listener, an error would end the process.
+    // This listener does nothing, but without a listener, an `error` event would end the process. The reader and the writer detect the end
+    // of the stream by the event `close`, so they need no `error` event.
     this.on('error', () => undefined)
   }
 

@@ -67,7 +67,7 @@ export class ClusterZone {
   /**
    * Returns the answer to a question. Returns undefined for a name outside of the cluster.
    *
-   * @param name has no dot at the end, and has the upper and lower case of the question.
+   * @param name the name in the question, with unchanged upper and lower case, but without the dot at the end.
    */
   answer(name: string, type: RecordType): ZoneAnswer | undefined {
     const lower = name.toLowerCase()

@@ -15,7 +15,10 @@ export interface Selection {
   readonly port?: { readonly name: string; readonly protocol: string }
 }
 
-/** An address of a Service, with its DNS name and one of its ports. */
+/**
+ * An address in a DNS answer for a Service: a cluster IP or the address of an endpoint. `name` is the DNS name of this address, and `port`
+ * is one of its ports.
+ */
 export interface Target {
   readonly name: string
   readonly address: string

@@ -19,7 +19,10 @@ const reachable = new Set([
   '0000000000000000FFFF00000100007F', // ::ffff:127.0.0.1
 ])
 
-/** Returns the ports, in ascending order. The list is empty on a machine without these tables. */
+/**
+ * Returns the TCP ports on which servers listen, in ascending order. If the files in `tables` do not exist, for example because the system
+ * is not Linux, the list is empty.
+ */
 export async function listeningPorts(): Promise<readonly number[]> {
   const texts = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(() => '')))
   return parseListeningPorts(texts.join('\n'))

@@ -19,7 +19,10 @@ export const variableFields: readonly string[] = [
   'status.podIP',
   'status.podIPs',
 ]
-/** The fields that a file can refer to. In addition, a file can refer to a single label or annotation. */
+/**
+ * The fields to which the `fieldRef` of a file in a `downwardAPI` volume can refer. Such a `fieldRef` can also refer to a single label or
+ * annotation.
+ */
 export const fileFields: readonly string[] = [
   'metadata.annotations',
   'metadata.labels',
