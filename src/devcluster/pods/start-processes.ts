@@ -88,12 +88,10 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
     await network?.close()
     await driver.close()
   }
-  try {
-    await cleanState(client, { ...cleaning, onProblem })
-  } catch (error) {
+  const existing = await cleanState(client, { ...cleaning, onProblem }).catch(async (error: unknown) => {
     await closeDriver()
     throw error
-  }
+  })
   const runtime = new ProcessRuntime({
     driver,
     stateFolder,
@@ -116,8 +114,8 @@ export async function startProcesses(options: StartProcessesOptions): Promise<Pr
     runtime,
     access: runtime.access,
     controllers: [
-      podCleaner(cleaning, (uid) => runtime.runs(uid)),
-      volumeCleaner(cleaning),
+      podCleaner(cleaning, existing, (uid) => runtime.runs(uid)),
+      volumeCleaner(cleaning, existing),
       ...(network === undefined ? [] : serviceProxy(network)),
     ],
     async close() {

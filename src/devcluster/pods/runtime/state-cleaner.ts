@@ -3,10 +3,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pod as podType } from '../../../api/builtin.ts'
 import { core } from '../../../api/kubernetes/core.ts'
+import type { NamespacedMeta, ObjectKey } from '../../../api/object.ts'
 import { formatKey } from '../../../api/object.ts'
 import type { Client } from '../../../client/client.ts'
 import type { ControllerDefinition } from '../../../controller/builder.ts'
 import { defineController } from '../../../controller/builder.ts'
+import type { Source } from '../../../controller/source.ts'
 import { removePodLogs } from '../logs/container-logs.ts'
 import { removeDeletedVolumes } from '../volumes/persistent-volumes.ts'
 import { removeFolder } from '../volumes/remove-folder.ts'
@@ -23,31 +25,44 @@ export interface CleanStateOptions extends StateCleanerOptions {
   onProblem(error: Error): void
 }
 
-/** Removes the files of Pods and PersistentVolumes that no longer exist. Such files are left when the cluster ends during a deletion. */
+/** The objects that existed before the controllers began to run. */
+export interface ExistingObjects {
+  readonly pods: readonly NamespacedMeta[]
+  readonly volumes: readonly ObjectKey[]
+}
+
+/**
+ * Removes the files of Pods and PersistentVolumes that no longer exist. Such files are left when the cluster ends during a deletion. Returns
+ * the Pods and PersistentVolumes that exist.
+ */
 export async function cleanState(
   client: Client,
   { stateFolder, removeFolder: remove = removeFolder, onProblem }: CleanStateOptions,
-): Promise<void> {
+): Promise<ExistingObjects> {
   const [pods, volumes] = await Promise.all([client.list(podType), client.list(core.persistentVolume)])
   const uids = new Set(pods.items.map(({ metadata }) => metadata.uid))
   const tryToRemove = (path: string): Promise<void> => remove(path).catch(onProblem)
   for (const uid of await namesIn(join(stateFolder, 'pods'))) if (!uids.has(uid)) await tryToRemove(podFolder(stateFolder, uid))
   for (const uid of await namesIn(join(stateFolder, 'logs'))) if (!uids.has(uid)) await removePodLogs(stateFolder, uid).catch(onProblem)
   await removeDeletedVolumes(stateFolder, new Set(volumes.items.map(({ metadata }) => metadata.name)), tryToRemove)
+  return { pods: pods.items.map(({ metadata }) => metadata), volumes: volumes.items.map(({ metadata: { name } }) => ({ name })) }
 }
 
 /**
  * Returns the controller that removes the files of a deleted Pod if the runtime does not run the Pod. Such a Pod had ended before the
  * cluster was started.
  *
+ * @param existing the objects when `cleanState` was called. The controller is called for each of them, because the watch sends no event for
+ *   an object that was deleted before the first list.
  * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
  */
 export function podCleaner(
   { stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions,
+  existing: ExistingObjects,
   isRun: (uid: string) => boolean,
 ): ControllerDefinition {
   /** The uids of the Pods, keyed by namespace and name. */
-  const uids = new Map<string, string>()
+  const uids = new Map(existing.pods.map((metadata) => [formatKey(metadata), metadata.uid]))
   const removeFiles = async (uid: string | undefined): Promise<undefined> => {
     if (uid === undefined || isRun(uid)) return
     await remove(podFolder(stateFolder, uid))
@@ -56,6 +71,7 @@ export function podCleaner(
   return defineController(podType, {
     name: 'pod-cleaner',
     resyncPeriodMs: 0,
+    sources: [once(existing.pods.map(({ namespace, name }) => ({ namespace, name })))],
     async reconcile({ metadata }) {
       const key = formatKey(metadata)
       const before = uids.get(key)
@@ -70,14 +86,28 @@ export function podCleaner(
   })
 }
 
-/** Returns the controller that removes the folder of a deleted PersistentVolume. */
-export function volumeCleaner({ stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions): ControllerDefinition {
+/** Returns the controller that removes the folder of a deleted PersistentVolume. `existing` has the same purpose as in `podCleaner`. */
+export function volumeCleaner(
+  { stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions,
+  existing: ExistingObjects,
+): ControllerDefinition {
   return defineController(core.persistentVolume, {
     name: 'volume-cleaner',
     resyncPeriodMs: 0,
+    sources: [once(existing.volumes)],
     reconcile: () => Promise.resolve(undefined),
     deleted: ({ name }) => remove(persistentVolumeFolder(stateFolder, name)),
   })
+}
+
+/** Returns a source that enqueues the keys when the controller begins to work. */
+function once(keys: readonly ObjectKey[]): Source {
+  return {
+    run(enqueue) {
+      enqueue(keys)
+      return Promise.resolve()
+    },
+  }
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

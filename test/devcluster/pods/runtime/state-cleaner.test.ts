@@ -1,8 +1,12 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { core } from '../../../../src/api/kubernetes/core.ts'
 import type { Client } from '../../../../src/client/client.ts'
-import { cleanState } from '../../../../src/devcluster/pods/runtime/state-cleaner.ts'
+import { cleanState, podCleaner, volumeCleaner } from '../../../../src/devcluster/pods/runtime/state-cleaner.ts'
+import { defineOperator } from '../../../../src/manager/operator.ts'
+import { startControlPlane } from '../../../../src/testing/control-plane.ts'
+import { until } from '../../../../src/testing/until.ts'
 
 /** A client of a cluster that has one Pod and one PersistentVolume. */
 const client = {
@@ -39,4 +43,50 @@ t.test('a folder that cannot be removed is a problem, and the others are removed
   await cleanState(client, { stateFolder, removeFolder, onProblem: (error) => problems.push(error) })
   t.strictSame(removed, [join(stateFolder, 'pods/a'), join(stateFolder, 'pods/c')])
   t.match(problems, [{ message: 'permission denied' }])
+})
+
+t.test('the files of Pods and PersistentVolumes that are deleted before the controllers run are removed', async (t) => {
+  const stateFolder = t.testdir()
+  const controlPlane = await startControlPlane({ backend: 'embedded', controllers: false, namespaces: ['a'] })
+  t.teardown(() => controlPlane.stop())
+  const { client } = controlPlane
+  const create = async (name: string): Promise<string> => {
+    const { metadata } = await client.create(core.pod, {
+      metadata: { namespace: 'a', name },
+      spec: { containers: [{ name: 'main', image: 'x' }], automountServiceAccountToken: false },
+    })
+    for (const parent of ['pods', 'logs']) mkdirSync(join(stateFolder, parent, metadata.uid), { recursive: true })
+    return metadata.uid
+  }
+  const remove = (name: string): Promise<unknown> => client.delete(core.pod, { namespace: 'a', name }, { gracePeriodSeconds: 0 })
+  const [kept, gone, replaced, run] = [await create('kept'), await create('gone'), await create('replaced'), await create('run')]
+  for (const name of ['kept', 'gone']) {
+    await client.create(core.persistentVolume, {
+      metadata: { name },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } },
+    })
+    mkdirSync(join(stateFolder, 'persistent-volumes', name), { recursive: true })
+  }
+  const existing = await cleanState(client, { stateFolder, onProblem: t.fail })
+  for (const name of ['gone', 'replaced', 'run']) await remove(name)
+  const successor = await create('replaced')
+  await client.patch(core.persistentVolume, { name: 'gone' }, { metadata: { finalizers: null } })
+  await client.delete(core.persistentVolume, { name: 'gone' })
+  const operator = defineOperator({
+    name: 'cleaner',
+    kinds: [],
+    controllers: [podCleaner({ stateFolder }, existing, (uid) => uid === run), volumeCleaner({ stateFolder }, existing)],
+  })
+  const started = await controlPlane.startOperator([operator])
+  t.teardown(() => started.stop())
+  const left = (parent: string): readonly string[] => readdirSync(join(stateFolder, parent)).sort()
+  const isClean = (): boolean =>
+    ['pods', 'logs', 'persistent-volumes'].every((parent) => left(parent).length === (parent === 'persistent-volumes' ? 1 : 3))
+  await until('the folders of deleted objects are removed', isClean)
+  for (const parent of ['pods', 'logs'])
+    t.strictSame(left(parent), [kept, run, successor].sort(), 'the runtime removes the files of the Pod that it runs')
+  t.strictSame(left('persistent-volumes'), ['kept'])
+  t.notOk([gone, replaced].some((uid) => existsSync(join(stateFolder, 'pods', uid))))
+  await remove('kept')
+  await until('the files of a Pod that is deleted later are removed', () => !existsSync(join(stateFolder, 'pods', kept)))
 })
