@@ -61,8 +61,8 @@ const exported = new Set(modules.flatMap((file) => exportedBy(checker.getSymbolA
 const namesATypeOrValue = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
 
 /**
- * Finds the types of the package that a declaration refers to and that users cannot import. An alias that is not exported is replaced by
- * the type that it stands for.
+ * Searches a declaration for types of this package that users cannot import, and adds these types to `found`. If the declaration refers to
+ * a type alias that its module does not export, the definition of the alias is searched, and the alias itself is not added.
  */
 function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found: Map<string, string>): void {
   const visit = (node: ts.Node): void => {

@@ -1,6 +1,6 @@
 /**
- * The program of Proreus for the part `noop`. It measures reconciles that do nothing. The measurement includes the event handler and the
- * work queue of the controller, but no API server. The arguments are `noop WORKERS SECONDS`.
+ * The program of Proreus for the part `noop` of the controller benchmark. This part measures reconciles that do nothing. The measurement
+ * includes the event handler and the work queue of the controller, but no API server. The arguments are `noop WORKERS SECONDS`.
  */
 import type { EventHandler } from '../../src/cache/informer.ts'
 import type { ControllerEnvironment } from '../../src/controller/prepared-controller.ts'

@@ -31,8 +31,8 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   }
 
   /**
-   * Prints the tables. `endings` lists the endings of the names that were passed to `add`. A ratio compares Proreus to a program whose name
-   * has the same ending.
+   * Prints the tables: the medians, the ratios and every sample. `endings` contains the endings of the names that were passed to `add`, in
+   * the order in which the tables list them. A ratio divides the median of Proreus by the median of another program with the same ending.
    */
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))

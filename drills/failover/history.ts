@@ -44,9 +44,9 @@ export interface History {
    */
   readonly illegal: readonly string[]
   /**
-   * The legal writes that arrived late. A write is late if the API server received a write of another replica after the guard was called
-   * for the late write, and before the late write arrived. Either the network has delayed the late write, or the process was paused between
-   * the call of the guard and the write to the connection. No client can prevent late writes.
+   * The writes that are late, but not illegal. A write W is late if these events happen in this order: the guard is called for W, the API
+   * server receives a write of another replica, the API server receives W. The cause is a delay in the network, or a pause of the process
+   * after the call of the guard. No client can prevent late writes.
    */
   readonly late: readonly string[]
 }

@@ -18,10 +18,13 @@ const globals = [
 ]
 
 /**
- * Returns a selector that matches the uses of `source`, with two exceptions:
+ * Returns an ESLint selector that matches each use of an identifier, with two exceptions:
  *
- * - an import of `source`
- * - `source` as the default value of an option named `option`
+ * - an import of the identifier
+ * - the identifier as the default value of an option
+ *
+ * @param source the name of the identifier.
+ * @param option the name of the option.
  */
 function usesOf(source: string, option: string): string {
   const allowed = [

@@ -275,7 +275,9 @@ export function defineKind<
   })
 }
 
-/** Each result of `versionOf` stores the kind under this key. */
+/**
+ * The key of a property of the types that `versionOf` returns. The value of the property is the kind from which `versionOf` made the type.
+ */
 const hub = Symbol('hub')
 
 /**

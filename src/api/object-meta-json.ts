@@ -70,7 +70,10 @@ export interface DecodedObjectMeta {
   readonly error?: string
 }
 
-/** Decodes the JSON of metadata, and encodes it again. */
+/**
+ * Decodes the JSON of metadata as the API server does. Returns the metadata in the form in which the API server encodes it, the paths of
+ * unknown fields, and the error of the decoder, if there is one.
+ */
 export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
   const decoder = new Decoder()
   if (value === null) return { metadata: {}, unknown: [] }

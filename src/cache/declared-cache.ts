@@ -18,8 +18,9 @@ export class DeclaredCache implements CacheReader {
   readonly #refusal: (type: string) => string
 
   /**
-   * @param refusal returns the error message for a read of a type when `types` contains neither the type nor a view of the type. The
-   * argument is the `plural.group` of the type. If the read is for a view of the type, the description of this view follows.
+   * @param refusal returns the error message for a read of a type. It is called only if `types` contains neither the type nor any view of
+   *   the type. Its argument is the type as `plural.group`. For a read of a view, the argument also contains the description of the view,
+   *   as in `pods (labels app=web)`.
    */
   constructor(cache: CacheReader, types: readonly ResourceType[], refusal: (type: string) => string) {
     this.#cache = cache

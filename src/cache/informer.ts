@@ -243,7 +243,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Removes an object from the store when the view does not contain the written state. `metadata` is the metadata of the response. */
+  /**
+   * Handles the response to a write, if the selector of the view does not select the written state, or if the `transform` of the view fails
+   * for this state. Removes the older state from the store. Does nothing if the store has the same or a newer state.
+   *
+   * @param metadata the metadata of the response.
+   */
   #left(metadata: ObjectMeta): void {
     if (!this.#isNews(metadata)) return
     this.#removals.left(metadata)

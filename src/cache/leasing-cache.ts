@@ -27,8 +27,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
    */
   onChange(listener: (event: ObjectEvent<ObjectOf<R>>) => void): () => void
   /**
-   * Releases the lease; later calls have no effect. If the process then has no other lease of the type, and nothing in the process declares
-   * the type, the watch ends, and the objects are removed from memory.
+   * Releases the lease; later calls have no effect. If the process then has no other lease of the type, and no controller, runnable or
+   * webhook of the process declares the type, the watch ends, and the objects are removed from memory.
    */
   release(): void
 }

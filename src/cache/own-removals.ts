@@ -23,7 +23,7 @@ const maxRemembered = 10_000
 /** An object that no longer exists: this process has deleted it, or another object with the same key has replaced it. */
 interface Deletion {
   readonly namespace: string | undefined
-  /** True when a list was requested after the object was removed. This list contains no older state of the object. */
+  /** True when the informer has requested a list since the removal. This list contains no state of the object from before the removal. */
   precedesList: boolean
 }
 
@@ -83,7 +83,10 @@ export class OwnRemovals {
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }
 
-  /** Returns true when the object was deleted, or when an own write has removed this state or a newer state from the view. */
+  /**
+   * Returns true if the object of the state was deleted. Also returns true if a write request of this process removed the object from the
+   * view, and the state is not newer than this removal.
+   */
   have(state: State): boolean {
     return this.#deletions.has(state.uid) || (this.#sinceDeparture(state) ?? 1) <= 0
   }

@@ -36,8 +36,8 @@ export interface WrittenState {
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata
   const sent = Array.isArray(content) ? fieldsOf(content as readonly JsonPatchOperation[]) : content
-  // If the request contains a resourceVersion, no other client has changed the object after this resourceVersion. If another client had
-  // changed it, the request would have failed with a conflict.
+  // If a request with a resourceVersion succeeds, no other client has changed the object between this resourceVersion and the write. After
+  // such a change, the API server would have rejected the request with a conflict.
   const expected = isObject(sent) && isObject(sent['metadata']) ? sent['metadata']['resourceVersion'] : undefined
   if (typeof expected === 'string' && expected !== '') return resourceVersion !== expected
   if (before?.metadata.uid !== after.metadata.uid) return isNew(after, managedFields)

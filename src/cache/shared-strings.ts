@@ -2,8 +2,9 @@
 import { LoopTurns } from '../runtime/time-slices.ts'
 
 /**
- * Number of remembered strings. In a list that is sorted by name, the objects of one owner follow each other. The number of strings that
- * these objects have in common is far lower than this limit.
+ * Number of remembered strings. This number is far higher than the number of strings that the objects of one owner have in common. In a
+ * list that is sorted by name, the objects of one owner follow each other. Most of their common strings are therefore still remembered when
+ * the next object needs them.
  */
 const slotCount = 4096
 

@@ -62,9 +62,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response has arrived after the response to a later own write. If different reconciles have sent the two
-   * writes, the reconcile of the later write has not seen the earlier write. In this case, the method returns the own writes to the object;
-   * otherwise undefined.
+   * Remembers an own write whose response has arrived after the response to a later own write to the same object. If a different reconcile
+   * has sent the later write, that reconcile has not seen the earlier write. In this case, the method returns the own writes to the object,
+   * and forgets them. Otherwise, the method returns undefined.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -81,9 +81,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state that the watch has sent. If the object has unconfirmed own writes, and another client has made this state, the method
-   * returns the own writes; otherwise undefined. If the state is newer than the stored state, the caller ignores the result, because
-   * handlers are then notified of the new state.
+   * Handles a state of an object that the watch has sent. If the object has unconfirmed own writes, and another client has made the state,
+   * the method returns these writes. Otherwise, the method returns undefined. If the state is newer than the stored state, the caller
+   * ignores the result: the caller stores the state, and the handlers are notified of the state anyway.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)
@@ -94,7 +94,11 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
     return isOwn ? undefined : writes
   }
 
-  /** Handles a list that replaces the events of an interrupted watch. Returns the own writes that count as overtaken. */
+  /**
+   * Handles a list that was requested after an interruption of the watch. Returns an entry for each object that has unconfirmed writes of
+   * this process, unless the list shows the object exactly as it was before these writes. Another client may have changed the returned
+   * objects during the interruption. If `namespace` is defined, objects in other namespaces are ignored.
+   */
   listed(namespace: string | undefined, objects: Store<T>): readonly Overtaken<T>[] {
     const overtaken: Overtaken<T>[] = []
     for (const [uid, writes] of this.#writes) {

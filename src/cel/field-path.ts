@@ -1,6 +1,7 @@
 /**
  * Parses the `fieldPath` of a rule, such as `.spec.a['b.c']` (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
- * An error of the rule names the field at this path. The path is relative to the schema node that has the rule.
+ * When an object violates the rule, the error is reported for the field at this path. The path is relative to the schema node that has the
+ * rule.
  */
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { fieldChildPath } from '../api/field-path.ts'

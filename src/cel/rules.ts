@@ -133,7 +133,8 @@ class Evaluation {
   }
 
   /**
-   * Evaluates the rules of a schema node and of its descendants. Returns false when the budget is exhausted and the evaluation must stop.
+   * Evaluates the rules of a schema node and of its descendants. Returns false when a cost limit has been exceeded. The caller must then
+   * evaluate no further rules.
    */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true

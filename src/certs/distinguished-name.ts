@@ -17,7 +17,10 @@ export interface NameAttribute {
 export const commonName = '2.5.4.3'
 export const organization = '2.5.4.10'
 const serialNumber = '2.5.4.5'
-/** Country, province, locality, street address, postal code, organization, organizational unit. All values of a request are kept. */
+/**
+ * The attributes that can have several values: country, province, locality, street address, postal code, organization, organizational unit.
+ * If a request has several values of such an attribute, all of them are kept.
+ */
 const multiple = ['2.5.4.6', '2.5.4.8', '2.5.4.7', '2.5.4.9', '2.5.4.17', organization, '2.5.4.11']
 /**
  * The attributes with one value: common name and serial number. If a request has several values of such an attribute, only the last one is

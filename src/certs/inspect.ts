@@ -61,8 +61,8 @@ export async function verifyCertificates(
   const authorityPath = join(directory, authorityFiles.cert)
   const isLate = (each: Certificate): boolean => timeProblem(each, now) !== undefined
   const timely = (certificates: readonly Certificate[]): Certificate[] => certificates.filter((each) => !isLate(each))
-  // `isTrusted` ignores validity times. Therefore it is called again without the CAs that are not valid now, and without the intermediates that
-  // are not valid now. `pairProblem` has already checked the validity of the leaf.
+  // `isTrusted` ignores the validity times of certificates. Therefore, a second call omits the CAs that are not valid now, and a third call
+  // also omits the intermediates that are not valid now. `pairProblem` has already checked the validity of the leaf.
   const lateAuthority = authorities.find(isLate)
   const late = intermediates.findIndex(isLate)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${source}.`)

@@ -82,7 +82,10 @@ export async function checkPrivateFolder(path: string): Promise<void> {
 /** False on Windows, where files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** Returns true when a file belongs to another user. Files of root are accepted, because root can read and replace any file in any case. */
+/**
+ * Returns true when a file belongs neither to root nor to the user of this process. Root is not a foreign user, because root can read and
+ * replace every file in any case. On Windows, always returns false.
+ */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

@@ -81,7 +81,10 @@ function isFile(item: string): boolean {
   return /[./\\]/.test(item)
 }
 
-/** Returns the names of shipped operators or the paths of files for which an item of the list stands. */
+/**
+ * Returns the operators that an item of the list selects. The name of a shipped operator and the path of a file select one operator. `all`
+ * selects every shipped operator, and `none` selects no operator.
+ */
 function namesOf(item: string): readonly string[] {
   if (item === 'none') return []
   if (item === 'all') return shippedNames

@@ -2,8 +2,8 @@
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so every watch event fits into a line. The limit bounds the
- * memory that a malformed stream, or a log without newlines, can use.
+ * Maximum length of a line in bytes. An object in a request has at most 3 MiB, so a watch event is always shorter than this limit. The
+ * limit bounds the memory that a malformed stream, or a log without newlines, can use.
  */
 const longestLine = 32 * 1024 * 1024
 const newline = 10

@@ -22,7 +22,8 @@ import { isPromise, MapCalls } from './map-calls.ts'
 export interface MapContext {
   /**
    * The cache of the types that the controller watches. Until the first list of each type is complete, existing objects can be missing from
-   * the cache. When a missing object arrives later, its own event is mapped to keys.
+   * the cache. When a missing object is added to the cache later, the controller receives an event for this object, and maps the object to
+   * keys.
    */
   readonly cache: CacheReader
   /** Aborts when the controller stops. */

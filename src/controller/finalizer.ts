@@ -23,8 +23,8 @@ const isFinalizerName: OptionCheck = (value, path) => {
   const wrong = isText(value, path)
   if (wrong.length > 0) return wrong
   const name = value as string
-  // Names without a domain are reserved for Kubernetes. A name that consists only of a domain is valid, because older operators have such
-  // names.
+  // Finalizers without a domain are reserved for Kubernetes. A finalizer that consists only of a domain is valid, because older operators
+  // use such finalizers.
   const problems = /[/.]/.test(name) ? qualifiedName(name) : ['must have a domain, as in example.com/cleanup']
   return problems.map((problem) => `${path}: ${problem}, found ${quote(name)}`)
 }

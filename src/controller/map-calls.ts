@@ -87,7 +87,10 @@ export class MapCalls {
     } else this.#settle(change, newest, oldest)
   }
 
-  /** Registers a running call for an object. If another change of this object is waiting, the change is mapped when the call settles. */
+  /**
+   * Registers a running call for an object. If the same object changes while the call is running, the change is mapped when the call has
+   * settled.
+   */
   #track(key: string, call: Promise<void>): void {
     const end = (): void => {
       this.#running.delete(key)
@@ -116,8 +119,8 @@ export class MapCalls {
   }
 
   /**
-   * Calls the map function again for a state of an object. If a call for this object is running, the next call begins when the running call
-   * has settled.
+   * Calls the map function again for `object`, a state for which an earlier call failed, and enqueues the keys. If a call for another state
+   * of the same object is running, the next call begins when the running call has settled.
    */
   async #retry(object: ReadonlyObject): Promise<void> {
     const objectKey = formatKey(object.metadata)

@@ -23,8 +23,9 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest of the states for which the map function has thrown. A retry maps these two states, but not the states
-   * between them. The map function has usually thrown for these other states too, so their keys have never been enqueued.
+   * The oldest and the newest of the states for which the map function has thrown. A retry maps only these two states. For the states
+   * between them, the map function has usually thrown, too, so their keys have never been enqueued. These keys need not be enqueued now,
+   * because the states are outdated.
    *
    * After an update, `oldest` can be the state before the update. An earlier call of the map function may have enqueued the keys of this
    * state. These keys must be enqueued again, because the object has changed since that call.

@@ -51,8 +51,8 @@ interface Item<Key extends string> extends DelayedItem {
   /** The time at which the key becomes ready, in milliseconds of `clock.monotonicNow()`. */
   readyAt: number
   /**
-   * The last time at which the key became ready, or was added again while it was ready or held. While the item is delayed, `addedAt` equals
-   * `readyAt`.
+   * For a `delayed` item: the same as `readyAt`. For a `ready` or `held` item: the last time at which the key was added without a delay, or
+   * at which a delay of the key ended.
    */
   addedAt: number
   /**
@@ -372,7 +372,10 @@ export class WorkQueue<Key extends string> {
     this.#delayed.remove(timer)
   }
 
-  /** Handles an item that is due. A retry becomes ready. A timer is removed, and its key is added. */
+  /**
+   * Handles a delayed item that is due. If the item is a retry, it becomes ready. If the item is a timer, the timer is removed, and its key
+   * is added to the queue without a delay.
+   */
   #onDue(item: Item<Key>): void {
     if (this.#items.get(item.key) === item) {
       this.#becomeReady(item)

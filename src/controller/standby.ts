@@ -12,11 +12,11 @@ import type { WorkQueue } from './queue.ts'
  */
 const defaultLeaseDurationMs = 15_000
 /**
- * Time in milliseconds for which keys stay queued on a standby, in addition to the lease duration. After a crash of the leader, no standby
- * takes over before the lease duration has passed since the leader's last renewal. The additional time covers keys that the leader had
- * queued but not reconciled, and retries of the standby's requests for the lease. When a standby becomes the leader, its queue therefore
- * contains the keys of all objects that have changed since the previous leader stopped. These keys are reconciled first. Some of them may
- * be keys of deleted objects, which the cache no longer contains.
+ * A key stays queued on a standby for the lease duration plus this time in milliseconds. After a crash of the leader, a standby can take
+ * over only when the lease duration has passed since the leader's last renewal. The additional time covers two delays: the leader may have
+ * queued a key some time before the crash, and the standby may have to retry its requests for the lease.
+ * Therefore, when a standby becomes the leader, its queue contains the keys of all objects that have changed since the previous leader
+ * stopped. These keys are reconciled first. The cache may no longer contain some of the objects, because they have been deleted.
  */
 const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */
@@ -71,8 +71,8 @@ export class Standby {
   }
 
   /**
-   * Stops dropping keys. Returns true if the queue may lack keys: keys may have been dropped, or this replica was the leader before. The
-   * caller must then enqueue all objects with `replay`.
+   * Stops dropping keys. Returns true if keys may have been dropped, or if this replica was the leader before. In both cases, the queue may
+   * lack keys, and the caller must enqueue all objects with `replay`.
    */
   end(): boolean {
     this.#timer?.cancel()

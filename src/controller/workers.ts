@@ -14,9 +14,9 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The response of a webhook takes several
- * iterations of the event loop, and should be sent within milliseconds. Therefore, the time is short. Each yield costs about ten
- * microseconds.
+ * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The time is short, because the response
+ * of a webhook takes several iterations of the event loop and should be sent within milliseconds. A yield costs about ten microseconds,
+ * which is little compared with this time.
  */
 const sliceMs = 2
 

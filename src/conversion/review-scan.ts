@@ -120,7 +120,7 @@ export async function identityOf(bytes: Buffer): Promise<JsonObject> {
 }
 
 class Scan {
-  /** The counts of the value that was skipped last. */
+  /** The number of fields and items, and the number of levels, in the value that was skipped last. */
   readonly skipped = new ValueScan()
   readonly #body: Buffer
   #at: number

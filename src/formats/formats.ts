@@ -72,7 +72,7 @@ function isIsbn13(text: string): boolean {
   return sum % 10 === 0
 }
 
-/** Checks that a card issuer uses the number's prefix and length, and that the check digit (Luhn) is correct. */
+/** Returns true when the prefix and the length of the card number belong to a known card issuer, and the check digit (Luhn) is correct. */
 function isCreditCard(text: string): boolean {
   const number = text.replace(/[^0-9]+/g, '')
   const issued =

@@ -36,8 +36,9 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start, the large objects are the source texts of the modules. These texts are strings, which need no additional memory for array
-  // indexes. When a snapshot is requested, the size of the source texts is therefore subtracted from the size of the large objects.
+  // At the start of the process, the large objects are the source texts of the modules. A snapshot needs additional memory only for large
+  // objects with indexes, such as long arrays (see `snapshotBytesPerLargeByte`), and a text has no indexes. When a snapshot is requested,
+  // the size of the source texts is therefore subtracted from the size of the large objects.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 

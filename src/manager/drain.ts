@@ -23,8 +23,8 @@ const unwindMs = 1_000
  */
 const restMs = 3_000
 /**
- * Time limit in milliseconds for closing the probes. Afterwards, the client is closed with the same limit. The limit is longer than one
- * second, because `Client.close` waits up to one second for running requests.
+ * Time limit in milliseconds for closing the servers of probes, metrics and debugging. Afterwards, the client is closed with the same time
+ * limit. The limit is longer than one second, because `Client.close` waits up to one second for running requests.
  */
 const closeMs = 2_000
 

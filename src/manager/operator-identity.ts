@@ -18,7 +18,10 @@ export interface OperatorIdentity {
   readonly events: EventRecorder & { flush(): Promise<void> }
 }
 
-/** Returns the clients and the event recorder of each operator. `guard` throws while this replica is not the leader. */
+/**
+ * Returns the clients and the event recorder of each operator. Each `leaderClient` calls `guard` before each request. While this replica is
+ * not the leader, `guard` throws, and the request is not sent. `guard` is undefined without leader election.
+ */
 export function identitiesOf(
   operators: readonly Operator[],
   transport: Transport,

@@ -12,8 +12,8 @@ const idleShare = 0.1
  */
 const maxAttempts = 120
 /**
- * Maximum heap size in bytes for a collection. The limit exists because a collection blocks the event loop: 90 ms for a heap of 20 MiB, 150
- * ms for 60 MiB. The garbage of a larger heap is collected only by V8 itself.
+ * Maximum heap size in bytes at which `releaseStartMemory` collects garbage. The limit exists because a collection blocks the event loop:
+ * 90 ms for a heap of 20 MiB, 150 ms for 60 MiB. In a larger heap, only V8 itself collects garbage.
  */
 const maxHeapBytes = 64 * 2 ** 20
 

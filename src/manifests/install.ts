@@ -137,8 +137,8 @@ async function established(client: Client, name: string, clock: Clock, signal: A
 }
 
 /**
- * Applies the webhook configurations, and the conversion webhooks in the CRDs. The running process then injects the `caBundle`. If the
- * operators have only conversions, the webhook configurations are removed.
+ * Applies the webhook configurations, and adds the conversion webhooks to the CRDs. Afterwards, the process that serves the webhooks
+ * injects the `caBundle`. If the operators have only conversions, the existing webhook configurations of the installation are removed.
  */
 export async function installWebhooks(
   client: Client,

@@ -1,6 +1,6 @@
 /**
  * The source of random numbers. Code that makes random choices takes a function such as `systemRandom` as a parameter, so tests can repeat
- * the choices. Only the random bits of secrets come from the operating system.
+ * the choices. Secrets are an exception: their random bits come from the operating system, and never from such a function.
  */
 import { hash, randomBytes } from 'node:crypto'
 

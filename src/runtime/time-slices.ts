@@ -41,7 +41,10 @@ export class TimeSlices {
   }
 }
 
-/** Lets waiting tasks continue one after the other: one task in each iteration of the event loop, in the order of their calls. */
+/**
+ * Lets waiting tasks continue one after the other: one task in each iteration of the event loop, in the order in which the tasks have
+ * called `next`.
+ */
 export class LoopTurns {
   #last: Promise<void> = Promise.resolve()
 

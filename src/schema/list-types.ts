@@ -19,8 +19,9 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
 }
 
 /**
- * Returns true if all items are distinct strings, or if each item has one string as its key and all keys are distinct. Returns false for
- * every other list, even for a valid list. Allocates no memory for lists of at most `maxSlots / 2` items.
+ * Returns true if all items are distinct strings. For a map with one key field, returns true if all items have a string in this field and
+ * these strings are distinct. Returns false for every other list, although such a list can also be valid. For a list of at most `maxSlots /
+ * 2` items, the function allocates memory only after too many hash collisions.
  */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined

@@ -7,7 +7,10 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
-  /** The type of the schema if it is `integer` or `number`; otherwise undefined. The range of an int-or-string is not validated. */
+  /**
+   * The type of the schema if it is `integer` or `number`. Undefined for all other schemas, such as an int-or-string. If `type` is
+   * undefined, a number of any size is in range.
+   */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -126,8 +129,8 @@ function isMultiple(value: number | bigint, factor: number, integer: boolean): b
 }
 
 /**
- * Returns true for an integer (Go's `swag.IsFloat64AJSONInteger`). Also returns true for a float that exceeds a positive integer by a
- * relative error below 1e-9.
+ * Returns true if the value is an integer, or is a little greater than a positive integer: the difference divided by the sum of both
+ * numbers is below 1e-9 (Go's `swag.IsFloat64AJSONInteger`).
  */
 function isNearlyInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > maxExactInteger) return false

@@ -56,7 +56,10 @@ export interface EventRecorderOptions {
    * their names different. Recorders for the same objects must therefore share this function. Default: a counter of this recorder.
    */
   readonly nextNumber?: () => number
-  /** Returns a number in [0, 1), for the jitter of retries and for UUIDs as names. Default: `Math.random`. */
+  /**
+   * Returns a random number in [0, 1). The recorder uses such numbers for the delays of retries, and for the UUIDs that are the names of
+   * some Events. Default: `Math.random`.
+   */
   readonly random?: () => number
 }
 

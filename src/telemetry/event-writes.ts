@@ -89,8 +89,8 @@ export class EventWrites {
   flush(): Promise<void> {
     for (const [series, timer] of this.#retries) {
       timer.cancel()
-      // Two attempts remain, because a write may need both. If the response to an earlier create request was lost, the next create request
-      // fails with 409. A patch request follows.
+      // The write gets two more attempts, because one attempt may not be enough. If the response to an earlier create request was lost, a
+      // new create request fails with 409, and the second attempt is a patch request.
       this.#waiting.set(series, maxTries - 2)
     }
     this.#retries.clear()

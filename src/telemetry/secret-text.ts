@@ -23,8 +23,8 @@ const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. Each match takes linear time, because a repetition either has an upper limit or reads
- * text that the search does not read again.
+ * The patterns of secrets and their replacements. The search for a pattern takes linear time: a repetition in the pattern either has an
+ * upper limit, or the search reads the text of the repetition only once.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],

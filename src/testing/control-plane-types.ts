@@ -94,14 +94,14 @@ export interface ControlPlane {
   /** The client of the administrator. `stop` closes it. */
   readonly client: Client
   /**
-   * Returns a connection with the identity of a user in the options, or of a ServiceAccount. The connection can be passed to
-   * `createClient`, or to an operator under test.
+   * Returns a connection with the identity of a ServiceAccount, or of a user that `ControlPlaneOptions.users` contains. The connection can
+   * be passed to `createClient`, or to an operator under test.
    *
    * @example
    * const reader = createClient(controlPlane.connectionFor('reader'))
    * const operator = createClient(controlPlane.connectionFor({ serviceAccount: 'system/operator' }))
    *
-   * @throws {ProreusError} `PRO_INPUT` when the options do not contain the user, or the ServiceAccount is not in the form `namespace/name`.
+   * @throws {ProreusError} `PRO_INPUT` when `users` does not contain the user, or the ServiceAccount is not in the form `namespace/name`.
    */
   connectionFor(identity: Identity): Connection
   /** The mode in which Pods run as processes. Undefined when Pods are simulated, and for a real API server. */

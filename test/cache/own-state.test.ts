@@ -1,4 +1,7 @@
-/** Tests of the check whether a response contains only the change of its own request. */
+/**
+ * Tests of `isOwnState`. This function detects whether the object in the response to a write request also contains changes of other
+ * clients.
+ */
 import t from 'tap'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { isOwnState } from '../../src/cache/own-state.ts'

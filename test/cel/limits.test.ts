@@ -56,8 +56,9 @@ t.test('a rule is estimated for as many values as a request has room for', (t) =
     properties: { [name]: { type: 'string', maxLength: 2500 } },
     'x-kubernetes-validations': [{ rule: `self.${name} == self.${name}` }],
   }
-  // kube-apiserver assumes at least 302 bytes for the JSON of an item: 294 for the name, and 8 for the braces, the quotes, a colon and a
-  // comma. With one more byte for the comma between items, 10,381 items fit into a request of 3 MiB.
+  // kube-apiserver assumes at least 302 bytes for the JSON of an item: 294 for the name of the field, 4 for the quotes of the name and of
+  // the value, 2 for the braces, 1 for the colon, and 1 for a comma after the field. One more byte is necessary for a comma after each
+  // item. A request of 3 MiB therefore has room for 10,381 items.
   const most = `${((1004 * 10_381) / 10_000_000).toFixed(6)}x`
   t.equal(factorOf({ type: 'array', items: item }), most)
   t.equal(factorOf({ type: 'object', additionalProperties: item }), most)
@@ -252,7 +253,7 @@ t.test('a default costs as much as its more expensive evaluation: as an unchange
   t.end()
 })
 
-/** Returns the length of a string for which `a == a` has this cost. */
+/** Returns a length. If `a` is a string of this length, the evaluation of `a == a` has the cost `cost`. */
 function lengthForCost(cost: number): number {
   const compiled = compileExpression('a == a', { a: dynType })
   const overhead = 'expression' in compiled ? compiled.expression.evaluate(['x'.repeat(10)]).cost - 1 : 0

@@ -1,6 +1,6 @@
 /**
- * Tests of the client guide. The examples must match their files, the test of the guide must pass, and the guide must contain every verb of
- * the client and every predicate of errors.
+ * Tests of the client guide. The examples in the guide must be equal to the example files, the test of the example files must pass, and the
+ * guide must mention every verb of the client and every predicate for errors.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

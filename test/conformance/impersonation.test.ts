@@ -183,8 +183,9 @@ function refusedOn(by: string, mode: string): string {
 }
 
 /**
- * A requester, what it impersonates, and the user or the error that results. kube-apiserver first checks the verbs with which the requester
- * succeeded last. A later error names these verbs. Therefore, all errors of a requester come before its successful requests.
+ * Each entry has a requester, the user that the requester impersonates, and the expected user or error. After an impersonation has
+ * succeeded, kube-apiserver begins the next check of the same requester with the verbs that allowed this impersonation. An error then names
+ * these verbs. Therefore, the entries with errors come before the successful entries of the same requester.
  */
 const attempts: [requester: string, impersonated: Impersonation, result: JsonObject | string][] = [
   ['general', { user: 'eve' }, refusedOn('general', 'user-info')],

@@ -64,8 +64,8 @@ const gauges: Kind = {
 const scaleOf = (rest: JsonObject): JsonObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', ...rest })
 
 /**
- * One request of a manager. The manager `creator` creates the object, and `m1` applies the whole object. `up` patches the Scale of the
- * object, and every other manager applies the Scale.
+ * One request of a field manager. The manager `creator` creates the object, the manager `m1` applies the whole object, and the manager `up`
+ * patches the Scale of the object. Every other manager applies the Scale. A `!` after the manager's name stands for `force=true`.
  */
 type Step = readonly [manager: string, body: JsonObject | number | undefined, refused?: readonly [status: number, message: string]]
 

@@ -22,7 +22,7 @@ const revisionLabel = 'controller-revision-hash'
 const { backend, client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'stateful-sets')
 
-/** Creates a namespace, and returns the key of its StatefulSet. */
+/** Creates a namespace, and returns a key for a StatefulSet in this namespace. Does not create the StatefulSet. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'web' }
 }

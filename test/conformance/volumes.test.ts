@@ -43,7 +43,10 @@ function untilVolume({ metadata: { name } }: core.PersistentVolume, phase: strin
   })
 }
 
-/** Resolves with the message of the Event with this reason about the claim. */
+/**
+ * Waits until the namespace of the claim has an Event with the given reason, and resolves with the message of this Event. Rejects after the
+ * default time limit of `until`.
+ */
 function untilEvent({ namespace }: NamespacedKey, reason: string): Promise<string> {
   return until(`there is an Event with the reason ${reason}`, async () => {
     const { items } = await client.list(core.event, { namespace })

@@ -52,9 +52,10 @@ class Server {
   }
 
   /**
-   * Writes `value` for a client or for a reconcile. If the field already has this value, nothing changes. Each reconcile has its own field.
-   * With a shared field, the response to a second write of the same value would already show the first write. The event of the first write
-   * would then need no reconcile.
+   * Writes `value` for a reconcile or for another client. Each reconcile writes its own field, and all other clients write the field
+   * `foreign`. If the field already has this value, nothing changes.
+   * If two reconciles shared a field, both could write the same value. The second write would then change nothing, and its response would
+   * show the first write. The second reconcile would need no further call for the first write, but this test requires such a call.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

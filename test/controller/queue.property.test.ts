@@ -309,8 +309,8 @@ t.test('no key waits longer than its priority allows, even if keys with higher p
       const queue = new WorkQueue<string>({ clock })
       for (let each = 0; each < ahead; each++) queue.add(`ahead ${each}`, { priority: 1000 })
       queue.add('patient', { priority })
-      // If another key becomes ready less than `graceMs` after `patient`, the queue may return this key before `patient`. The loop adds one
-      // key every `everyMs` milliseconds.
+      // If another key becomes ready less than `graceMs` after the key `patient` becomes ready, the queue may return the other key first.
+      // The loop adds one key every `everyMs` milliseconds.
       const graceMs = 100 * (600 - Math.min(Math.max(priority, -600), 600))
       const bound = ahead + Math.ceil(graceMs / everyMs) + 1
       for (let handedOut = 1; ; handedOut++) {

@@ -330,8 +330,9 @@ const cases: Readonly<Record<string, { readonly valid: readonly string[]; readon
       '00000000000000000000001s',
       '9223372036854775807ns',
       '-9223372036854775808ns',
-      // The largest duration in each unit. The format accepts Go's notation (`1h30m`) and Scala's notation (`22 ns`), but only Go's has
-      // these limits. The dot after the number makes the string invalid in Scala's notation.
+      // The largest duration in each unit. These limits apply only to Go's notation (`1h30m`). The format also accepts Scala's notation
+      // (`22 ns`), which has other limits. A number that ends with a dot is valid only in Go's notation, so the dots ensure that Go's
+      // limits are tested.
       '9223372036854775807.ns',
       '9223372036854775.us',
       '9223372036854775.µs',

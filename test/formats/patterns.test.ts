@@ -86,7 +86,8 @@ t.test('the number of steps of the native engine is limited', async (t) => {
     ['(?:a|b|c){0}', false],
     ['(aa|b)?', true],
     ['(a{16}|b){3}', false],
-    // With a leading `^`, a match begins only at the start of the string. 16,384 steps are therefore allowed.
+    // If a pattern has a leading `^`, a match can begin only at the start of the string, so the engine tries the pattern at only one
+    // position. Such a pattern may therefore need at most 16,384 steps.
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],

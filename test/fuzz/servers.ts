@@ -193,8 +193,9 @@ function resultOf({ status, body, warnings }: RawAnswer): Result {
 }
 
 /**
- * Replaces the parts of messages that are not compared. The number in a type name is the time at which the rule was compiled. The details
- * of syntax errors depend on the error recovery of the parser.
+ * Replaces those parts of an error message that are not compared. One such part is the number in a type name such as `selfType123`: the
+ * number depends on the time at which the server compiled the rule. Another such part is the detail of a syntax error, which depends on the
+ * server's parser.
  */
 function comparable(text: string): string {
   return text

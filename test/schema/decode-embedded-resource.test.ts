@@ -12,7 +12,7 @@ const resource: StructuralSchema = {
 }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Prunes an object. The schema of its `spec` is `spec`, and the value of its `spec` is `value`. */
+/** Prunes the object `{ spec: value }`. Its schema has one property: `spec`, with the parameter `spec` as its schema. */
 function read(spec: StructuralSchema, value: JsonValue): { spec: JsonValue | undefined; unknown: readonly string[]; malformed?: string } {
   const { object, unknown, malformed } = compileSchema({ type: 'object', properties: { spec } }).prune({ spec: value })
   return { spec: object.spec, unknown, ...(malformed && { malformed: `${malformed.path}: ${malformed.message}` }) }

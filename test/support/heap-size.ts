@@ -9,8 +9,8 @@ export function youngMb(): number {
 }
 
 /**
- * Starts a thread, and returns the size in MB of one half of its young generation. V8 does not use the other half before the first garbage
- * collection.
+ * Starts a thread, and returns the size in MB of its young generation. The young generation of a new thread has only one of its two halves,
+ * because V8 does not use the other half before the first garbage collection.
  */
 export async function youngMbOfNewThread(): Promise<number> {
   const code = `

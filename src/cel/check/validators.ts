@@ -1,6 +1,6 @@
 /**
- * Validates an expression after the type check (`cel-go/cel: validator.go`). Finds list and map literals with mixed types, and calls that
- * always fail because of a constant argument.
+ * Validates an expression after the type check (`cel-go/cel: validator.go`). Finds two kinds of errors: list and map literals with mixed
+ * types, and function calls with a constant argument that makes every such call fail.
  */
 import type { Call, Expr } from '../syntax/ast.ts'
 import { childrenOf } from '../syntax/ast.ts'

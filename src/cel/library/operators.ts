@@ -35,9 +35,9 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // If the set `a` has a schema, `own` is the cache of the set's keys (see `ownKeys`). As in kube-apiserver, `+` also adds the keys
-        // of the appended items to this cache. A later comparison of `a` therefore finds these keys, although `a` does not contain the
-        // items.
+        // If `a` is a set with a schema, `own` is the array in which `a` stores the keys of its items (see `ownKeys`). As in
+        // kube-apiserver, `+` also adds the keys of the appended items to this array. A later comparison of `a` therefore uses the keys of
+        // items that `a` does not contain.
         own.push(key)
       }
       items.push(b.at(index))

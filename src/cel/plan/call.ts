@@ -137,8 +137,9 @@ function withTypeMismatch(name: string, { parameters, implementation }: Overload
 }
 
 /**
- * Wraps a function whose pattern is constant. For a constant pattern, cel-go has a separate implementation (`RegexOptimization`). If an
- * argument has a wrong type, the error of this implementation does not list the argument types.
+ * Wraps the implementation of a function that is called with a constant regular expression. If an argument has a wrong type, the error is
+ * `no such overload` without the argument types, as in cel-go's separate implementation for constant regular expressions
+ * (`RegexOptimization`).
  */
 function stringsOnly(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
   return (text: Value, ...rest: readonly Value[]): Value => {

@@ -92,7 +92,10 @@ export function attribute(resolve: Eval, cost: number): Plan {
   return { eval: cost === 0 ? resolve : evaluate, constant: undefined, attribute: { resolve, cost } }
 }
 
-/** Returns the attribute that begins with the result of `plan` (`cel-go/interpreter: planner.go, relativeAttr`). */
+/**
+ * Returns the attribute of the plan. If the plan is not an attribute, returns a new attribute that evaluates the plan and has the cost 1
+ * (`cel-go/interpreter: planner.go, relativeAttr`).
+ */
 export function attributeOf({ attribute, eval: resolve }: Plan): Attribute {
   return attribute ?? { resolve, cost: 1 }
 }

@@ -1,7 +1,8 @@
 /**
  * Converts optionals as cel-go does when it resolves an attribute. An attribute is a variable, an expression `c ? a : b`, or the operand of
  * a selection. cel-go takes the Go value out of the optional, and converts this Go value back to a CEL value (`cel-go/interpreter:
- * attributes.go, applyQualifiers`). The new CEL value has no schema. The conversion fails for the types of Kubernetes' libraries.
+ * attributes.go, applyQualifiers`). The new CEL value has no schema. The conversion fails for the types that Kubernetes adds to CEL, such
+ * as Quantity and URL.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { CelError } from './errors.ts'

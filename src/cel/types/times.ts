@@ -56,8 +56,8 @@ export function parseDuration(text: string): Duration | undefined {
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /**
- * The units of Scala's durations: the names of each unit, and the length of the unit in nanoseconds. A duration may append any suffix to
- * the last name in the list of a unit, as in `days`.
+ * The units of Scala's durations: the names of each unit, and the length of the unit in nanoseconds. The last name of each unit is a
+ * prefix: every word that begins with this name, such as `days` for `day`, is also a name of the unit.
  */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],

@@ -2,8 +2,8 @@
 const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 /**
- * Removes white space at both ends. The function takes linear time even if the text contains long runs of white space, because the text may
- * come from a client.
+ * Removes white space at both ends. The text may come from a client, and can contain long runs of white space. Therefore, the time that the
+ * function takes must grow only linearly with the length of the text.
  */
 export function trimSpace(text: string): string {
   let [start, end] = [0, text.length]

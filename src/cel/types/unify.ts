@@ -55,8 +55,9 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
 }
 
 /**
- * Tries to infer the type parameter from `type`, and adds the inferred type to the mapping. `valid` is true if `type` can be substituted
- * for the parameter. `known` is true in two cases: `type` is the parameter itself, or the mapping contained the parameter before the call.
+ * Tries to substitute `type` for the type parameter. If this is possible, the function adds the type to the mapping as the inferred type of
+ * the parameter. `valid` is true if the substitution is possible. `known` is true if `type` is the parameter itself, or if the mapping
+ * contained the parameter before the call.
  */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }

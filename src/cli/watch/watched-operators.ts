@@ -158,7 +158,7 @@ class WatchedOperators {
 
   /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached; undefined if they can be reached. */
   #lead(webhooks: Destination, { metrics = webhooks, reason }: { metrics?: Destination; reason?: string }): void {
-    // The reason is set before the destination. With the destination `close`, waiting webhook calls fail immediately, and their error
+    // The reason must be set before the destination. If the destination is `close`, all waiting webhook calls fail at once, and their error
     // messages contain the reason.
     this.#options.setUnreachable(this.#webhookUrl, reason)
     this.#webhooks.lead(webhooks)
@@ -166,8 +166,8 @@ class WatchedOperators {
   }
 
   /**
-   * Reports that the operators run. If the process ends before it is stopped, the method reports the end of the process. The promise never
-   * resolves.
+   * When the operators run, reports this. When the process ends, reports the end of the process, unless the process is being stopped. The
+   * returned promise never resolves.
    */
   async #report(child: Child, cause: Change | undefined, life: Life): Promise<never> {
     const { say } = this.#options

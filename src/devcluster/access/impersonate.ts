@@ -15,7 +15,7 @@ import { forbiddenError, masters, requireAllowed } from './authorizer.ts'
 /** The attributes of a request without its user. */
 type Target = Omit<AuthorizationAttributes, 'user'>
 
-/** The user that the headers of a request name. */
+/** The user to impersonate, as given in the `Impersonate-` headers of a request. */
 interface WantedUser {
   readonly username: string
   /** Empty if the request has no `Impersonate-Uid` header. */
@@ -25,8 +25,9 @@ interface WantedUser {
 }
 
 /**
- * A kind of users that can be impersonated with constrained verbs. A requester needs the verb `impersonate:<mode>` for each value of the
- * user, and the verb `impersonate-on:<mode>:<verb>` for the request itself.
+ * A mode of constrained impersonation. Each mode applies to certain users, such as ServiceAccounts. The requester needs the verb
+ * `impersonate:<mode>` for the user name, the uid, each group and each extra value of the impersonated user. The requester also needs the
+ * verb `impersonate-on:<mode>:<verb>` for the request itself.
  */
 interface Mode {
   readonly name: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
@@ -46,7 +47,10 @@ const modes: readonly Mode[] = [
   { name: 'user-info', includes: ({ username }) => nodeOf(username) === undefined && serviceAccountOf(username) === undefined },
 ]
 
-/** With this number of groups or extra values, the right to impersonate all groups or extra values is checked first. */
+/**
+ * If the impersonated user has at least this number of groups, the constrained verb is first checked for all groups (`*`). If the requester
+ * has the verb for all groups, the groups are not checked one by one. The same applies to extra values.
+ */
 const manyValues = 4
 
 /**

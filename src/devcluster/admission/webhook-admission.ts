@@ -148,7 +148,8 @@ export function createWebhookAdmission(options: {
         const write = await writeFor(hook, attributes, inVersion)
         if (write !== undefined) calls.push({ hook, write })
       }
-      // kube-apiserver waits for all calls, and responds with the error that occurs first.
+      // As in kube-apiserver, the response is sent after all calls have ended. If several calls fail, the response contains the error of
+      // the call that failed first.
       await Promise.all(
         calls.map(({ hook, write }) =>
           call(hook, write, false)

@@ -29,8 +29,8 @@ export class Comparisons {
   }
 
   /**
-   * Compares the live object with the new object in the `apiVersion` of a manager's entry. Returns undefined when this version no longer
-   * exists.
+   * Compares two states of the object: the live object and the new object, both in the `apiVersion` of a manager's entry. Returns undefined
+   * when this version no longer exists.
    */
   of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
     const view = this.#view

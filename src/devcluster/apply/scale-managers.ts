@@ -60,9 +60,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // An Update entry of the object does not match any entry of the Scale, because the apiVersion is part of the identity of an Update
-    // entry. All entries of the Scale have the apiVersion `autoscaling/v1`. Each Update entry of the object therefore loses the replicas
-    // field. For each Update entry of the Scale, `scaling` contains a new entry that has only the replicas field.
+    // All entries of the Scale have the apiVersion `autoscaling/v1`. The apiVersion is part of the identity of an Update entry, so no
+    // Update entry of the object matches an entry of the Scale. Therefore, each Update entry of the object loses the replicas field here.
+    // For each Update entry of the Scale, `scaling` contains a new entry that has only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

@@ -143,8 +143,8 @@ function schemaDefaults(items: StructuralSchema | undefined, keys: readonly stri
 }
 
 /**
- * Returns the items of a list in their order, keyed by path element; undefined for an atomic list. If an item has no path element, or two
- * items have the same path element, the list is treated as atomic.
+ * Returns a map from the path element of each list item to the item, in the order of the list. Returns undefined for an atomic list. Also
+ * returns undefined if an item has no path element, or if two items have the same path element; the caller treats such a list as atomic.
  */
 export function itemsByElement(list: readonly JsonValue[], typing: Typing): ReadonlyMap<string, JsonValue> | undefined {
   if (typing.list === 'atomic') return undefined

@@ -146,8 +146,8 @@ class Collector {
 
   /**
    * Deletes an object if all its owners are missing or in foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector:
-   * attemptToDeleteItem). If another owner exists, the object is kept, and its references to missing owners and to owners in foreground
-   * deletion are removed.
+   * attemptToDeleteItem). If at least one owner exists and is not in foreground deletion, the object is kept. In this case, its references
+   * to missing owners and to owners in foreground deletion are removed.
    */
   async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<Outcome> {
     const { solid, waiting, absent, unknown, unobserved } = await findOwners(
@@ -164,8 +164,8 @@ class Collector {
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
-      // If an owner is not in the graph yet, the graph may never observe the deletion of the owner. The object is therefore processed again
-      // later (https://issue.k8s.io/56121).
+      // The graph may not contain an existing owner yet. If such an owner is deleted while the watch of its type is being re-established,
+      // the graph never observes the deletion. Therefore, the object is processed again later (https://issue.k8s.io/56121).
       return unobserved ? 'again' : 'done'
     }
     // If the existence of an owner is unknown, the object is kept. If the type of such an owner is not served, the object is processed

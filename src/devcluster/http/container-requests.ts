@@ -18,7 +18,10 @@ import { serveCommand } from './streams/remote-command.ts'
 import type { StoredPod } from './streams/target-container.ts'
 import { storedPod } from './streams/target-container.ts'
 
-/** The verbs of each subresource. The path of a proxy request can have more segments after the subresource. */
+/**
+ * The verbs of each subresource that a real cluster forwards to a node or a container. Only for the subresource `proxy`, the path of a
+ * request can have more segments after the subresource.
+ */
 const streamVerbs = ['get', 'create']
 const proxyVerbs = ['get', 'create', 'update', 'patch', 'delete']
 const subresources: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

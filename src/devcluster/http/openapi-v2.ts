@@ -98,8 +98,8 @@ export class OpenApiV2 {
   }
 
   /**
-   * Returns a function that encodes the document in protobuf. Few clients request protobuf, so the document is encoded when this function
-   * is first called.
+   * Returns a function that returns the document, encoded in protobuf. Few clients request protobuf, so the document is not encoded until
+   * the first call. Later calls return the same bytes.
    */
   #encoder(paths: readonly DocumentEntry[], definitions: readonly DocumentEntry[]): () => Promise<Buffer> {
     let encoded: Promise<Buffer> | undefined

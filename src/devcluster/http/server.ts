@@ -152,7 +152,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     {
       cert: options.tls.cert,
       key: options.tls.key,
-      // A client can authenticate with a token, or with a certificate that the cluster's CA has signed.
+      // The TLS handshake also succeeds without a valid certificate, because a client can authenticate with a token instead. A certificate
+      // authenticates a client only if the cluster's CA has signed the certificate.
       ca: options.tls.ca,
       requestCert: true,
       rejectUnauthorized: false,

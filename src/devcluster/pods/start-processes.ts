@@ -154,8 +154,8 @@ async function startNetwork(
 }
 
 /**
- * Returns functions that change files as root of the user namespace. If there are no subordinate ids, returns no functions, because this
- * process then has the permissions to change the files.
+ * Returns functions that change files as root of the cluster's user namespace. If the user namespace has no subordinate ids, returns no
+ * functions. In this case, this process has the permissions to change all files itself.
  */
 function rightsOf(driver: PodDriver): Pick<PodContext, 'changeOwnership' | 'setGroup' | 'removeFolder'> {
   if (driver.mode !== 'namespaces' || (driver as NamespacesDriver).ids !== 'subordinate') return {}

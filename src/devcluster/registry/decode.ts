@@ -45,7 +45,8 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
 
 /**
  * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` contains the errors about unknown
- * fields of the patch itself. These errors are reported before the duplicate fields of the patch and the unknown fields of the result.
+ * fields of the patch itself. All errors about fields are reported in this order: first `strictErrors`, then the duplicate fields of the
+ * patch, then the unknown fields of the result.
  */
 export function decodePatched(
   info: ResourceInfo,
@@ -218,7 +219,7 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
 }
 
 interface Problem {
-  /** The path of the field with the problem, relative to the `value` that is passed to `sorted`. */
+  /** The path of the field that has the problem. The path is relative to the first argument of `sorted`. */
   readonly path: string
   readonly text: string
 }

@@ -56,8 +56,8 @@ export function integerColumn(name: string, cell: (object: JsonObject) => number
 }
 
 /**
- * Returns the column with the type `string`. kube-apiserver declares some columns of numbers as strings. kubectl prints numbers and strings
- * in the same way.
+ * Returns a copy of a column of numbers. The type of the copy is `string`, because kube-apiserver declares some columns of numbers as
+ * strings. kubectl prints numbers and strings in the same way.
  */
 export function numberAsText(column: Column): Column {
   return { ...column, type: 'string' }

@@ -13,8 +13,8 @@ export interface DueTime {
   /** The latest scheduled time that has passed and has no Job. Earlier scheduled times without a Job are skipped. */
   readonly time: number
   /**
-   * `run`: the Job of this time starts now. `wait`: the Job starts when the active Jobs have ended. `late`: the Job does not start, because
-   * the deadline has passed.
+   * The action for the Job of the scheduled time `time`. `run`: the Job starts now. `wait`: the Job starts when the active Jobs have ended.
+   * `late`: the Job does not start, because the deadline has passed.
    */
   readonly action: 'run' | 'wait' | 'late'
   /** The deadline for the start of the Job, in milliseconds since 1970; Infinity if the CronJob has no `startingDeadlineSeconds`. */

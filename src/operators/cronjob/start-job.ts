@@ -14,7 +14,7 @@ export function isRefusal({ statusCode }: ApiError): boolean {
 }
 
 export interface StartedJob {
-  /** The started Job. The list is empty if the Job has already ended. */
+  /** Contains the started Job, or is empty if the started Job has already ended. */
   readonly active: readonly Job[]
   readonly trouble?: undefined
 }

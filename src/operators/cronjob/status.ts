@@ -21,7 +21,10 @@ export interface Observed {
   /** The scheduled time of the newest Job in milliseconds since 1970, even if this Job is deleted. 0 if the CronJob never had a Job. */
   readonly lastTime: number
   readonly trouble?: Trouble | undefined
-  /** The scheduled time of the due Job, in milliseconds since 1970. Undefined if no Job waits for the end of the active Jobs. */
+  /**
+   * The scheduled time of the Job that is created as soon as no other Job is active, in milliseconds since 1970. Undefined if no Job is
+   * delayed by an active Job.
+   */
   readonly waiting?: number | undefined
 }
 

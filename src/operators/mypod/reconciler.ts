@@ -17,9 +17,12 @@ import type { Outcome } from './status.ts'
 import { statusOf } from './status.ts'
 
 /**
- * Retry intervals in milliseconds. `PodCreateFailed`: If the API server has refused the Pod, a retry is rarely useful, because usually an
- * administrator or a user must resolve the problem. `NameConflict`: If a Pod that the MyPod does not control has the name of the MyPod,
- * only a retry finds out that this Pod has been deleted. A change of the MyPod triggers a reconcile immediately.
+ * Retry intervals in milliseconds. A change of the MyPod triggers a reconcile immediately, without waiting for the retry.
+ *
+ * - `PodCreateFailed`: the API server has rejected the Pod. A retry is rarely useful, because usually an administrator or a user must
+ *   resolve the problem.
+ * - `NameConflict`: a Pod that the MyPod does not control has the name of the MyPod. The deletion of this Pod triggers no reconcile, so
+ *   only a retry detects the deletion.
  */
 const retryMs = { NameConflict: 10_000, PodCreateFailed: 30_000 }
 

@@ -58,8 +58,8 @@ export async function cleanUp(work: Work, names: readonly string[]): Promise<Cle
 }
 
 /**
- * Returns true if the Job belongs to another object. If the Job is a clean-up Job whose Xxx no longer exists, returns false. Such a Job may
- * be replaced.
+ * Returns true if the Job belongs to another object, and therefore must not be replaced. A clean-up Job of an Xxx that no longer exists may
+ * be replaced, so the result is false for this Job.
  */
 function isForeign(job: DeepReadonly<batch.Job>, object: DeepReadonly<Xxx>, cache: CacheReader): boolean {
   const uid = xxxUidOf(job)

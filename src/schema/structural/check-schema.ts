@@ -35,7 +35,8 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const rules =
     unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
-  // An unsupported keyword is reported here only if there are no other errors, because `openapiErrors` may already have reported it.
+  // If there are other errors, `openapiErrors` may already have reported the unsupported keyword. Therefore, the keyword is reported here
+  // only if there are no other errors.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }

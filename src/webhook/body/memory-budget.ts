@@ -164,9 +164,9 @@ export class MemoryBudget {
   }
 
   /**
-   * If the memory outside the reserve has enough room, moves the request that holds the reserve to the memory outside the reserve. The
-   * reserve is then free for the request that has waited longest. Without this move, even a small request of a slow client would hold the
-   * whole reserve until the request ends.
+   * Frees the reserve for the request that has waited longest. If the memory outside the reserve has enough room, the request that holds
+   * the reserve is moved to this memory. Without this move, even a small request of a slow client would hold the whole reserve until the
+   * request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

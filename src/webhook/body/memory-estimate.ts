@@ -31,7 +31,7 @@ export function costOf(bytes: Uint8Array, random: () => number = Math.random): n
   return Math.min(maxReviewCost, costOfMarks(length, marks))
 }
 
-/** Returns the estimate in bytes for a body of `length` bytes with `marks` opening brackets, commas and colons. */
+/** Returns the estimate in bytes for a body of `length` bytes. `marks` is the number of opening brackets, commas and colons in the body. */
 export function costOfMarks(length: number, marks: number): number {
   return Math.ceil(costOfByte * length + costOfMark * marks)
 }

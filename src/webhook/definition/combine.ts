@@ -27,7 +27,10 @@ export interface OperatorWebhook extends WebhookDefinition {
 /** The webhooks whose handlers are called for an operation, in the order in which they are declared. */
 export type OrderedWebhooks = readonly OperatorWebhook[]
 
-/** A combined webhook, for one version of a type or for one subresource. The server and the manifests use it. */
+/**
+ * The webhook that results from combining the webhooks of all operators for one version of a type, or for one subresource. Webhooks with
+ * different values of `name` are not combined. The webhook server and the generator of the manifests use combined webhooks.
+ */
 export interface CombinedWebhook {
   readonly type: ResourceType
   /** The kind whose schema validates the objects; undefined for a type that was not defined as a kind, and for subresources. */

@@ -34,9 +34,9 @@ export class AdmissionCache implements CacheReader {
   /**
    * Lists objects from the cache.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the cache is limited to certain namespaces and `options` contain no namespace. Without this
-   * error, a handler that checks all objects of a type would silently check only some of them. A view with its own `namespaces` can be
-   * listed.
+   * @throws {ProreusError} `PRO_INPUT` when the cache is limited to certain namespaces, `type` is namespaced and `options` contain no
+   *   namespace. Without this error, a handler that checks all objects of a type would silently check only some of them. The error is not
+   *   thrown for a view with its own `namespaces`.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)

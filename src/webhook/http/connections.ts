@@ -214,8 +214,9 @@ export class Connections {
   }
 
   /**
-   * Finds the remote address with the most connections whose request is slow. Of these connections, returns the connection with the
-   * earliest `since`. A request is slow if it is incomplete, and the `since` of its connection is longer ago than `longRequestMs`.
+   * Returns a connection of the remote address with the most slow connections: of these connections, the one with the earliest `since`. A
+   * connection is slow if it has an incomplete request, and its `since` is longer ago than `longRequestMs`. Returns undefined if no
+   * connection is slow.
    */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs

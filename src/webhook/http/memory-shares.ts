@@ -47,7 +47,10 @@ const idleHeapBytes = 64 * mebibyte
  * allocator.
  */
 const usable = 0.9
-/** Minimum memory for requests and worker threads. If the memory limit leaves less, the process works, but may exceed the memory limit. */
+/**
+ * Minimum of the memory for requests and worker threads. If the memory limit leaves less memory for them, this minimum is used. In this
+ * case, the process works, but may exceed the memory limit.
+ */
 const leastAvailableBytes = 32 * mebibyte
 /**
  * The measured sizes from which the memory of a worker thread is calculated. `threadBytes` is the memory of a worker thread that has
@@ -56,7 +59,10 @@ const leastAvailableBytes = 32 * mebibyte
  */
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
-/** The fraction of the available memory that worker threads may use, and the fraction of `requestBytes` that is the reserve. */
+/**
+ * `threadShare` is the fraction of the available memory that worker threads may use. `reserveShare` is the maximum fraction of
+ * `requestBytes` that becomes `reserveBytes`.
+ */
 const threadShare = 0.6
 const reserveShare = 0.8
 /**

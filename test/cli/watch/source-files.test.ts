@@ -22,8 +22,8 @@ function world(t: Test) {
   files.add(sourceFile(a))
   files.add(sourceFile(b))
   /**
-   * Applies a change, and waits until the change is detected. Then simulates a new process that loads both files. Resolves with the paths
-   * of the changed files.
+   * Applies a change, and waits until the change is detected. Then simulates a new process that loads `a.ts` and `lib/b.ts`. Resolves with
+   * the paths of the changed files.
    */
   const changedBy = async (change: () => void): Promise<readonly string[]> => {
     const noticed = files.nextChange(stop.signal)

@@ -79,7 +79,10 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   }
   return {
     ...{ files, clock, said, steps, reasons, child },
-    /** Reports that the process has loaded an older state of the file. Then advances the clock until the burst of changes has ended. */
+    /**
+     * Simulates a change of the file: the child process reports a loaded state that differs from the file on disk. Then advances the clock
+     * until the burst of changes has ended.
+     */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })
       await clock.untilPending()

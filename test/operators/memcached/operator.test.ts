@@ -24,7 +24,7 @@ async function operatorWith(t: Test, image: string | undefined): Promise<Operato
   return (module as { readonly memcachedOperator: Operator }).memcachedOperator
 }
 
-/** Returns the image of the Deployments that each controller of the operator applies. */
+/** Returns a list of images. Each controller of the operator applies one Deployment, and the list contains the image of this Deployment. */
 async function imagesOf(t: Test, operator: Operator): Promise<readonly unknown[]> {
   const images: unknown[] = []
   for (const [index, kind] of [memcached, memcachedOfLimingnihao].entries()) {

@@ -14,8 +14,8 @@ import { aMyPod, livePodOf } from '../../support/mypod/objects.ts'
 
 interface Script {
   /**
-   * The age of the Pod in milliseconds. Default: 50,000. At the default age, the delay `startMs` of the reconciler has passed, so the
-   * status reports that a Pod is still starting.
+   * The age of the Pod in milliseconds. Default: 50,000. If a Pod is still starting and younger than `startMs` of the reconciler, the
+   * reconciler does not write the status yet. The default age is greater than `startMs`, so the reconciler writes the status.
    */
   readonly ageMs?: number
   /** The Pod in the cache. */

@@ -53,7 +53,10 @@ export function readAccepted(): Accepted {
   return { limits, differences, lives }
 }
 
-/** Compares the differences of all scenarios with the list. Patterns of the list that match no difference are stale. */
+/**
+ * Compares the differences in `comparisons` with the list of accepted `differences`. If a pattern for requests or paths in the list matches
+ * no difference, the pattern is stale, unless its entry is marked as `isRare`.
+ */
 export function review(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Review {
   const used = new Set<string>()
   const use = (index: number, kind: string, pattern: string): void => void used.add(`${index} ${kind} ${pattern}`)

@@ -11,8 +11,8 @@ export interface Difference {
 }
 
 /**
- * Sets of fields that can identify the items of a list. For each list, the first set with these properties is used: every item has at least
- * one of the fields, and the items differ in the values of the fields.
+ * Sets of fields that can identify the items of a list. A set identifies the items if every item has at least one of the fields, and if no
+ * two items have the same values in all these fields. For each list, the first set that identifies the items is used.
  */
 const identities: readonly (readonly string[])[] = [
   ['metadata.namespace', 'metadata.name'],
@@ -26,8 +26,9 @@ const identities: readonly (readonly string[])[] = [
 ]
 
 /**
- * Returns the differences, in the order of the value from the real API server. In lists, items with the same identity are compared. When
- * the items have no identities, the items at the same position are compared.
+ * Returns the differences between `real` and `embedded`. In each object or list, the differences have the order of the fields or items in
+ * `real`. Differences in fields or items that only `embedded` has come afterwards. List items with the same identity are compared with each
+ * other. If the items of a list have no identities, the items at the same position are compared.
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]

@@ -149,8 +149,8 @@ export class Normaliser {
   }
 
   /**
-   * Returns a placeholder with the number of the version. The placeholders differ if one API server writes the object more often than the
-   * other.
+   * Returns a placeholder for a resourceVersion. For each object, the different resourceVersions are numbered from 1 in the order in which
+   * they first appear. If one API server writes the object more often than the other, the later numbers differ.
    */
   #version(uid: JsonValue | undefined, version: string): string {
     if (typeof uid !== 'string' || !this.#countVersions) return '<version>'

@@ -37,7 +37,10 @@ export interface Step {
   readonly accept?: string
   readonly headers: JsonObject
   readonly user?: string
-  /** The paths of the values that are captured from the response, keyed by the `name` in `${name}`. */
+  /**
+   * The values to capture from the response, for use in later steps. Each key is a name, and `${name}` in a later step is replaced by the
+   * value. Each entry is the path of the value in the response.
+   */
   readonly capture: Readonly<Record<string, string>>
   /**
    * The step is repeated until the response has these values. Each key is a path in the response. The key `status` means the HTTP status

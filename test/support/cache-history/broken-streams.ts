@@ -6,7 +6,10 @@ import type { Transport } from '../../../src/client/transport.ts'
 import type { Dice } from '../dice.ts'
 
 const expired = failure(410, 'Expired', 'too old resource version')
-/** The maximum of the random number of bytes after which a watch ends. A watch that is cut usually ends in the middle of an event. */
+/**
+ * Each watch gets a random limit in bytes and ends after it has reached the limit. This constant is the greatest possible limit. If the
+ * connection of a watch breaks, the last event is usually incomplete.
+ */
 const longestBytes = 30_000
 /** The number of objects in a page. The lists of the test have several pages. */
 const pageSize = 7
@@ -31,7 +34,8 @@ export function withBrokenStreams(transport: Transport, dice: Dice): BrokenStrea
     const end = dice.pick(['cut', 'cut', 'ended', 'expired'] as const)
     for await (const chunk of stream) {
       left -= chunk.length
-      // A watch that the server ends, with or without an ERROR event, ends between two events.
+      // If the connection breaks (`cut`), the watch can end within an event. If the server ends the watch, with or without an ERROR event,
+      // the watch ends between two events.
       const endsAt = end === 'cut' ? chunk.length + left : chunk.indexOf('\n') + 1
       if (healed || left > 0 || (end !== 'cut' && endsAt === 0)) {
         yield chunk

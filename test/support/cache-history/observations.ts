@@ -58,7 +58,10 @@ export class Observations {
     this.#add(key, { what: 'gone', uids })
   }
 
-  /** Compares the objects of the view with the objects that exist according to its events. */
+  /**
+   * Compares the objects that the view lists with the objects that exist according to the events of the view. Each difference is added to
+   * `contradictions`.
+   */
   checkList(objects: readonly Shown[]): void {
     for (const object of objects)
       if (this.#announced.get(formatKey(object.metadata)) !== object) this.#contradict(object.metadata, 'is listed without an event')

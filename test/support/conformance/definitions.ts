@@ -71,8 +71,8 @@ export async function create(api: Api, plural: string, body: JsonObject): Promis
 }
 
 /**
- * Returns the Status of a rejection with the reason `Invalid`. Each cause has the form `FIELD: MESSAGE`. The messages determine the reasons
- * of the causes.
+ * Returns the Status of a request that was rejected with the reason `Invalid`. Each item of `causes` has the form `FIELD: MESSAGE`. In the
+ * Status, the reason of each cause is derived from the message of the cause.
  */
 export function invalid(kind: string, name: string, causes: readonly string[], of = group): JsonObject {
   const list = [...causes].sort()
@@ -97,8 +97,8 @@ export function invalid(kind: string, name: string, causes: readonly string[], o
 }
 
 /**
- * Returns the body of the response with sorted causes, in the details and in the message. The API server lists the causes in random order,
- * because Go iterates over maps in random order.
+ * Returns the body of the response. The causes are sorted, both in the details and in the message. The API server lists the causes in
+ * random order, because Go iterates over maps in random order.
  */
 export function ordered({ body }: RawAnswer): JsonObject {
   const { details, message } = body as { details?: { causes?: { field: string; message: string }[] }; message?: string }

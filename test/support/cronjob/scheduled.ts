@@ -29,8 +29,8 @@ export async function scheduledCronJobs(t: Test, name: string) {
   let operator = await start()
 
   /**
-   * Waits for a condition, and advances the clock before each check. If a watch ends, the next watch begins only after a delay of this
-   * clock.
+   * Waits until `check` returns a value, as `until` does, and advances the operator's clock by 20 ms before each check. If the clock did
+   * not advance, a watch that has ended would not begin again, because the next watch begins only after a delay on this clock.
    */
   const untilTicking = <Found>(what: string, check: () => Promise<Found | undefined | false>): Promise<Found> =>
     until<Found>(what, async () => {

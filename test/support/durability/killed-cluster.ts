@@ -22,8 +22,8 @@ export class KilledCluster {
     this.#directory = directory
     const command = [process.execPath, '--conditions=proreus-source', program, directory]
     const limit = fileLimitKiB === undefined ? 'unlimited' : String(fileLimitKiB)
-    // If a file reaches the limit, Linux sends a signal to the process. Node.js ignores this signal. NODE_OPTIONS is removed, because with
-    // tap's NODE_OPTIONS the signal would end the process.
+    // If a file reaches the limit, Linux sends a signal to the process. Node.js normally ignores this signal. With the NODE_OPTIONS that
+    // tap sets, the signal would end the process, so the script removes NODE_OPTIONS.
     const script = `ulimit -f ${limit} && unset NODE_OPTIONS && exec "$@"`
     this.#child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['pipe', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))

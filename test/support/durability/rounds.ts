@@ -58,7 +58,7 @@ export async function durabilityRounds(
   return { writes, killedStarts, failures }
 }
 
-/** Compares the objects with those of the restarted cluster. */
+/** Compares `objects` with the ConfigMaps of the restarted cluster. Resolves with a message for each difference. */
 async function failuresOf(client: Client, objects: readonly WrittenObject[]): Promise<string[]> {
   const { items, metadata } = await client.list(configMap, { namespace: 'default' })
   const found = new Map(items.map((item) => [item.metadata.name, item]))

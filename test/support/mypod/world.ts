@@ -200,7 +200,8 @@ export async function whenCollected(client: Client): Promise<void> {
  * after it has received the watch event.
  */
 async function untilCalled(client: Client): Promise<void> {
-  // This object violates the schema. The operator denies the object without any request to the API server.
+  // This object violates the schema. As soon as the API server calls the mutating webhook, the operator denies the object. The operator
+  // needs no request to the API server for this decision.
   const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
   await until('the webhooks are called', () =>
     client.create(mypod, refused, { dryRun: true }).then(

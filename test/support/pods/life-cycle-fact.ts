@@ -33,8 +33,8 @@ export interface Outcome {
    */
   readonly containers: Readonly<Record<string, string>>
   /**
-   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the last
-   * terminated state in `containers` before the final state.
+   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. Default for a container: the latest
+   * terminated state of the container in `containers`, except the final state.
    */
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */

@@ -9,7 +9,10 @@ const visible = '/var/tmp'
 /** The path of the Node.js program that runs the tests. If containers cannot see this path, the path of a copy of the program. */
 export const nodeProgram = process.execPath.startsWith(hidden) ? visibleCopy() : process.execPath
 
-/** Returns the path of the copy. If there is no copy, creates the copy. Several test files may call this function at the same time. */
+/**
+ * Returns the path of a copy of the Node.js program in a folder that containers can see. If there is no copy, the function creates the
+ * copy. Several test files may call this function at the same time.
+ */
 function visibleCopy(): string {
   const { size, mtimeMs } = statSync(process.execPath)
   const folder = join(visible, `proreus-test-node-${process.version}-${size}-${Math.floor(mtimeMs)}`)

@@ -306,8 +306,9 @@ t.test('a webhook can read only the types in its own `reads`', async (t) => {
   const running = cache.start(stop.signal)
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
-  // The cache of this process contains all three types. A webhook must nevertheless read only the types that it declares. Another process
-  // may run the webhook without the other webhooks and controllers, and the cache of that process then lacks their types.
+  // The cache of this process contains all three types. A webhook must nevertheless read only the types in its own `reads`. If another
+  // process runs the webhook without the other webhooks and controllers, the cache of that process contains only the types in these
+  // `reads`.
   const webhooks = [
     defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
     defineWebhook(widget, {

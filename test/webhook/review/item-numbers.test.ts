@@ -46,7 +46,8 @@ const different = (): JsonValue[] => [
 
 t.test('different items have different numbers, counted in the order in which they are seen', (t) => {
   const numbers = new ItemNumbers()
-  // The items of a list and the fields of an object get their numbers before the list or object itself.
+  // A nested list or object gets its number before the list or object that contains it. The numbers of the items are therefore distinct,
+  // but not consecutive.
   const seen = different().map((item) => numbers.of(item))
   t.equal(new Set(seen).size, seen.length)
   t.equal(seen[0], 0)

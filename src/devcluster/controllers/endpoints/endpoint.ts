@@ -115,8 +115,8 @@ export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly E
 }
 
 /**
- * Returns the number of a Service's port in a Pod. If `targetPort` is a name, and the Pod has no port with this name, returns undefined
- * (k8s.io/endpointslice: FindPort).
+ * Returns the number of the container port to which a Service's port forwards in a Pod. If `targetPort` is a name, and the Pod has no port
+ * with this name and protocol, returns undefined (k8s.io/endpointslice: FindPort).
  */
 function findPort({ spec }: ReadonlyPod, { targetPort, port, protocol = 'TCP' }: DeepReadonly<core.ServicePort>): number | undefined {
   if (typeof targetPort !== 'string') return targetPort ?? port

@@ -7,7 +7,7 @@ export type Subset = NonNullable<core.Endpoints['subsets']>[number]
 export type Address = NonNullable<Subset['addresses']>[number]
 export type Port = NonNullable<Subset['ports']>[number]
 
-/** One address of a Pod, with the ports of the Service in this Pod. */
+/** An address of a Pod, and the ports of the Service with their numbers in this Pod. */
 export interface PodAddress {
   readonly address: Address
   readonly ready: boolean

@@ -65,7 +65,10 @@ const minGraceSeconds = 2
 /** The exit code that containerd reports for a container that was created but could not be started. */
 const startErrorCode = 128
 
-/** The reason of a start whose postStart hook has failed (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrPostStartHook). */
+/**
+ * The reason that the runtime reports when the postStart hook of a container has failed. It also becomes the reason of the container's
+ * state `waiting` (k8s.io/kubernetes/pkg/kubelet/kuberuntime: ErrPostStartHook).
+ */
 const postStartError = 'PostStartHookError'
 
 /** The values that the kubelet restores for a container from the status of the Pod, for example after a restart of the embedded cluster. */

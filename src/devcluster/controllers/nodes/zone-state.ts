@@ -17,11 +17,11 @@ export function isReady({ status }: ReadonlyNode): boolean {
 }
 
 /**
- * Returns true when Pods are evicted from the node while it is not ready. Returns false in two cases:
+ * Returns true if Pods are evicted from `node` when `node` is not ready. Returns false in two cases:
  *
  * - No node of the cluster is ready. In this case, the control plane itself may have lost the connection to the nodes.
- * - The zone of the node has at most 50 nodes. At least one of these nodes is ready. At least three of these nodes, and at least 55 % of
- *   them, are not ready.
+ * - The zone of `node` has at most 50 nodes, and meets all of these conditions: at least one node is ready, at least three nodes are not
+ *   ready, and at least 55 % of the nodes are not ready.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

@@ -100,8 +100,8 @@ function consumerEvent({ metadata }: Claim, { cache }: ReconcileContext): [reaso
 }
 
 /**
- * Binds a claim to the volume that the `volumeName` of the claim names. The phase of the claim is set to Pending if the volume is missing,
- * does not match the claim, or is bound to another claim.
+ * Binds a claim to the PersistentVolume with the name `spec.volumeName` of the claim. The phase of the claim is set to Pending if the
+ * volume is missing, does not match the claim, or is bound to another claim.
  */
 async function syncNamed(claim: Claim, name: string, context: ReconcileContext): Promise<Result> {
   const volume = context.cache.get(core.persistentVolume, { name })

@@ -18,10 +18,11 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   const stopInput = streams.stdin === undefined ? ignore : copyInput(streams.stdin, session.stdin)
   if (streams.resize !== undefined) copySizes(streams.resize, session)
   try {
-    // Background processes may write after the main process has exited. As with containerd, the command ends when all processes have closed
+    // Background processes can write after the main process has exited. As with containerd, the command ends when all processes have closed
     // their output.
-    // The exit code is awaited last. After an attach, the promise `exited` exists as long as the container. Code that waits for this
-    // promise stays in memory for the same time.
+    // The function waits for the output before it waits for the exit code. After an attach, `exited` resolves only when the container ends,
+    // and code that waits for `exited` stays in memory until then. If the function waited for both at the same time, each client that
+    // disconnects early would leave such code in memory.
     await untilAborted(outputs, signal, () => undefined)
     return await untilAborted(session.exited, signal, () => undefined)
   } finally {

@@ -62,10 +62,10 @@ export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPat
 }
 
 /**
- * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). The files of a downward API
- * volume can refer only to fields of the metadata.
+ * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). In a downward API volume,
+ * `fieldRef` can refer only to such a field.
  *
- * @throws {Error} when the field is not a field of the metadata. The message is that of the kubelet.
+ * @throws {Error} when `fieldPath` does not refer to a field of the metadata that is supported. The message is that of the kubelet.
  */
 export function podFieldText({ metadata }: ReadonlyPod, fieldPath: string): string {
   const subscripted = splitSubscript(fieldPath)

@@ -49,7 +49,7 @@ export function resourceVariable(
 }
 
 /**
- * Returns the content of a file that refers to a resource (k8s.io/kubernetes/pkg/api/v1/resource:
+ * Returns the content of a file with a `resourceFieldRef` in a downward API volume (k8s.io/kubernetes/pkg/api/v1/resource:
  * ExtractResourceValueByContainerNameAndNodeAllocatable).
  *
  * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.

@@ -37,8 +37,8 @@ export class CriEncoder {
   }
 
   /**
-   * Yields batches of entries. Each line that ends in `chunk` becomes an entry. If a line is too long for a single entry, each part of the
-   * line becomes an entry. The next batch overwrites the memory of the previous batch.
+   * Yields batches of entries. Each line whose line break is in `chunk` becomes an entry. If a line is too long for a single entry, each
+   * part of the line becomes an entry. The next batch overwrites the memory of the previous batch.
    */
   *encode(chunk: Buffer): Generator<Buffer> {
     let from = 0

@@ -1,9 +1,9 @@
 /**
- * `ClusterSandbox`: the namespaces in which the Pods of the embedded cluster run: a mount, a network and a PID namespace. If Proreus does
- * not run as root of the machine, there is also a user namespace. The network has a bridge.
+ * `ClusterSandbox`: the Linux namespaces in which the Pods of the embedded cluster run. There is a mount namespace, a network namespace
+ * with a bridge, and a PID namespace. If Proreus does not run as root of the machine, there is also a user namespace.
  *
- * The first process in the PID namespace reads a pipe from Proreus. This process ends when Proreus closes the pipe or dies, even by
- * SIGKILL. The kernel then kills all other processes of the PID namespace. These include processes that have forked twice, started a
+ * The first process in the PID namespace reads a pipe from Proreus. When Proreus closes the pipe or dies, even by SIGKILL, the first
+ * process ends. The kernel then kills all other processes of the PID namespace. These include processes that have forked twice, started a
  * session, changed their uid or ignored signals. The mounts and the network disappear with the processes.
  */
 import { mkdtemp, realpath, rmdir } from 'node:fs/promises'

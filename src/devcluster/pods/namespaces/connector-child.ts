@@ -1,4 +1,7 @@
-/** `ConnectorChild`: the process through which a `Connector` connects. It runs `connector-process.ts` in a network of the cluster. */
+/**
+ * `ConnectorChild`: the process that opens the connections of a `Connector`. The process runs `connector-process.ts` in the network
+ * namespace from which the connections are opened.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -27,8 +30,8 @@ export class ConnectorChild {
     child.on('message', (message, handle) => this.#receive(message, handle))
     this.ended = new Promise((resolve) => {
       child.on('exit', () => {
-        // `child` is nsenter. The process in the network is a child of nsenter, and can still be running. This process ends when the IPC
-        // channel closes.
+        // `child` is nsenter. The process in the network is a child process of nsenter, and can still be running after nsenter has ended.
+        // The process in the network ends when the IPC channel closes.
         if (child.connected) child.disconnect()
         resolve()
         void errors.then((words) => this.#fail(new Error(words.trim() === '' ? 'the network has been removed' : words.trim())))

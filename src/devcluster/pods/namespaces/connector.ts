@@ -10,7 +10,7 @@ export class Connector {
   #child: Promise<ConnectorChild> | undefined
   #isClosed = false
 
-  /** @param enter the prefix with which a command runs in the network */
+  /** @param enter the command that runs another command in the network. The other command is appended to `enter`. */
   constructor(enter: readonly string[]) {
     this.#command = [...enter, process.execPath, fileURLToPath(connectorScript)]
     this.#child = this.#start()

@@ -73,7 +73,7 @@ export class ContainerRoot {
     this.#addKernelFiles()
   }
 
-  /** The table of the mounts of the root, without volumes and without /proc. */
+  /** The mount table for the root file system of the container. The table does not contain the volumes and /proc. */
   get fstab(): string {
     return fstab(this.#mounts)
   }

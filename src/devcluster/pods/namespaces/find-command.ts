@@ -1,4 +1,7 @@
-/** Checks the program of a container before the container starts, because the error of a failed start must name the program. */
+/**
+ * Checks the program of a container before the container starts. If the check finds that the program cannot be executed, the start fails
+ * with an error that names the program.
+ */
 import { posix } from 'node:path'
 import { ContainerStartError } from '../driver.ts'
 import type { ProgramOptions } from './program-command.ts'

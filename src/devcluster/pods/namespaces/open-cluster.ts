@@ -6,7 +6,10 @@ import { idMappings } from './id-mapping.ts'
 export interface OpenedCluster {
   /** Absent when the namespaces could not be created with any mapping. */
   readonly cluster?: ClusterSandbox
-  /** The mappings that failed, with their errors. The cluster has the first mapping that did not fail. */
+  /**
+   * The mappings with which the namespaces could not be created, each with its error. `openCluster` tries the mappings in order and stops
+   * at the first success.
+   */
   readonly failures: readonly { readonly kind: IdMapping['kind']; readonly error: Error }[]
 }
 

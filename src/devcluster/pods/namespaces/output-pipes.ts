@@ -20,7 +20,7 @@ export class OutputPipes {
    */
   static async open(path: string): Promise<OutputPipes> {
     const [stdout, stderr] = [`${path}.stdout`, `${path}.stderr`]
-    // A process with another uid must be able to open its own streams by their paths.
+    // With the mode 666, a process that runs with another uid can open its own stdout and stderr by a path such as /dev/stdout.
     await runProgram(['mkfifo', '-m', '666', stdout, stderr])
     const opened: number[] = []
     try {

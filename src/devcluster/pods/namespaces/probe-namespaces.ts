@@ -1,4 +1,7 @@
-/** `probeNamespaces`: tries the parts of the driver `namespaces`, to find out which of them this machine permits. */
+/**
+ * `probeNamespaces`: tries each program and each feature of Linux that the driver `namespaces` uses, to find out which of them work on this
+ * machine.
+ */
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

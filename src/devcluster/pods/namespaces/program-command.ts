@@ -33,7 +33,7 @@ export interface ProgramOptions {
  *
  * @param unshare the path of the program `unshare`. The path is necessary, because env(1) has already replaced PATH with the PATH of the
  *   container.
- * @throws {ContainerStartError} when the user has no id in the container, or when a word contains a null character
+ * @throws {ContainerStartError} when the uid or a gid of the user does not exist in the container, or when a word contains a null character
  */
 export function programCommand(options: ProgramOptions, ids: IdMapping, unshare: string): readonly string[] {
   const { command, environment, workingDirectory, user } = options

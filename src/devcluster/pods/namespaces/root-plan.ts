@@ -8,7 +8,10 @@ import { access, readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isWithin } from './mount-table.ts'
 
-/** An entry of the root. `path` is an absolute path in the container. A folder comes before the entries in it. */
+/**
+ * An entry of the container's root file system. `path` is an absolute path in the container. In a list of entries, each folder comes before
+ * the entries that are in this folder.
+ */
 export type RootEntry = OverlayEntry | BindEntry | FolderEntry | LinkEntry
 
 /** A folder that the container sees through an overlay. The overlay stores the changes of the container. */

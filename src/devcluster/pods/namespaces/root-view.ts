@@ -52,7 +52,11 @@ export class RootView {
     this.#layers.push(layer)
   }
 
-  /** Returns the part that contains a path. The folders above the path must not be symbolic links. */
+  /**
+   * Returns the innermost part of the container's file system that contains `path`. The folders above `path` must not be symbolic links.
+   *
+   * @throws {ContainerStartError} when no part contains `path`.
+   */
   layerOf(path: string): Layer {
     const found = this.#layers.reduce<Layer | undefined>((best, layer) => {
       return isWithin(path, layer.path) && layer.path.length >= (best?.path.length ?? 0) ? layer : best
@@ -100,8 +104,9 @@ export class RootView {
   }
 
   /**
-   * Returns undefined when the file does not exist. Returns `unknown` in two cases: Proreus cannot look at the file, or the file is in a
-   * part that the kernel provides at the start of the container, such as /proc.
+   * Returns the status of a file of the container, and the target if the file is a symbolic link. Returns undefined if the file does not
+   * exist. Returns `unknown` if Proreus cannot read the status, or if the file is in a folder that the kernel provides when the container
+   * starts, such as /proc.
    */
   async #lookUp(path: string): Promise<{ readonly stats: Stats; readonly target?: string } | 'unknown' | undefined> {
     if (this.layerOf(path).kind === 'kernel') return 'unknown'

@@ -23,8 +23,8 @@ export interface Subnet {
 }
 
 /**
- * The default ranges of kind (sigs.k8s.io/kind/pkg/apis/config/v1alpha4: SetDefaultsCluster), and the addresses in the range of cluster IPs
- * that have a fixed meaning.
+ * The address ranges that the tool kind uses by default (sigs.k8s.io/kind/pkg/apis/config/v1alpha4: SetDefaultsCluster), and the addresses
+ * with a fixed meaning. These addresses are in the range of cluster IPs.
  */
 export const defaultAddresses = {
   services: { address: '10.96.0.0', prefix: 16 },

@@ -51,7 +51,10 @@ class PlainDriver implements PodDriver {
     return Promise.resolve(new PlainPod(() => this.place()))
   }
 
-  /** Resolves with a running supervisor and a source of paths for pipes. If no supervisor is running, this function starts a supervisor. */
+  /**
+   * Resolves with a running supervisor, and with a function that returns an unused path for the pipes of a process. If no supervisor is
+   * running, `place` first starts a supervisor.
+   */
   async place(): Promise<PlainPlace> {
     if (this.#isClosed) throw new Error('the driver of the Pods has been closed')
     this.#supervisor ??= this.#supervise()

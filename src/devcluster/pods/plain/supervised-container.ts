@@ -44,8 +44,10 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a process that the supervisor had started has ended. The remaining processes of its process groups replace the ended
-   * process in `identities`.
+   * Called when a process that the supervisor started in the container has ended. The processes with these pids are removed from
+   * `identities`. The remaining members of their process groups are added to `identities`.
+   *
+   * @param pids the pid of the program. For a program with a terminal, the pids of script(1) and of the program.
    */
   replace(pids: readonly number[]): void {
     for (const pid of pids) this.#started.delete(pid)
@@ -53,7 +55,10 @@ export class SupervisedContainer {
     this.#onChange()
   }
 
-  /** Kills the processes with these pids, their descendants and their process groups. Resolves when `endProcesses` resolves. */
+  /**
+   * Kills the processes with the given pids, their descendants and their process groups. Resolves when none of these processes runs, or
+   * after about 2 seconds, as `endProcesses` does.
+   */
   kill(pids: readonly number[]): Promise<void> {
     const started = new Map([...this.#started].filter(([pid]) => pids.includes(pid)))
     return endProcesses(this.#clock, () => membersOf(listProcesses(), { started, hasMarker: () => false }))

@@ -90,7 +90,10 @@ class Body {
   #length = 0
   #start = Buffer.alloc(0)
 
-  /** True when the body is longer than a message of the maximum size. Also true when the length in the prefix exceeds the maximum size. */
+  /**
+   * True when the message is too large: the prefix specifies a length above `maxMessageBytes`, or the body has more bytes than the prefix
+   * and a message of `maxMessageBytes` bytes.
+   */
   get isTooLarge(): boolean {
     return this.#length > prefixBytes + maxMessageBytes || (lengthOf(this.#start) ?? 0) > maxMessageBytes
   }

@@ -39,7 +39,10 @@ function hostnameOf({ authority }: HttpRequest): string | undefined {
   return URL.parse(`http://${authority}/`)?.hostname
 }
 
-/** Returns the request for a redirect. If the location has no scheme, the request keeps the header Host that the handler declares. */
+/**
+ * Returns the next request after a redirect. If the location of the redirect has a scheme, the next request has no declared header Host.
+ * Otherwise, the next request keeps the declared header Host.
+ */
 function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpRequest {
   const scheme = next.protocol.slice(0, -1)
   return {

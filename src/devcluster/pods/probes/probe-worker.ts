@@ -59,7 +59,10 @@ export class ProbeWorker {
     this.#wait()
   }
 
-  /** The end of the run that `take` will return, in milliseconds since 1970. Infinity if `take` would return undefined. */
+  /**
+   * `take` returns a run that has ended. `due` is the time at which this run ended, in milliseconds since 1970. `due` is Infinity if `take`
+   * would return undefined.
+   */
   get due(): number {
     return this.#ended?.at ?? Number.POSITIVE_INFINITY
   }

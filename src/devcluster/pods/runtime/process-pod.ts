@@ -232,7 +232,9 @@ export class ProcessPod implements PodRuntime {
     return sandbox
   }
 
-  /** Replaces a sandbox that has ended although Proreus has not ended it. If the Pod has ended, does nothing. */
+  /**
+   * Removes a sandbox that has ended unexpectedly, and creates a new sandbox. If the sandbox has ended because the Pod ends, does nothing.
+   */
   #replaceSandbox(ended: PodSandbox): void {
     if (this.#stop.signal.aborted) return
     this.readyAt = Number.POSITIVE_INFINITY

@@ -121,7 +121,10 @@ export class AtomicWriter {
     await this.#setOwners(own, (name) => join(this.#folder, name))
   }
 
-  /** Removes a visible link. A folder with this name is kept, because another volume is mounted at the folder. */
+  /**
+   * Removes the link to a file that is no longer in the volume. If `name` is a folder instead of a link, the folder is kept, because
+   * another volume is mounted there.
+   */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#folder, name)
     if ((await targetOf(path)) !== undefined) await unlessMissing(unlink(path))

@@ -45,8 +45,8 @@ const batchSize = 1000
 const ignored: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'ENOENT'])
 
 /**
- * Changes owners and permissions with the permissions of this process. If this process may not change owners, the files keep their owner.
- * In this case, all containers run as the user of this process, so they can use the files.
+ * Tries to change owners and permissions as the user of this process. If this user may not change owners, the files keep their owners. In
+ * this case, all containers run as the same user, so they can use the files.
  */
 export const changeOwnership: ChangeOwnership = async (changes) => {
   for (const { path, uid = unchanged, gid = unchanged, mode } of changes) {

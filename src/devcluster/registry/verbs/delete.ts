@@ -16,7 +16,7 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** The object if it still exists, or if the type returns deleted objects. In all other cases, a `Status`. */
+  /** The object, if it still exists or if DELETE returns the deleted object for this type. In all other cases, a `Status`. */
   readonly object: JsonObject
   /** True when the object still exists. */
   readonly accepted: boolean

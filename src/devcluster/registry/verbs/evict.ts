@@ -135,7 +135,10 @@ async function markAndDelete(eviction: Eviction, revision: string | undefined): 
   return (await deleteObject(environment, info, key, checked, context)).object
 }
 
-/** Adds the condition to the latest version of the Pod. */
+/**
+ * Adds the condition `DisruptionTarget` to the stored Pod. If the Pod is changed by another write at the same time, the function tries
+ * again with the changed Pod.
+ */
 async function mark(eviction: Eviction, options: JsonObject): Promise<JsonObject> {
   const { store, representation, clock } = eviction.environment
   for (;;) {

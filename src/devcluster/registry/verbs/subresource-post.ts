@@ -1,4 +1,4 @@
-/** The description of a POST to a subresource such as `pods/eviction`. The body of such a POST is not written to the object. */
+/** `SubresourcePost`: a POST request to a subresource such as `pods/eviction`. The body of such a request is not stored as the object. */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ObjectKey } from '../../../api/object.ts'
 import type { AdmissionAttributes } from '../../admission/admission.ts'

@@ -20,7 +20,8 @@ const group = 'networking.k8s.io'
 const shownHosts = 3
 
 /**
- * Returns the first hosts of an Ingress, and the number of the other rules (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts).
+ * Returns the first three hosts of an Ingress. If more rules follow, the text also contains the number of rules minus three, as in `a,b,c +
+ * 2 more...` (k8s.io/kubernetes/pkg/printers/internalversion: formatHosts).
  */
 function hosts(ingress: JsonObject): string {
   const rules = listAt(ingress, 'spec', 'rules')

@@ -1,4 +1,4 @@
-/** Properties of Services that are derived from their types (k8s.io/kubernetes/pkg/api/service). */
+/** Properties of Services that are derived from `spec.type` and other fields of the spec (k8s.io/kubernetes/pkg/api/service). */
 import type { JsonObject } from '../../../api/json.ts'
 import { listAt } from '../../apimachinery/unstructured.ts'
 

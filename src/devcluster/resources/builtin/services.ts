@@ -171,7 +171,10 @@ function withoutInternalPolicy(spec: JsonObject): JsonObject {
   return policy === 'Cluster' || policy === 'Local' ? others : spec
 }
 
-/** Preserves allocated cluster IPs and ports that an update omits. Removes the fields that `unusedFields` returns. */
+/**
+ * Copies the allocated cluster IPs and ports from the old spec if the update omits them. Removes the fields that the new spec does not use
+ * and that the update does not change.
+ */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)

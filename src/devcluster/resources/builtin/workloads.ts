@@ -114,7 +114,10 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
   return isMatch ? [] : [mismatch]
 }
 
-/** Returns the error that kube-apiserver adds after the errors of an invalid selector. For a StatefulSet, this error has no detail. */
+/**
+ * Returns the additional error that kube-apiserver reports for an invalid selector, after the errors for the parts of the selector. For a
+ * StatefulSet, the message of this additional error ends after the value of the selector.
+ */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const matchExpressions = listAt(selector, 'matchExpressions').map((one) => {
     const values = at(one, 'values')

@@ -67,8 +67,8 @@ t.test('the agent is started again when it ends, with all Services and Pods', ne
   network.setPod('10.244.0.5', { node: 'node-1' })
   network.setService(service('web', { clusterIP: '10.96.7.7', ports: [{ port: 80 }] }))
   network.setEndpointSlice(slice('web', [{ port: 80 }], [endpoint('10.244.0.5')]))
-  // The endpoint of the Service `far` is not on the node of the client. The client can reach this endpoint only if the agent does not know
-  // that the client is a Pod.
+  // The endpoint of the Service `far` is not on the node of the client, so `internalTrafficPolicy: Local` excludes the endpoint. If the
+  // agent does not know that the client is a Pod, the agent ignores `internalTrafficPolicy`, and the client can reach the endpoint.
   network.setService(service('far', { clusterIP: '10.96.7.8', internalTrafficPolicy: 'Local', ports: [{ port: 80 }] }))
   network.setEndpointSlice(slice('far', [{ port: 80 }], [endpoint('10.244.0.5', { nodeName: 'node-2' })]))
   const works = async () => (await pod.run('curl', '-sS', 'http://web/')).code === 0

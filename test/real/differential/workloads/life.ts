@@ -59,7 +59,10 @@ const pollMs = 50
  * next full minute.
  */
 const effectMs = 80_000
-/** The maximum time in milliseconds to wait for equal outcomes. The time begins when the step has had its effect. */
+/**
+ * The maximum time in milliseconds to wait until both control planes have the same outcome. The time begins when the step has had its
+ * effect in both control planes.
+ */
 const patienceMs = 6_000
 
 /** The maximum number of times that a life is executed. A life is executed again if it has differences that are not accepted. */

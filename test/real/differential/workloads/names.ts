@@ -34,7 +34,10 @@ export class GivenNames {
     this.#namespace = namespace
   }
 
-  /** Adds the names in an object. `learn` must be called with the objects of a life in the order of their creation. */
+  /**
+   * Stores the uid, the hashes and the generated name of an object, so that `text` and `value` can replace them. The objects of one
+   * workload must be passed in the order of their creation, because the placeholders of the hashes are numbered in this order.
+   */
   learn(object: JsonObject): void {
     const { kind, metadata } = object
     if (!isObject(metadata)) return

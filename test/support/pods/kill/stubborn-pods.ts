@@ -1,4 +1,7 @@
-/** The Pods of the kill rounds. The processes of each kind are hard to kill or to clean up, each kind for a different reason. */
+/**
+ * The Pods that run during the kill rounds. There are several kinds of Pods, such as `daemon` and `deaf`. Each kind has another reason why
+ * its processes are hard to kill or to clean up.
+ */
 import { pod as podType, service as serviceType } from '../../../../src/api/builtin.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'
 import type { Client } from '../../../../src/client/client.ts'
@@ -35,7 +38,10 @@ const scripts = {
   chatty: 'while :; do yes 0123456789abcdef | head -c 2000000; sleep 1; done & exec sleep "$0"',
 } as const
 
-/** Returns a Pod of the kind. `serial` must be different for each Pod, because it makes the name and the commands unique. */
+/**
+ * Returns the `StubbornPod` of one of the `kinds`. `serial` is part of the name and of the commands, so each Pod needs a different
+ * `serial`.
+ */
 export function stubbornPod(kind: Kind, serial: number): StubbornPod {
   const name = `${kind}-${serial}`
   const seconds = String(1_000_000 + serial)

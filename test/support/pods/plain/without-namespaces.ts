@@ -1,4 +1,7 @@
-/** Runs programs that are not permitted to create namespaces. The Pods of `proreus dev --pods=process` are then plain processes. */
+/**
+ * Runs programs without the permission to create namespaces. Without this permission, `proreus dev --pods=process` runs the containers of
+ * Pods as plain processes.
+ */
 import { spawnSync } from 'node:child_process'
 
 /**

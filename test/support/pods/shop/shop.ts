@@ -194,8 +194,9 @@ class Shop {
   }
 
   /**
-   * Returns the wrong numbers. The numbers of folders must correspond to the numbers of Pods and claims. The other numbers must be the same
-   * as before the disturbances.
+   * Returns a line for each number that differs from the expected number. The expected numbers of Pods and of folders follow from the
+   * replicas and from the existing Pods and claims. All other numbers must be the same as in `before`, which was counted before the
+   * disturbances.
    */
   async #leaks(before?: ShopCounts): Promise<readonly string[]> {
     const pods = await this.#client.list(podType, { namespace })

@@ -13,6 +13,6 @@ export function simulatedOutput({ httpGet, tcpSocket, grpc }: ProbeSpec, { ports
     return `dial tcp ${host.includes(':') ? `[${host}]` : host}:${number}: connect: connection refused`
   }
   if (grpc !== undefined) return 'service unhealthy (responded with "NOT_SERVING")'
-  // The handler is `exec`. The output of a command can be any text.
+  // The handler is `exec`. In a real cluster, this text is the output of the command, which can be any text.
   return 'simulated'
 }

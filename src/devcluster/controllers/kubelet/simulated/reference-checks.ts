@@ -9,8 +9,9 @@ export interface ReferenceChecks {
    */
   volumes(pod: ReadonlyPod): Promise<readonly string[]> | undefined
   /**
-   * Resolves with the error of a container that cannot be created, or with undefined if the container can be created. Never rejects.
-   * Returns undefined when the variables of the container refer to no object.
+   * Checks the objects to which the environment variables of a container refer. The promise resolves with an error if the container cannot
+   * be created, and with undefined otherwise. The promise never rejects. If the environment variables refer to no object, the method
+   * returns undefined instead of a promise.
    */
   variables(pod: ReadonlyPod, container: ContainerSpec): Promise<RuntimeError | undefined> | undefined
 }

@@ -50,7 +50,10 @@ export interface ContainerPlan {
   readonly stopMs: number
   /** The duration of each of the first N runs, where N is `failures`. Undefined if these runs last until the container is stopped. */
   readonly runMs: number | undefined
-  /** The duration of each later run, which ends with exit code 0. Undefined if these runs last until the container is stopped. */
+  /**
+   * The duration of each run after the first N runs, where N is `failures`. Each of these later runs ends with exit code 0. Undefined if
+   * the later runs last until the container is stopped.
+   */
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean

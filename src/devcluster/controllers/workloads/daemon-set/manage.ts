@@ -40,8 +40,8 @@ export function planNode(
 }
 
 /**
- * Returns the surplus Pods of a node that may have an old Pod and a new Pod at the same time. One old Pod and one new Pod are kept. If both
- * Pods exist, the old Pod is kept only while the old Pod is ready and the new Pod is not yet available.
+ * Returns the surplus Pods on a node where one old Pod and one new Pod may run at the same time. If the node has both, the old Pod is also
+ * surplus as soon as the old Pod is not ready, or the new Pod is available.
  */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)

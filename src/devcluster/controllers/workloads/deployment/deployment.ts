@@ -111,8 +111,9 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
 }
 
 /**
- * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. The conditions then do not report the creation of a
- *   ReplicaSet. In kube-controller-manager, the write of such a report fails with a conflict, and the next reconcile finds the ReplicaSet.
+ * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. In this case, the reason `NewReplicaSetCreated` is
+ *   not written. In kube-controller-manager, the write of `NewReplicaSetCreated` fails with a conflict. The next reconcile finds the
+ *   ReplicaSet, and does not report its creation.
  */
 async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
   if (isScaled(before, context)) await scale(before, context)

@@ -7,9 +7,9 @@ import { indexOf } from './indexes.ts'
 import { isIndexed } from './pods.ts'
 
 /**
- * Returns the active Pods to delete. An Indexed Job needs only one Pod for each index. All other Pods with the same index, and all Pods
- * without a valid index, are deleted, even if there are more than `count` such Pods. If there are fewer than `count` such Pods,
- * `podsToDelete` chooses further Pods to delete.
+ * Returns the active Pods to delete. `count` is the minimum number of Pods to delete. An Indexed Job needs only one Pod for each index. The
+ * other Pods of each index, and all Pods without a valid index, are always deleted, even if they are more than `count`. If they are fewer
+ * than `count`, `podsToDelete` chooses further Pods.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,

@@ -22,8 +22,8 @@ export class TcpForwarder {
   }
 
   /**
-   * Resets all connections to an address. When a network namespace ends, the system discards the connections of the namespace and sends
-   * nothing to the other side. Without a reset, clients would wait for minutes.
+   * Resets all connections to the address of a Pod whose network namespace has ended. The system discards the connections of such a
+   * namespace and sends nothing to the clients. Without a reset, the clients would wait for minutes.
    */
   resetAll(address: string): void {
     for (const server of this.#byAddress.get(address) ?? []) reset(server)

@@ -39,8 +39,9 @@ export class UdpForwarder {
   }
 
   /**
-   * Ends the flows to endpoints that the port no longer has. If the port still has an endpoint that no longer serves, the flows to this
-   * endpoint continue. kube-proxy ends such flows (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
+   * Ends the flows to endpoints that the port no longer has. If the port still has an endpoint, but the endpoint is no longer serving, the
+   * flows to this endpoint continue. kube-proxy also ends the flows to endpoints that are not serving
+   * (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
    */
   endpointsChanged(): void {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)

@@ -23,7 +23,7 @@ export interface DnsQuery {
   readonly hasEdns: boolean
 }
 
-/** The fields that `dns-packet` decodes, but that its types lack. */
+/** The fields of a decoded message that are missing in the type definitions of `dns-packet`. */
 interface Header {
   readonly id: number
   readonly opcode: string

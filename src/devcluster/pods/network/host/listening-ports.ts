@@ -28,7 +28,10 @@ export async function listeningPorts(): Promise<readonly number[]> {
   return parseListeningPorts(texts.join('\n'))
 }
 
-/** Returns the ports in the text of a table. */
+/**
+ * Returns the TCP ports on which servers can be reached at 127.0.0.1 or ::1, in ascending order. `text` is the content of /proc/net/tcp, of
+ * /proc/net/tcp6, or of both files.
+ */
 export function parseListeningPorts(text: string): readonly number[] {
   const ports = new Set<number>()
   for (const line of text.split('\n')) {

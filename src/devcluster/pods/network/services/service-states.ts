@@ -14,7 +14,7 @@ type ReadonlySlice = DeepReadonly<discovery.EndpointSlice>
 /** The states that are new or have changed, and the keys of the Services that have been deleted. */
 export interface ServiceChanges {
   readonly changed: readonly ServiceState[]
-  /** Keys as `NAMESPACE/NAME`. */
+  /** The keys of the deleted Services, as `NAMESPACE/NAME`. */
   readonly removed: readonly string[]
 }
 

@@ -1,4 +1,7 @@
-/** Cases of a machine that permits no overlay mounts. Containers then have read-only views of the folders of the machine. */
+/**
+ * Test cases for a machine on which overlay mounts are not permitted. On such a machine, the folders of the machine are read-only in a
+ * container.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -17,15 +17,18 @@ export const sh = (script: string, more: object = {}): object => ({
 export const endless = 'sleep 1000'
 /** A script that runs the command `atEnd` at SIGTERM, and then ends with exit code 143, as most programs do. */
 export const obedient = (atEnd = ':'): string => `trap "${atEnd}; exit 143" TERM; touch /tmp/armed; sleep 1000 & wait`
-/** A probe that waits until the script handles SIGTERM. While the probe waits, it does not fail, so no Event `Unhealthy` is recorded. */
+/**
+ * A probe that waits until the script has set its handler for SIGTERM. While the probe waits, it does not fail, so no Event `Unhealthy` is
+ * recorded.
+ */
 const untilArmed = {
   exec: { command: ['sh', '-c', 'until test -e /tmp/armed; do sleep 0.1; done'] },
   timeoutSeconds: 60,
   periodSeconds: 60,
 }
 /**
- * With `armed`, a container becomes ready when its script handles SIGTERM. With `startsArmed`, a sidecar counts as started when its script
- * handles SIGTERM.
+ * With `armed`, a container becomes ready as soon as its script has installed the handler of SIGTERM. With `startsArmed`, a sidecar counts
+ * as started as soon as its script has installed this handler.
  */
 export const armed = { readinessProbe: untilArmed }
 export const startsArmed = { startupProbe: untilArmed }

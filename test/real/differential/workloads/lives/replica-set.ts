@@ -16,7 +16,10 @@ const scale =
     stage.patch(apps.replicaSet, 'web', { spec: { replicas } })
 const status = (values: JsonObject): Step['until'] =>
   has(apps.replicaSet, 'web', Object.fromEntries(Object.entries(values).map(([key, value]) => [`status.${key}`, value])))
-/** Returns a Pod without an owner. Of several such Pods, the Pod with the lowest number is deleted first. */
+/**
+ * Returns a Pod without an owner. `number` is the deletion cost of the Pod. When a ReplicaSet has adopted several such Pods and must delete
+ * some of them, it deletes the Pod with the lowest number first.
+ */
 const bare = (number: number): JsonObject => ({
   metadata: { name: `bare-${number}`, labels, annotations: { 'controller.kubernetes.io/pod-deletion-cost': String(number) } },
   spec: { containers: [{ name: 'main', image: 'example.com/app:bare' }] },
