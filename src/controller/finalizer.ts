@@ -43,8 +43,8 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem when a controller with a finalizer reconciles a view that objects can leave. When an object with the finalizer leaves
- * the view, `finalize` is no longer called for this object, and the object can never be deleted.
+ * Returns a problem if a controller has a finalizer, and its objects are those of a view with a label or field selector. When an object
+ * with the finalizer no longer matches the selector, `finalize` is no longer called for this object. The object can then never be deleted.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []

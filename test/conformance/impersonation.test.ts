@@ -98,8 +98,8 @@ function refusedReview(username: string): string {
 
 /** What the administrator impersonates, and the user or the error that results. */
 const identities: [impersonated: Impersonation, result: JsonObject | string][] = [
-  // This request must be the first. If the previous request of the administrator needed the verb `impersonate`, kube-apiserver checks this
-  // verb first (see `attempts`), and then does not add the group `system:nodes`.
+  // This request must be the first. After a request that needed the verb `impersonate`, kube-apiserver checks this verb first for the next
+  // request (see `attempts`). An impersonated node then does not get the group `system:nodes`.
   [{ user: 'system:node:n' }, { username: 'system:node:n', groups: ['system:nodes', everybody] }],
   [{ user: 'jane' }, { username: 'jane', groups: [everybody] }],
   [{ user: ' jane ' }, { username: 'jane', groups: [everybody] }],

@@ -14,8 +14,8 @@ export interface Observed {
 }
 
 /**
- * Matches the values that the API server accepts as the reason of a condition. The reason of the condition Available can come from a
- * waiting container, and the reason of a waiting container can be any text. For this reason, the text is checked against the pattern first.
+ * Matches the values that the API server accepts as the `reason` of a condition. The `reason` of the condition Available can come from a
+ * waiting container, where it can be any text. The text is therefore checked against this pattern before it is used.
  */
 const isReason = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/
 

@@ -55,8 +55,8 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
 }
 
 /**
- * Returns the time in milliseconds until the status must be written. If a new Pod is starting, this is the part of the delay `startMs` that
- * has not passed since the creation of the Pod. Otherwise, the function returns 0, because the status must be written now.
+ * Returns the time in milliseconds until the status must be written. If a new Pod is starting, the status must be written `startMs` after
+ * the creation of the Pod. If no new Pod is starting, returns 0, because the status must be written now.
  */
 function startingMs({ pod, outcome }: Step, now: number): number {
   if (pod === undefined || outcome.progressing?.reason !== 'Creating') return 0

@@ -7,7 +7,7 @@ import { meetsConditions } from '../../../src/devcluster/admission/match-conditi
 import { attributesOf, contextOf, custom, nodes, pods } from '../../support/devcluster/admission.ts'
 import { refusal } from '../../support/devcluster/registry.ts'
 
-/** Evaluates conditions. Returns whether the request matches the conditions, and the attributes of each authorization check. */
+/** Evaluates conditions. Returns the attributes of each authorization check, and whether the request matches the conditions. */
 function evaluate(
   expressions: readonly string[],
   attributes: AdmissionAttributes,

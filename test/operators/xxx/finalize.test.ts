@@ -14,7 +14,7 @@ const deletedCleanUp = deleted(cleanUpName, 'clean-up-uid')
 const isBeingDeleted = { deletionTimestamp: '2026-01-01T00:09:00Z' }
 const force = (value: string): object => ({ annotations: { 'test.inspur.com/force-delete': value } })
 
-/** Returns an Xxx that is being deleted. Its status contains the `names` of the files that can exist. */
+/** Returns an Xxx that is being deleted. Its status lists the files that the finalizer must remove: `names`. */
 function leaving(names: readonly string[] = ['helloworld'], metadata: object = {}, spec: Partial<Xxx['spec']> = {}): Xxx {
   const object = anXxx(spec)
   return { ...object, metadata: { ...object.metadata, ...isBeingDeleted, ...metadata }, status: statusWith(names) } as Xxx
