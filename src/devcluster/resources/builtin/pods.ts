@@ -18,6 +18,7 @@ import { admitPod, withTolerations } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
 import { topologyLabels } from './topology-labels.ts'
 import { validateEphemeralUpdate } from './pod-spec/ephemeral-containers.ts'
+import { withLabelKeys } from './pod-spec/label-keys.ts'
 import { validatePodUpdate } from './pod-spec/pod-update.ts'
 import { validatePod } from './pod-validation.ts'
 
@@ -68,7 +69,10 @@ export const pods: ResourceInfo = builtinResource({
     returnsDeleted: true,
     generation: true,
     default: (pod) => changeObjectField(pod, 'spec', defaultPod),
-    prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', ...gated(pod), qosClass: qosClass(specOf(pod)) } }),
+    prepareForCreate: (pod) => {
+      const spec = withLabelKeys(specOf(pod), objectAt(pod, 'metadata', 'labels'))
+      return { ...pod, spec, status: { phase: 'Pending', ...gated(pod), qosClass: qosClass(spec) } }
+    },
     prepareForUpdate: (pod, old, subresource) => {
       const { priority, preemptionPolicy } = specOf(old)
       return changeObjectField(pod, 'spec', (spec) => {
