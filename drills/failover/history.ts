@@ -89,8 +89,8 @@ function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], 
 }
 
 /**
- * Returns true if the API server received a write of another replica after the guard was called for the given write, and before the given
- * write arrived.
+ * Returns true if the write is late: the API server received a write of another replica after the guard was called for this write, and
+ * before the API server received this write.
  */
 function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
   return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)

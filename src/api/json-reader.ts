@@ -151,8 +151,8 @@ function mayHoldLongInteger(text: string): boolean {
     const next = endOfDigits(text, at)
     const digits = next - first
     if (isLong(digits) && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next))) return true
-    // The loop continues at `next + 16`. The character at `next` is not a digit. The 15 characters that the loop skips after `next` cannot
-    // contain an integer of 16 digits.
+    // The character at `next` is not a digit. The loop continues at `next + 16`, because the 15 characters between these positions cannot
+    // contain 16 consecutive digits.
     at = next
   }
   return false

@@ -39,8 +39,10 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /**
    * Called when a reconcile has written the object without having seen an earlier change by another client or another reconcile. Also
    * called when such a change is possible but not certain. `object` is the written state. The handler has already received `object` in a
-   * call of `added` or `updated`, with the writing reconcile as the `cause`. `old` is the state before the writes of this process that the
-   * watch has not confirmed; undefined when the store did not contain the object before these writes.
+   * call of `added` or `updated`, with the writing reconcile as the `cause`.
+   *
+   * The writes of this process to the object are unconfirmed until the watch has sent the state of the latest write. `old` is the state in
+   * the store before the first unconfirmed write; undefined when the store did not contain the object at that time.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
@@ -412,8 +414,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // If the stored state is newer than the event, this process has written this state after the object left the view of the informer. The
-    // object is then in the view again, so the stored state is kept.
+    // After the object has left the view, this process may have written a newer state with which the object is in the view again. The store
+    // then contains this newer state, and keeps it.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
     // If this process has already written a newer state that is in the view, the newer state stays in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)

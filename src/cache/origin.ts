@@ -12,8 +12,8 @@ export interface Origin {
  * The cause of a change:
  *
  * - an `Origin`: this reconcile of this process has written the object,
- * - `unknown`: the change is an event of the watch. A write of this process may have caused the event, because an event can arrive before
- *   the response to the write,
+ * - `unknown`: an ADDED or MODIFIED event of the watch has reported the change. Either another client has caused the change, or a write of
+ *   this process whose response has not arrived yet,
  * - undefined: all other cases, e.g. a listed object.
  */
 export type Cause = Origin | 'unknown' | undefined

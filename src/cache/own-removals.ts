@@ -72,8 +72,8 @@ export class OwnRemovals {
   }
 
   /**
-   * Remembers that a write request of this process has removed `state` from the view. All older states with the same key have also been
-   * removed.
+   * Called after a write request of this process has removed an object from the view. Remembers that the view contains neither `state` nor
+   * an older state with the same key.
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state

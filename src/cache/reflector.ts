@@ -230,7 +230,10 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  /** Requests a page of a list, or the whole list. A page that is larger than the limit is requested again with fewer objects. */
+  /**
+   * Requests a page of a list, or the whole list. If the response with a page exceeds the limit in bytes, the page is requested again with
+   * fewer objects.
+   */
   async #requestPage(
     { next, isWhole = false }: { readonly next?: string; readonly isWhole?: boolean },
     signal: AbortSignal,

@@ -11,7 +11,7 @@ import { matchesFields, parseFieldSelector } from './field-selector.ts'
 import { SharedStrings } from './shared-strings.ts'
 import { namespacesOf, viewOf } from './view.ts'
 
-/** Shared by all informers, because objects of different types and views have names, labels and images in common. */
+/** All informers share these strings, because objects of different types and views have names, labels and images in common. */
 const strings = new SharedStrings()
 
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const

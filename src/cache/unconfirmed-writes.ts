@@ -6,7 +6,10 @@ import type { Origin } from './origin.ts'
 import type { Store } from './store.ts'
 import { metadataOf } from './store.ts'
 
-/** An object that a reconcile has written. The reconcile has not seen a change that another client or reconcile made before the write. */
+/**
+ * An object that another client or another reconcile changed before a reconcile of this process wrote the object. The reconcile that wrote
+ * the object did not see this change. After an interruption of the watch, such a change is possible but not certain.
+ */
 export interface Overtaken<T> {
   /** The state in the store before the first unconfirmed write of this process; undefined when the store did not contain the object. */
   readonly before: DeepReadonly<T> | undefined
@@ -81,9 +84,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state of an object that the watch has sent. If the object has unconfirmed own writes, and another client has made the state,
-   * the method returns these writes. Otherwise, the method returns undefined. If the state is newer than the stored state, the caller
-   * ignores the result: the caller stores the state, and the handlers are notified of the state anyway.
+   * Handles a state of an object that the watch has sent. If the object has unconfirmed own writes, and the state is the result of another
+   * client's write, the method returns the own writes. Otherwise, the method returns undefined. If the state is newer than the stored
+   * state, the caller does not use the result, because it stores the state and notifies the handlers anyway.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)

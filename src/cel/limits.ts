@@ -1,6 +1,6 @@
 /**
- * The limits of kube-apiserver on CEL expressions and on their costs. The comments of the cost limits contain the time in seconds for which
- * kube-apiserver expects an evaluation with this cost to run.
+ * The limits of kube-apiserver on CEL expressions and on their costs. The comment of each limit on the actual cost also contains a time in
+ * seconds. According to the comments in kube-apiserver, evaluations that reach the limit run for about this time.
  */
 
 /** Maximum size of a request in bytes: 3 MiB (`k8s.io/apiserver/pkg/apis/cel: MaxRequestSizeBytes`). */

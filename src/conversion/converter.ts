@@ -158,9 +158,9 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds fields to `plain`, the converted object. `text` contains the fields. They are added only if clients that use the version of `source`
- * see no difference. To check this, the object with the added fields is converted back to that version. After this conversion, its spec and
- * status must equal those of `source`, or those that `plain` has after the same conversion.
+ * Adds the fields in `text` to `plain`, the converted object, if clients that use the version of `source` see no difference. To check this,
+ * the object with the added fields is converted back to the version of `source`. The spec and status of the object are then compared: they
+ * must equal those of `source`, or those of `plain` after the same conversion.
  *
  * Returns two objects:
  *

@@ -13,8 +13,9 @@ import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
 /**
- * Returns, as JSON, the fields in which `back` differs from `original`; undefined when they are equal. `back` is `original` after a
- * conversion to another version and back.
+ * Returns JSON text with the fields of `spec` and `status` whose values in `original` and `back` differ; undefined when there are no such
+ * fields. `back` is `original` after a conversion to another version and back. For each field, the JSON contains the value in `original`
+ * and a digest of the value in `back` (`KeptFields`).
  */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}

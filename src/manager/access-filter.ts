@@ -89,7 +89,7 @@ export function accessFilter({ client, paths, clock, logger }: AccessFilterOptio
   // Rejected tokens have a separate cache, so that they cannot displace valid tokens from the cache of users.
   const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
   const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
-  /** The cached decisions about each user. True means that the user may send the request. */
+  /** The cached results of SubjectAccessReviews, first by user and then by request. A result is true if the user may send the request. */
   const decisions = new ExpiringCache<ExpiringCache<boolean>>(clock, maxEntries)
   const pending = new Map<string, Pending>()
 

@@ -4,7 +4,7 @@ import type { WarnedRequest } from '../client/transport.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { logContext } from '../telemetry/log-context.ts'
 
-/** The same warning is logged again after an hour, because a reader of the log may see only its most recent lines. */
+/** After an hour, the same warning is logged at level `warn` again, because a reader of the log may see only the most recent lines. */
 const againMs = 3_600_000
 const maxRemembered = 256
 

@@ -170,10 +170,10 @@ export async function removeWebhooks(client: Client, operators: readonly Operato
 }
 
 /**
- * Removes the webhook configurations that have the name and the labels of the installation.
+ * Removes the webhook configurations that have the name and the labels of the installation. A configuration that the user may not read is
+ * ignored, so that users without permissions for webhook configurations can install operators without webhooks.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when the user may not delete the webhook configurations. If the user may not even read them,
- * there is no error. Such a user has not installed webhook configurations, and can install operators without webhooks.
+ * @throws {ProreusError} `PRO_PERMISSION` when the user may read a webhook configuration of the installation, but may not delete it.
  */
 async function removeConfigurations(client: Client, names: InstallationNames, { signal }: InstallOptions): Promise<void> {
   for (const [type, name] of [

@@ -22,5 +22,5 @@ export function expectEarlyRequest(socket: Socket | null): void {
 }
 
 function ignore(): void {
-  // The listener does nothing, because the HTTP parser has a separate listener.
+  // The listener does nothing with the bytes, because the HTTP parser has its own listener for them.
 }

@@ -58,8 +58,8 @@ function randomStream(seed: string): () => number {
 }
 
 /**
- * Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits come from the operating system. They must not
- * come from a parameter `random`, because the numbers of such a function can be predicted.
+ * Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits come from the operating system, and not from
+ * a function that the caller passes (`random`), because the numbers of such a function can be predicted.
  */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')

@@ -72,8 +72,8 @@ const noErrors: readonly FieldError[] = Object.freeze([])
 const noFields: readonly string[] = Object.freeze([])
 
 /**
- * Errors of the structure with these reasons prevent the evaluation of rules (`k8s.io/apiextensions-apiserver/pkg/registry/customresource:
- * hasBlockingErr`).
+ * If the structure of an object has an error with one of these reasons, no rule is evaluated
+ * (`k8s.io/apiextensions-apiserver/pkg/registry/customresource: hasBlockingErr`).
  */
 const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
   'FieldValueNotSupported',

@@ -22,7 +22,7 @@ export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): 
   return defaultFields(node, value, dropsNulls)
 }
 
-/** Drops null fields that are not nullable and have no default. */
+/** Drops each field whose value is null, unless the schema of the field is nullable or has a default. */
 export function dropNulls(node: Node, value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const { items } = node

@@ -12,8 +12,9 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
 }
 
 /**
- * Returns true if kube-apiserver could accept a value that is not in `values`, because it converts the value to the Go type of an allowed
- * value before it compares them. `types` contains the types that the schema allows. If the schema allows any type, `types` is empty.
+ * Returns true if kube-apiserver could accept a value that is not in `values`. This is possible because kube-apiserver converts the value
+ * to the Go type of each allowed value before the comparison. `types` contains the types that the schema allows. If the schema allows any
+ * type, `types` is empty.
  */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true

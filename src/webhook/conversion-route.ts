@@ -43,8 +43,9 @@ interface ConversionRouteOptions {
 }
 
 /**
- * Milliseconds after which a conversion lets other requests run. The API server logs a conversion call as slow only after 50 ms plus 8 ms
- * for each object (`k8s.io/apiextensions-apiserver/pkg/apiserver/conversion`: `webhookConverter.Convert`).
+ * Milliseconds after which a conversion lets other requests run. A conversion has time for such interruptions, because the API server logs
+ * a conversion call as slow only after 50 ms plus 8 ms for each object (`k8s.io/apiextensions-apiserver/pkg/apiserver/conversion`:
+ * `webhookConverter.Convert`).
  */
 const sliceMs = 10
 

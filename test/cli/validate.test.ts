@@ -1,6 +1,6 @@
 /**
- * Tests of `proreus validate` with an object of a version other than the storage version. The command validates the object in its own
- * version. The command also converts the object to the storage version and validates the converted object.
+ * Tests of `proreus validate` with an object whose version is not the storage version. The command validates the object as it is. The
+ * command also converts the object to the storage version and validates the converted object.
  */
 import t from 'tap'
 import { proreus } from '../support/process/process.ts'

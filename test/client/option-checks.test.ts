@@ -1,6 +1,6 @@
 /**
- * Tests of the errors for misspelled options of the client and of the functions around it. No compiler checks the options in a JavaScript
- * program.
+ * Tests of the errors for misspelled options of the client, and of other functions in the public API, such as `applySet`. No compiler
+ * checks the options in a JavaScript program.
  */
 import t from 'tap'
 import { Store } from '../../src/cache/store.ts'
@@ -36,7 +36,10 @@ async function drain(iterable: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of iterable);
 }
 
-/** The type `never` allows any value for the options, as in a JavaScript program. */
+/**
+ * Returns its argument with the type `never`. TypeScript accepts a value of the type `never` as any parameter, so the tests can pass
+ * invalid options, as a JavaScript program can.
+ */
 const call = (options: unknown): never => options as never
 /**
  * Returns its argument as an `object`. The type `object` accepts options with any fields, also misspelled fields. This function is for

@@ -89,9 +89,9 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 }
 
 /**
- * Changes the schedule to the hour and minute of `time`, which is in the past. When the controller processes the change of the schedule, it
- * starts no Job for `time`. It starts the Job when it processes a later change of the CronJob. Because the controller may process several
- * changes together, the function changes a label of the CronJob repeatedly until `isReached` resolves to true.
+ * Changes the schedule to the hour and minute of `time`, which is in the past. The change of the schedule does not cause the controller to
+ * start the Job for `time`, but a later change of the CronJob does. Because the controller may process several changes together, the
+ * function changes a label of the CronJob repeatedly until `isReached` resolves to true.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })

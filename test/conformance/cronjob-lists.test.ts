@@ -1,4 +1,4 @@
-/** Large lists of CronJobs that were written in both versions. */
+/** Tests of large lists of CronJobs. Half of the CronJobs in a list are written in `v1`, and the other half in `v2`. */
 import t from 'tap'
 import { jsonEqual } from '../../src/api/json.ts'
 import { cronJobOperator } from '../../src/operators/cronjob/index.ts'

@@ -53,7 +53,7 @@ function untilActive(key: NamespacedKey, count: number): Promise<readonly Pod[]>
   })
 }
 
-/** Resolves with an active Pod of the Job other than `other`. If `index` is given, the Pod has this index. */
+/** Resolves with an active Pod of the Job, but not with the Pod `other`. If `index` is given, the Pod has this index. */
 function nextPod(key: NamespacedKey, index?: number, other?: Pod): Promise<Pod> {
   return until('the Pod is active', async () => {
     const pods = await activeOf(key)

@@ -11,10 +11,7 @@ import { conditionOf, mypodNamed, namespace, seconds, startMyPodWorld } from '..
 import { until } from '../../src/testing/until.ts'
 import { needsRequests } from '../support/conformance/backends.ts'
 
-/**
- * A namespace that a test creates and deletes. If the tests run on an existing cluster, the test creates and deletes the namespace in this
- * cluster.
- */
+/** Two namespaces that the tests create and delete, even if the tests run on an existing cluster. */
 const leaving = 'mypods-leaving'
 const restricted = 'mypods-restricted'
 

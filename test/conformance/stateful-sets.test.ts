@@ -467,8 +467,8 @@ t.test('under random deletions, Pods are replaced in the order of their ordinals
   for (const ordinals of fc.sample(fc.subarray([0, 1, 2, 3], { minLength: 1 }), 4)) {
     const added = await watchNames(t, key, 'ADDED')
     const names = ordinals.map((ordinal) => `web-${ordinal}`)
-    // The controller receives the deletions in this order. When the controller replaces a Pod, it therefore already knows the deleted Pods
-    // with lower ordinals.
+    // The Pods are deleted in ascending order of their ordinals, and the controller observes the deletions in this order. When the
+    // controller replaces a Pod, it has therefore already observed the deletions of Pods with lower ordinals.
     for (const name of names) await client.delete(podType, { ...key, name })
     await until('all Pods are replaced', () => added().length === names.length)
     await untilRolledOut(key)

@@ -24,7 +24,7 @@ const expired = new ApiError(failure(410, 'Expired', 'too old'))
 const namespace = 'default'
 const names = ['a', 'b', 'a-child', 'b-child'] as const
 
-/** The reconcile that has made a change; undefined for another client. */
+/** The reconcile that has made a change. If another client has made the change, the value is undefined. */
 type By = { readonly controller: string; readonly key: string } | undefined
 interface Change {
   readonly name: string
@@ -52,10 +52,11 @@ class Server {
   }
 
   /**
-   * Writes `value` for a reconcile or for another client. Each reconcile writes its own field, and all other clients write the field
-   * `foreign`. If the field already has this value, nothing changes.
-   * If two reconciles shared a field, both could write the same value. The second write would then change nothing, and its response would
-   * show the first write. The second reconcile would need no further call for the first write, but this test requires such a call.
+   * Writes `value` for a reconcile or for another client. Reconciles write a separate field for each controller and each reconciled key,
+   * and all other clients write the field `foreign`. If the field already has this value, nothing changes.
+   * If two controllers shared a field, their reconciles could write the same value. The second write would then change nothing, and its
+   * response would contain the first write. The second reconcile would therefore know the first write, and would need no later reconcile.
+   * However, this test would require a later reconcile.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

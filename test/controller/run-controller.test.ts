@@ -19,7 +19,7 @@ interface World extends ControllerWorld {
   end(): Promise<void>
 }
 
-/** Starts a controller that waits for its terms. The cache is synced, and contains the objects. */
+/** Starts a controller as a standby: it reconciles nothing until the test calls `lead`. The cache is synced, and contains the objects. */
 async function start(
   settings: Partial<ControllerSettings<KubernetesObject>> = {},
   objects: readonly string[] = [],

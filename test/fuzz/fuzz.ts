@@ -193,7 +193,7 @@ class ObjectFuzz {
 }
 
 /**
- * Matches the lines that report the only intended difference: the API server accepts a list as the value of a string that has a format, but
+ * Matches the lines that report the only intended difference: if a field is a string with a format, the API server also accepts a list.
  * Proreus rejects the list, because the code of operators expects a string. In such a line, `too many` means that only Proreus reports the
  * error.
  */

@@ -29,8 +29,8 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('resign' as const), who }), weight: 1 },
 )
 /**
- * An action that deletes the Lease. After a deletion, two replicas can be leaders at the same time, because a candidate that has not seen
- * the deleted Lease cannot know that there is a leader.
+ * An action that deletes the Lease. After a deletion, two replicas can be leaders at the same time: a candidate that has never seen the
+ * Lease does not know that there is a leader.
  */
 const deletions = fc.constant({ kind: 'delete' as const })
 

@@ -57,7 +57,9 @@ const newConfigMap = (name: string): KubernetesObject => ({
   metadata: { namespace: 'default', name, uid: `uid-of-${name}`, resourceVersion: '', creationTimestamp: '2026-01-01T00:00:00Z' },
 })
 
-/** Runs the operator for half an hour of simulated time. Some requests fail, so the operator waits for delays with jitter. */
+/**
+ * Runs the operator for half an hour of simulated time. Some requests fail, so the operator retries them after delays with random jitter.
+ */
 async function simulate(seed: number): Promise<Simulation> {
   const clock = new FakeClock()
   const dice = new Dice(seed)

@@ -5,7 +5,10 @@ import { ensurePrograms } from '../../scripts/tools.ts'
 import { cachedProgram, programs, programVersion } from '../../src/testing/binaries.ts'
 import { finished, repository } from '../support/process/process.ts'
 
-/** Returns an environment with an empty home folder and a fake `go`. `go` is the shell script of the fake. */
+/**
+ * Returns an environment with an empty home folder and a fake program `go`. The parameter `go` is the shell script that the fake program
+ * runs.
+ */
 function machine(t: { testdir(): string }, go: string): { env: Record<string, string>; calls: () => string[] } {
   const home = t.testdir()
   mkdirSync(join(home, 'bin'))

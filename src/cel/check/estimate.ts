@@ -182,7 +182,10 @@ export class Estimator {
     return add(targetCost, cost)
   }
 
-  /** The items of `a + b` and of `c ? a : b` come from `a` and `b`, so their size range is the union of both ranges. */
+  /**
+   * Each item of `a + b` or of `c ? a : b` is an item of `a` or of `b`. The range of the items' sizes is therefore the union of the ranges
+   * of `a` and `b`.
+   */
   #combineEntries(expr: Call, overload: string): void {
     const [first, second] =
       overload === 'conditional' ? expr.args.slice(1) : ['add_list', 'add_string', 'add_bytes'].includes(overload) ? expr.args : []

@@ -44,7 +44,9 @@ function treeCost(value: Value): number {
   return sum
 }
 
-/** Returns the result of `read`, or null if the value does not match its schema. The cost of null is 1. */
+/**
+ * Returns the result of `read`. If `read` throws a CelError because a value does not match its schema, returns null. The cost of null is 1.
+ */
 function valueOrNull(read: () => Value): Value {
   try {
     return read()

@@ -174,8 +174,8 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
 }
 
 /**
- * Calls `find`. Returns a function that returns the result of `find`, or throws the `CelError` of `find`. If `find` finds no entry, `read`
- * returns undefined.
+ * Calls `find` at once. If `find` finds no entry, returns undefined. Otherwise, returns a function that returns the result of `find`, or
+ * throws the `CelError` that `find` has thrown.
  */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {

@@ -191,9 +191,9 @@ function identityOf({ username, uid, groups, extra }: WantedUser, nodeGroups: re
 }
 
 /**
- * Returns the user that the headers name; undefined if no header has a value.
+ * Returns the user that the impersonation headers name; undefined if these headers have no values.
  *
- * @throws {StatusError} 400 when the other headers are set, but not `Impersonate-User`.
+ * @throws {StatusError} 400 when `Impersonate-User` has no value, but another impersonation header has one.
  */
 function wantedUser(headers: NodeJS.Dict<string[]>): WantedUser | undefined {
   const values = (name: string): string[] => (headers[name] ?? []).map(decoded)

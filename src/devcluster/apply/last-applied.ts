@@ -37,9 +37,9 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
 }
 
 /**
- * If the live object has the `last-applied-configuration` annotation, returns `object` with the annotation set to `config`. Otherwise,
- * returns `object` unchanged. If the text of the annotation would be longer than `maxAnnotations` bytes, the annotation is set to an empty
- * string. With the annotation, users can return to client-side apply.
+ * If the live object has no `last-applied-configuration` annotation, returns `object` unchanged. Otherwise, returns `object` with this
+ * annotation, whose value is the JSON text of `config`. If the text is longer than `maxAnnotations` bytes, the value is an empty string.
+ * With the annotation, users can return to client-side apply.
  */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object

@@ -164,8 +164,9 @@ class Collector {
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
-      // The graph may not contain an existing owner yet. If such an owner is deleted while the watch of its type is being re-established,
-      // the graph never observes the deletion. Therefore, the object is processed again later (https://issue.k8s.io/56121).
+      // It is possible that an owner exists, but that the graph does not contain this owner yet. If such an owner is deleted while the
+      // watch of its type is being re-established, the graph never observes the deletion. Therefore, the object is processed again later
+      // (https://issue.k8s.io/56121).
       return unobserved ? 'again' : 'done'
     }
     // If the existence of an owner is unknown, the object is kept. If the type of such an owner is not served, the object is processed

@@ -44,8 +44,8 @@ const each =
     for (const item of listOf(value)) write(writer, item)
   }
 /**
- * Writes an embedded message. `content` returns the encoder of the message, and is called only when the message is written. The delay is
- * necessary because the definition of the encoder `schema` refers to `schema` itself.
+ * Writes an embedded message. `content` returns the encoder of the message, and is called only when the message is written. The parameter
+ * is a function because `schema` is used in its own definition, where it has no value yet.
  */
 const nested =
   (field: number, content: () => Write): Write =>

@@ -29,8 +29,8 @@ export class UnreadableObject extends ProtobufError {
  * Decodes a request body to JSON.
  *
  * @param expected replaces a missing or empty apiVersion or kind of the object.
- * @throws {ProtobufError} for invalid protobuf.
- * @throws {UnreadableObject} when the type is not registered, or when the object itself is invalid protobuf.
+ * @throws {ProtobufError} when the prefix of the body or the `runtime.Unknown` message is invalid.
+ * @throws {UnreadableObject} when the type is not registered, or when the encoded object in the `runtime.Unknown` message is invalid.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')

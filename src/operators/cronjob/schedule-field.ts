@@ -16,7 +16,7 @@ export interface FieldRange {
 export interface Field {
   /** The selected values in ascending order. */
   readonly values: readonly number[]
-  /** True if the field, or an item of its list, is `*` or `?` without a step greater than 1. Such a field selects all values. */
+  /** True if the field, or an item of its list, is `*` or `?` without a step or with the step 1. Such a field selects all values. */
   readonly isStar: boolean
 }
 

@@ -81,7 +81,8 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // If a Pod with this name already exists, the cache did not contain the Pod yet. The Pod is therefore read from the API server.
+    // AlreadyExists means that a Pod with this name exists, but that the cache did not contain the Pod yet. The Pod is therefore read from
+    // the API server.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)

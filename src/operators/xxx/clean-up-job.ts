@@ -7,8 +7,9 @@ import type { XxxOptions } from './options.ts'
 import { onNode, outputFolder, podSpec } from './pod-spec.ts'
 
 /**
- * The annotation of the Job with a hash of the uid and the generation of the Xxx, the names of the files, and the node. If the hash of a
- * wanted Job differs from the hash of the existing Job, the existing Job cannot be used, and another Job is needed.
+ * The name of an annotation of the Job. The value of the annotation is a hash of the uid and the generation of the Xxx, the names of the
+ * files, and the node. If the existing Job and the wanted Job have different hashes, the existing Job cannot be used, and another Job is
+ * needed.
  */
 export const occasionHash = 'test.inspur.com/clean-up'
 

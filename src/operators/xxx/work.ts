@@ -44,8 +44,8 @@ export function outputProblem(output: Output, namespace: string): string | undef
 }
 
 /**
- * Returns the node on which the next Job must run; undefined if the Job may run on any node. If the output is a folder of the node, and
- * files exist there, builds and clean-ups run on the node of the latest build.
+ * Returns the node on which the next Job must run; undefined if the Job may run on any node. If the output is a hostPath, and built files
+ * may exist in it, builds and clean-ups run on the node of the latest build.
  */
 export function boundNode({ observed, options }: Work): string | undefined {
   return options.output.kind === 'hostPath' && observed.binaryNames.length > 0 ? observed.node : undefined

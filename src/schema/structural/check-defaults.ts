@@ -81,8 +81,9 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
 }
 
 /**
- * Validates a default inside apiVersion, kind or metadata. The innermost resource around the default, with the default in its field, must
- * be a valid embedded resource.
+ * Validates a default inside apiVersion, kind or metadata. The default must match its own schema. In addition, the function builds an
+ * object for the innermost resource that contains the default. The object has only an apiVersion, a kind, and the default as the value of
+ * its field. This object must be a valid embedded resource.
  */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at

@@ -71,8 +71,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // `combine` creates one webhook for each served version of a kind with a schema. Therefore, `combine` needs the definitions for all
-  // versions of the kind in one group, and their key below contains no version.
+  // If a kind has a schema, one call of `combine` creates the webhooks for all served versions of the kind, and needs the definitions for
+  // all these versions. The key of these definitions therefore contains no version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type

@@ -1,4 +1,7 @@
-/** The subresources for which webhooks can be defined: the operation of their admission requests, and the type of their objects. */
+/**
+ * The subresources for which webhooks can be defined. For each subresource, this file defines the operation of the admission requests and
+ * the type of the object in these requests.
+ */
 import type { models } from '../../api/kubernetes/models.ts'
 import type { ObjectOf, ResourceType } from '../../api/group-version-kind.ts'
 import { resourceType } from '../../api/group-version-kind.ts'

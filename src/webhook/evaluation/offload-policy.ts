@@ -12,8 +12,8 @@ const ordinaryValues = 60_000
 const places = 96
 const width = 96
 /**
- * Maximum number of samples that contain no field name, if the body is ordinary. A sample from the inside of a long string or of a list of
- * scalars contains no field name.
+ * Maximum number of samples without a field name in an ordinary body. A sample from the inside of a long string or of a list of scalars
+ * contains no field name.
  */
 const mostNameless = places / 8
 /**

@@ -27,7 +27,7 @@ export class OffloadedEvaluation implements Evaluation {
   #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
-  /** The object that the handlers received. When a handler returns another object, this field is set to the returned object. */
+  /** Initially the object that `objects` returns. When a handler returns another object, this field is set to the returned object. */
   #object: JsonObject | undefined
 
   /** @param bytes the body, whose memory is transferred to the worker thread. */

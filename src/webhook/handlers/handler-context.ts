@@ -1,4 +1,6 @@
-/** The contexts that the handlers of one admission request receive. They collect the warnings and audit annotations. */
+/**
+ * The contexts that the handlers of one admission request receive. The contexts collect the warnings and audit annotations of the handlers.
+ */
 import { ProreusError } from '../../api/errors.ts'
 import { quote } from '../../api/field-error.ts'
 import { groupKindOf } from '../../api/group-version-kind.ts'

@@ -214,8 +214,8 @@ export class Connections {
   }
 
   /**
-   * Returns a connection of the remote address with the most slow connections: of these connections, the one with the earliest `since`. A
-   * connection is slow if it has an incomplete request, and its `since` is longer ago than `longRequestMs`. Returns undefined if no
+   * Finds the remote address with the largest number of slow connections. Of these connections, returns the one with the earliest `since`.
+   * A connection is slow if it has an incomplete request, and its `since` is longer ago than `longRequestMs`. Returns undefined if no
    * connection is slow.
    */
   #slowestSender(): Connection | undefined {

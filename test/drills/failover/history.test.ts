@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../../src/testing/index.ts'
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/failover/leases/drill'
 const gadgetPath = '/apis/drill.proreus.dev/v1/namespaces/failover/gadgets/a/status'
 
-/** The record of a write of the Lease in the API server. */
+/** Returns the record of a request with which `user` updates the Lease. */
 const leaseWrite = (at: number, user: string, code = 200): RequestRecord => ({ at, user, verb: 'update', path: leasePath, query: '', code })
 
 interface Case {

@@ -70,8 +70,8 @@ const word = (characters: string, minLength = 1) => fc.string({ unit: fc.constan
 const fileCharacters = 'abcXYZ019._-'
 
 /**
- * Generates an invalid value in 1 of 13 cases, and otherwise a valid value. The test uses only the specs that the schema accepts. It thus
- * skips almost all specs with an invalid value, so these must be rare.
+ * Generates a value of `invalid` in 1 of 13 cases, and otherwise a value of `valid`. The schema rejects almost all specs that contain a
+ * value of `invalid`, and the test skips the rejected specs. Values of `invalid` must therefore be rare.
  */
 const rarely = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 12, arbitrary: valid }, { weight: 1, arbitrary: invalid })

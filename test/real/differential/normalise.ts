@@ -134,8 +134,8 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields, but not by their times. The API server sorts the entries by time first, in whole seconds. It is
-   * random whether two writes have the same second. The order of the entries in the response is therefore random.
+   * Sorts the entries of managedFields, but not by their times. The API server first sorts the entries by time, in whole seconds. By
+   * chance, two writes are in the same second or in different seconds. The order of the entries in the response is therefore random.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>

@@ -40,7 +40,8 @@ export class SkewedClock implements Clock {
         return
       }
       const left = due - this.monotonicNow()
-      // If the machine was suspended, the timer waits for the rest of its delay.
+      // The timer of the base clock also counts the time for which the machine was suspended. If a part of the delay remains after a
+      // suspension, the timer waits for this part.
       if (left > 1e-6) timer = this.#base.after(left / this.#rate, check)
       else callback()
     }

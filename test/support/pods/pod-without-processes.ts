@@ -75,7 +75,7 @@ export interface FakeWorldOptions {
   readonly start?: PodSandbox['start']
   /** The method `start` of the sandbox waits for this promise before it resolves. Default: it does not wait. */
   readonly mayStart?: Promise<void>
-  /** The method `remove` of the sandbox waits for this promise before it resolves. Default: it does not wait. */
+  /** The method `remove` of the sandbox resolves only after this promise has resolved. Default: `remove` waits for no promise. */
   readonly mayRemove?: Promise<void>
   /** Replaces parts of the context. */
   readonly context?: Partial<PodContext>

@@ -24,8 +24,8 @@ t.test('a body is charged at least what parsing it takes', (t) => {
   for (const [name, text, heap] of measured) {
     const cost = costOf(Buffer.from(text))
     const needed = heap + text.length
-    // The estimate is based on random samples of the body. The samples can contain fewer brackets, commas and colons than the rest of the
-    // body. The estimate may therefore be up to a quarter too low.
+    // The estimate is based on random samples of the body. The proportion of brackets, commas and colons can be lower in the samples than
+    // in the rest of the body. The estimate may therefore be up to a quarter too low.
     t.ok(cost > 0.75 * needed, `${name}: ${cost} for ${needed}`)
   }
   t.end()

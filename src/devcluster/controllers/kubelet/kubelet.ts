@@ -40,8 +40,8 @@ interface Entry {
   /** The errors in the Pod's annotations at the latest reconcile. The kubelet has already recorded an Event about them. */
   problems: string
   /**
-   * True when the kubelet of the node has been stopped since it last wrote the status of the Pod. Other controllers may have changed the
-   * status while the kubelet was stopped. When the kubelet runs again, it therefore writes the status even if the containers have not
+   * True when the kubelet of the node was stopped at any time after its last write of the Pod's status. Other controllers may have changed
+   * the status while the kubelet was stopped. When the kubelet runs again, it therefore writes the status even if the containers have not
    * changed.
    */
   wasAway: boolean

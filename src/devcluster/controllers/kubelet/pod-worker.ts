@@ -359,10 +359,10 @@ export class PodWorker {
   }
 
   /**
-   * Stops the containers, and is called again after each step until all containers have stopped. First stops all containers except
-   * sidecars, at the same time. Then stops the sidecars one after the other, in the reverse order of the spec; only their preStop hooks
-   * begin together with those of the other containers. When the grace period is over, all remaining sidecars are stopped at once
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
+   * Begins or continues to stop the containers. This method is called again in each later step of the Pod until all containers have
+   * stopped. All containers except sidecars are stopped first, at the same time. Then the sidecars are stopped one after the other, in the
+   * reverse order of the spec. The preStop hooks of the sidecars, however, begin together with those of the other containers. When the
+   * grace period is over, all remaining sidecars are stopped at once (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!

@@ -46,8 +46,9 @@ export function podsToDelete(
 }
 
 /**
- * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank. Therefore, the youngest Pod
- * is not always deleted first (feature gate LogarithmicScaleDown).
+ * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank. If two Pods have the same
+ * rank, another property or the uid decides which Pod is deleted first. The first Pod is therefore not always the youngest (feature gate
+ * LogarithmicScaleDown).
  */
 function ageRank(since: number | undefined, now: number): number {
   return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))

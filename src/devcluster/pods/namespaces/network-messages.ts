@@ -10,7 +10,10 @@ export interface ConnectRequest {
   readonly host: string
 }
 
-/** The response to a request. If the connection was made, the socket is the handle of the message. */
+/**
+ * The response to a request. If the connection was made, the socket is passed together with the message, as the `sendHandle` of
+ * `process.send`.
+ */
 export interface ConnectAnswer {
   readonly id: number
   /** The error of a connection that could not be made, e.g. with the code ECONNREFUSED. */

@@ -52,9 +52,10 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The mount points of this machine, and the paths that must be created in folders that would otherwise be read-only. Each folder above
-   * such a path becomes a new folder in the container, and each entry of the folder with the same path in `source` is mounted separately.
-   * An overlay would not show a file system that is mounted below its source. In a read-only folder, the path could not be created.
+   * The mount points of this machine, and the paths that must be created in folders that would otherwise be read-only. Each parent folder
+   * of such a path is a new folder in the container. The entries that the parent folder has in `source` are mounted into the new folder one
+   * by one. An overlay of the parent folder would not show the file system at a mount point, and in a read-only parent folder, the path
+   * could not be created.
    */
   readonly mountPoints: readonly string[]
 }

@@ -35,8 +35,9 @@ export const endsWithinMs = 2_000
 const pollMs = 5
 
 /**
- * Kills the processes that `find` returns. Repeats this until `find` returns none. Resolves after about 2 seconds even if some processes
- * still run. Processes of other users, such as a program that was started with sudo, cannot be killed and are ignored.
+ * Kills the processes that `find` returns, and repeats this until `find` returns no more processes, or about 2 seconds have passed. After
+ * this time, some of the processes may still run. Processes of other users, such as a program that was started with sudo, cannot be killed
+ * and are ignored.
  */
 export async function endProcesses(clock: Clock, find: () => readonly ProcessInfo[]): Promise<void> {
   const deadline = clock.monotonicNow() + endsWithinMs

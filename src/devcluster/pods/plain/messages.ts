@@ -34,7 +34,7 @@ export interface StartMessage {
   readonly tty: boolean
 }
 
-/** The messages of the driver. */
+/** The messages that the driver sends to the supervisor. */
 export type DriverMessage =
   | StartMessage
   | { readonly type: 'signal'; readonly id: number; readonly name: NodeJS.Signals }

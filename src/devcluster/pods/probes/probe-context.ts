@@ -8,6 +8,9 @@ export interface ProbeContext {
   readonly target: ProbeTarget
   readonly clock: Clock
   readonly timeoutMs: number
-  /** Aborts the run when the container stops or ends. The run then rejects with the reason of the signal. */
+  /**
+   * Aborts the run when the container has ended. If the probe is a startup or liveness probe, also aborts the run when the kubelet begins
+   * to stop the container. The run then rejects with the reason of the signal.
+   */
   readonly signal: AbortSignal
 }

@@ -8,9 +8,9 @@ export interface ProbeOutcome {
 }
 
 /**
- * The error of an attempt to run a probe that neither succeeds nor fails, for example because the command could not be started. `runProbe`
- * then makes up to two more attempts. If all three attempts end with this error, the result of the probe does not change, as in the
- * kubelet.
+ * The error of an attempt that ends without an outcome: the probe neither succeeds nor fails, for example because the command could not be
+ * started. `runProbe` then makes up to two more attempts. If all three attempts end with this error, the result of the probe does not
+ * change, as in the kubelet.
  */
 export class ProbeError extends Error {
   /** The state that the message of the kubelet's Event contains: `… probe errored and resulted in STATE state`. Default `unknown`. */

@@ -12,7 +12,7 @@ import { tcpProbe } from './tcp-probe.ts'
 const maxTries = 3
 
 /**
- * Runs a probe. If an attempt has no outcome, tries again.
+ * Runs a probe. If an attempt has no outcome, tries again. There are at most `maxTries` attempts.
  *
  * @throws {ProbeError} when no attempt has an outcome.
  * @throws the reason of `context.signal` when the signal aborts.

@@ -1,4 +1,4 @@
-/** `ProcessContainer`: one container of a Pod as a process, in all its runs. */
+/** `ProcessContainer`: one container of a Pod. Each run of the container is a process of this machine. */
 import type { ContainerHost, ContainerRun, ContainerSpec, ContainerTask, Operation } from '../../controllers/kubelet/container-runtime.ts'
 import type { ContainerLogs } from '../logs/container-logs.ts'
 import { logsOf } from './pod-context.ts'

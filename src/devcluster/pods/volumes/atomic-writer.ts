@@ -106,7 +106,7 @@ export class AtomicWriter {
     }
   }
 
-  /** Creates the visible links that do not exist. */
+  /** Creates the visible links that are missing in the volume. */
   async #link(names: ReadonlySet<string>, payload: ReadonlyMap<string, ProjectedFile>): Promise<void> {
     const created = new Set<string>()
     for (const name of names) {

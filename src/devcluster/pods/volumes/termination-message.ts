@@ -19,8 +19,9 @@ export const terminationLogLines = 80
 export const terminationLogBytes = 2048
 
 /**
- * Resolves with the end of the file. If the file is empty or missing, the exit code is not 0, and the policy is `FallbackToLogsOnError`,
- * resolves with the end of the log instead. Never rejects: the text of an error becomes the message, as in the kubelet.
+ * Resolves with the end of the file. Resolves with the end of the log instead if all of these conditions are true: the file is empty or
+ * missing, the exit code is not 0, and the policy is `FallbackToLogsOnError`. Never rejects: the text of an error becomes the message, as
+ * in the kubelet.
  */
 export async function terminationMessage({ file, policy, exitCode, lastLines }: TerminationOptions): Promise<string> {
   let message: string

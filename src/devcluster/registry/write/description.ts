@@ -19,7 +19,10 @@ export interface Write {
    * Default: UPDATE.
    */
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** True for server-side apply. The objects that `requested` returns already contain the `managedFields` that result from this write. */
+  /**
+   * True for server-side apply: the objects that `requested` returns already contain the `managedFields` that result from this write. False
+   * if the registry must compute the `managedFields`. Default false.
+   */
   readonly hasManagers?: boolean
   /**
    * Returns the requested object, decoded and with defaults. `old` is the existing object, or undefined if the object does not exist. For a

@@ -1,6 +1,6 @@
 /**
- * Tests of `PodWorker` with a scripted container runtime. Cases: a new sandbox, the last Events when the Pod is gone, and a restart of the
- * cluster.
+ * Tests of `PodWorker` with a scripted container runtime. Cases: a sandbox is replaced by a new one, a Pod is removed while Events of the
+ * runtime are not yet recorded, and the cluster restarts.
  */
 import t from 'tap'
 import type { ReadonlyPod } from '../../../../src/devcluster/controllers/api-types.ts'

@@ -3,8 +3,8 @@ import { nestedMountPoints } from '../../../../src/devcluster/pods/volumes/neste
 import { podWith } from '../../../support/pods/fake-sources.ts'
 
 /**
- * Returns the paths of nested mount points, keyed by the name of the outer volume. Each mount consists of the name of a volume and its
- * mount path.
+ * Returns the paths of nested mount points, keyed by the name of the outer volume. Each container is a list of mounts. A mount is the name
+ * of a volume and the path at which the container mounts the volume.
  */
 function nestedIn(...containers: readonly (readonly (readonly [name: string, mountPath: string])[])[]): Readonly<Record<string, string[]>> {
   const withMounts = containers.map((mounts, index) => ({

@@ -85,7 +85,7 @@ export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: r
 
 /**
  * `failed` contains the differences in `first` that are not accepted. `again` contains the comparisons of a later execution of the life.
- * Returns the comparisons in `first` without those differences in `failed` that the later execution does not repeat.
+ * Returns the comparisons in `first`. A difference in `failed` is omitted if the later execution does not repeat the difference.
  */
 function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
   return first.map((comparison) => {

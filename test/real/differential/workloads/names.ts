@@ -1,5 +1,6 @@
 /**
- * Replaces or removes values that differ between two lives of the same workload. All other values are unchanged.
+ * Replaces or removes values that differ between two executions of the same life. A life is a list of steps that create, change and delete
+ * a workload. All other values are unchanged.
  *
  * These values are replaced by placeholders:
  *

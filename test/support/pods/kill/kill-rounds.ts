@@ -26,8 +26,8 @@ export interface KillResult {
   /** The number of rounds in which the process was ended during the first seconds after its start. No Pods were changed in these rounds. */
   readonly earlyEnds: number
   /**
-   * The number of Pods and Deployments that existed before a start of the process and must run after this start. Each start adds its number
-   * to the sum. If a round ends the process early, the start is not counted.
+   * The sum, over all starts of the process, of the Pods and Deployments that existed before the start and must run after it. The starts of
+   * rounds that end the process early are not counted.
    */
   readonly runAgain: number
   readonly failures: readonly string[]

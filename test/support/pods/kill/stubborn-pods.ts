@@ -1,6 +1,6 @@
 /**
- * The Pods that run during the kill rounds. There are several kinds of Pods, such as `daemon` and `deaf`. Each kind has another reason why
- * its processes are hard to kill or to clean up.
+ * The Pods that run during the kill rounds. There are several kinds of Pods, such as `daemon` and `deaf`. The processes of each kind are
+ * hard to kill or to clean up for a different reason.
  */
 import { pod as podType, service as serviceType } from '../../../../src/api/builtin.ts'
 import { apps } from '../../../../src/api/kubernetes/apps.ts'

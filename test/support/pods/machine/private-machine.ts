@@ -11,7 +11,7 @@ import type { Finished } from '../../process/process.ts'
 
 /**
  * The user who runs the program. `machine`: root, or root of a new user namespace if this process does not run as root. `subordinate`: an
- * unprivileged user with subordinate ids. Only root can become this user.
+ * unprivileged user with subordinate ids. `subordinate` is possible only if this process runs as root.
  */
 export type MachineUser = 'machine' | 'subordinate'
 
@@ -87,8 +87,9 @@ export async function runOnPrivateMachine(
 }
 
 /**
- * Returns the first arguments for a call of `setpriv`, which create the private machine. The caller appends the program that runs on the
- * private machine, and its arguments. `--pdeathsig` kills the private machine when this process ends.
+ * Returns the first arguments for a call of `setpriv`. With these arguments, `setpriv` creates the private machine. The caller appends the
+ * program that runs on the private machine, and the arguments of this program. `--pdeathsig` kills the private machine when this process
+ * ends.
  */
 function isolate(folder: string, user: MachineUser): readonly string[] {
   const isRoot = process.getuid?.() === 0

@@ -40,7 +40,10 @@ export interface ShopOptions {
 
 /** The maximum length of a period in seconds. */
 const periodSeconds = 10
-/** Time limit in milliseconds for convergence. The back-off of a container takes up to 10 seconds. The back-off of a Job takes longer. */
+/**
+ * Time limit in milliseconds for convergence. The back-off of a container takes at most 10 seconds. The back-off of a Job takes 10 seconds
+ * after the first failed Pod, and doubles with each further failed Pod.
+ */
 const convergedMs = 90_000
 const goneMs = 15_000
 /** The delay in milliseconds before the next buyer is created, and the number of orders of each buyer. */

@@ -70,9 +70,10 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Replaces the plan at the time `at`. For each probe whose failing period differs between the two plans:
+   * Replaces the plan at the time `at`. If the failing period of a probe differs between the two plans, the probe changes as follows:
+   *
    * - If the new failing period begins before `at`, the period is moved: it begins at `at` and has the same length.
-   * - The probe runs next at `at`. If its first run is due after `at`, the probe runs next at the time of its first run.
+   * - If the first run of the probe is due after `at`, the time of this run does not change. Otherwise, the next run is at `at`.
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan

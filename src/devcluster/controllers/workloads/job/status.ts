@@ -89,8 +89,8 @@ function withOutcome(conditions: Conditions, outcome: Outcome | undefined, now: 
 }
 
 /**
- * Returns the conditions of the Job with the updated condition `Suspended`. Records an Event when the status of this condition changes. The
- * condition is absent until the Job is suspended for the first time. When an outcome is decided, the conditions are not changed.
+ * Returns the conditions of the Job, with an updated condition `Suspended`. If the status of this condition changes, records an Event. The
+ * condition is absent until the Job is suspended for the first time. If `outcome` is set, returns the conditions unchanged.
  */
 function suspension(job: Job, outcome: Outcome | undefined, context: ReconcileContext): Conditions {
   const { conditions = [] } = job.status ?? {}

@@ -16,8 +16,8 @@ const zone = 'cluster.local'
 const reverseZone = 'in-addr.arpa'
 
 /**
- * The answer for `dns-version.cluster.local`: the version of the schema of names, and the time in seconds for which a client may cache the
- * answer (github.com/coredns/coredns/plugin/kubernetes).
+ * The answer for `dns-version.cluster.local`: the version of the specification of the DNS names in the cluster, and the time in seconds for
+ * which a client may cache the answer (github.com/coredns/coredns/plugin/kubernetes).
  */
 const [schemaVersion, schemaTtl] = ['1.1.0', 28_800]
 

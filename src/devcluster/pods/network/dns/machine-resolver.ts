@@ -19,7 +19,8 @@ const noAnswer: DnsAnswer = { code: 'SERVFAIL', records: [] }
 export type ResolveName = (name: string, type: RecordType) => Promise<DnsAnswer>
 
 /**
- * Returns a function that never rejects. If no name server answers within 4 s, the function resolves to SERVFAIL.
+ * Returns a function that resolves DNS questions. The function never rejects. If no name server answers within 4 s, the function resolves
+ * to SERVFAIL.
  *
  * @param resolver default: a resolver that uses the name servers of this machine (`/etc/resolv.conf`).
  */

@@ -115,7 +115,10 @@ function validateHostPorts(container: JsonObject, path: string, taken: Set<strin
 const resizableResources = ['cpu', 'memory']
 const resizePolicies = ['NotRequired', 'RestartContainer']
 
-/** Validates the resize policies of a container (validateResizePolicy). As in kube-apiserver's errors, most paths have no index. */
+/**
+ * Validates the resize policies of a container (validateResizePolicy). Like kube-apiserver, this function reports most errors for the list
+ * as a whole. Only the error for a duplicate contains the index of the item.
+ */
 function validateResizePolicy(policies: readonly JsonValue[], path: string, podPolicy: string): FieldError[] {
   const taken = new Set<string>()
   return objects(policies).flatMap(([item, index]) => {

@@ -22,7 +22,10 @@ interface Pair {
   readonly ended: Promise<unknown>
 }
 
-/** Connects a client to the server's side of a connection. If `reads` is false, the client reads nothing. */
+/**
+ * Returns both sides of a SPDY connection: a client, and a running `SpdyConnection` for the server. If `reads` is false, the client reads
+ * nothing.
+ */
 function connected(t: Test, { maxStreams = 10, reads = true } = {}): Pair {
   const [near, far] = duplexPair()
   near.on('error', () => undefined)
