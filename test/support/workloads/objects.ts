@@ -13,6 +13,8 @@ export interface PodTraits {
   readonly node?: string
   readonly index?: number
   readonly restarts?: number
+  /** The number of restarts of a sidecar container. By default, the Pod has no sidecar container. */
+  readonly sidecarRestarts?: number
   readonly isDeleted?: boolean
   /** False when the Pod no longer has the finalizer of its Job. */
   readonly isTracked?: boolean
@@ -36,11 +38,18 @@ export function podWith({ name, phase = 'Running', isTracked = true, ...traits }
       ...(isTracked && { finalizers: ['batch.kubernetes.io/job-tracking'] }),
       ...(traits.isDeleted === true && { deletionTimestamp: timeOf(1) }),
     },
-    spec: { containers: [], nodeName: traits.node ?? 'node' },
+    spec: {
+      containers: [],
+      nodeName: traits.node ?? 'node',
+      ...(traits.sidecarRestarts !== undefined && { initContainers: [{ name: 'sidecar', image: 'a', restartPolicy: 'Always' }] }),
+    },
     status: {
       phase,
       conditions: readySince === undefined ? [] : [{ type: 'Ready', status: 'True', lastTransitionTime: timeOf(readySince) }],
       containerStatuses: [{ name: 'main', image: 'a', imageID: '', ready: true, restartCount: traits.restarts ?? 0 }],
+      ...(traits.sidecarRestarts !== undefined && {
+        initContainerStatuses: [{ name: 'sidecar', image: 'a', imageID: '', ready: true, restartCount: traits.sidecarRestarts }],
+      }),
     },
   } as unknown as Pod
 }

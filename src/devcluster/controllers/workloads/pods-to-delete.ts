@@ -13,7 +13,7 @@ const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Runni
 /**
  * Returns the `count` Pods to delete. Pods with the following properties are deleted first. If Pods differ in several properties, the
  * property that comes first in this list decides: not scheduled, not running, not ready, low deletion cost, many related Pods on the same
- * node, ready only for a short time, many restarts, young.
+ * node, ready only for a short time, many restarts of containers, many restarts of sidecar containers, young.
  *
  * @param related the Pods that are counted on each node. A ReplicaSet passes the Pods of all ReplicaSets with the same owner.
  */
@@ -22,34 +22,61 @@ export function podsToDelete(
   related: readonly ReadonlyPod[],
   { count, now }: { readonly count: number; readonly now: number },
 ): readonly ReadonlyPod[] {
-  const onNode = (pod: ReadonlyPod): number => related.filter(({ spec }) => spec?.nodeName === pod.spec?.nodeName).length
-  const age = (since: number | undefined): number => ageRank(since, now)
-  // Each function returns a rank for a Pod. The first function that returns different ranks for two Pods decides: the Pod with the lower
-  // rank is deleted first.
-  const order: readonly ((pod: ReadonlyPod) => number)[] = [
-    ({ spec }) => (spec?.nodeName ? 1 : 0),
-    ({ status }) => phases[status?.phase ?? 'Pending'] ?? 0,
-    (pod) => (readySince(pod) === undefined ? 0 : 1),
-    ({ metadata }) => Math.trunc(Number(metadata.annotations?.[deletionCost] ?? 0)) || 0,
-    (pod) => -onNode(pod),
-    (pod) => age(readySince(pod)),
-    ({ status }) => -Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)),
-    ({ metadata }) => age(Date.parse(metadata.creationTimestamp)),
-  ]
-  const ranked = pods.map((pod) => ({ pod, ranks: order.map((rank) => rank(pod)) }))
-  ranked.sort((a, b) => {
-    const differing = a.ranks.findIndex((rank, index) => rank !== b.ranks[index])
-    if (differing !== -1) return a.ranks[differing]! - b.ranks[differing]!
-    return a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1
+  const onNodes = new Map<string | undefined, number>()
+  for (const { spec } of related) onNodes.set(spec?.nodeName, (onNodes.get(spec?.nodeName) ?? 0) + 1)
+  const compare = comparisons(({ spec }) => onNodes.get(spec?.nodeName) ?? 0, now)
+  const sorted = pods.toSorted((a, b) => {
+    for (const one of compare) {
+      const result = one(a, b)
+      if (result !== 0) return result
+    }
+    return byUid(a, b)
   })
-  return ranked.slice(0, count).map(({ pod }) => pod)
+  return sorted.slice(0, count)
 }
 
-/**
- * Returns the binary logarithm of an age in nanoseconds, rounded down. Pods of similar age have the same rank. If two Pods have the same
- * rank, another property or the uid decides which Pod is deleted first. The first Pod is therefore not always the youngest (feature gate
- * LogarithmicScaleDown).
- */
+/** Returns a negative number if the Pod `a` is deleted before the Pod `b`, a positive number for the reverse order, and 0 for no decision. */
+type Compare = (a: ReadonlyPod, b: ReadonlyPod) => number
+
+/** Returns the comparisons. The first comparison with a result other than 0 decides. */
+function comparisons(onNode: (pod: ReadonlyPod) => number, now: number): readonly Compare[] {
+  const by =
+    (value: (pod: ReadonlyPod) => number): Compare =>
+    (a, b) =>
+      value(a) - value(b)
+  // Pods of similar age have the same rank. Which of them is deleted first depends on the uids, and therefore on chance (feature gate
+  // LogarithmicScaleDown).
+  const byAge =
+    (since: (pod: ReadonlyPod) => number | undefined): Compare =>
+    (a, b) => {
+      const [first, second] = [since(a), since(b)]
+      return first === second ? 0 : ageRank(first, now) - ageRank(second, now) || byUid(a, b)
+    }
+  return [
+    by(({ spec }) => (spec?.nodeName ? 1 : 0)),
+    by(({ status }) => phases[status?.phase ?? 'Pending'] ?? 0),
+    by((pod) => (readySince(pod) === undefined ? 0 : 1)),
+    by(({ metadata }) => Math.trunc(Number(metadata.annotations?.[deletionCost] ?? 0)) || 0),
+    by((pod) => -onNode(pod)),
+    byAge(readySince),
+    by(({ status }) => -mostRestarts(status?.containerStatuses)),
+    by(({ spec, status }) => -mostRestarts(status?.initContainerStatuses?.filter(({ name }) => isSidecar(spec, name)))),
+    byAge(({ metadata }) => Date.parse(metadata.creationTimestamp)),
+  ]
+}
+
+const byUid: Compare = (a, b) => (a.metadata.uid < b.metadata.uid ? -1 : 1)
+
+function mostRestarts(statuses: readonly { readonly restartCount: number }[] = []): number {
+  return Math.max(0, ...statuses.map(({ restartCount }) => restartCount))
+}
+
+function isSidecar(spec: ReadonlyPod['spec'], name: string): boolean {
+  return spec?.initContainers?.some((container) => container.name === name && container.restartPolicy === 'Always') === true
+}
+
+/** Returns the binary logarithm of an age in nanoseconds, rounded down; -1 for an age that is not positive. */
 function ageRank(since: number | undefined, now: number): number {
-  return since === undefined ? 0 : Math.floor(Math.log2(Math.max(1, (now - since) * 1_000_000)))
+  const age = now - (since ?? now)
+  return age > 0 ? Math.floor(Math.log2(age * 1_000_000)) : -1
 }

@@ -26,7 +26,7 @@ type Entries = readonly (readonly string[])[]
  * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image specifies a user or a group.
  *
  * @throws {ContainerConfigError} when the image specifies a user or group by a name that is not in its passwd or group file, when one of
- *   these files cannot be read, or when `runAsNonRoot` is true but the user is root.
+ *   these files cannot be read, or when `runAsNonRoot` is true but the user is root or a name of the image.
  */
 export async function processUser(
   pod: ReadonlyPod,
@@ -38,15 +38,16 @@ export async function processUser(
   const runAsUser = own?.runAsUser ?? ofPod?.runAsUser
   const runAsGroup = own?.runAsGroup ?? ofPod?.runAsGroup
   const groups = [...(ofPod?.fsGroup === undefined ? [] : [ofPod.fsGroup]), ...(ofPod?.supplementalGroups ?? [])]
+  if ((own?.runAsNonRoot ?? ofPod?.runAsNonRoot) === true) {
+    const problem = nonRootProblem(runAsUser, imageUser)
+    const { name, namespace, uid } = pod.metadata
+    if (problem !== undefined)
+      throw new ContainerConfigError(`${problem} (pod: "${name}_${namespace}(${uid})", container: ${container.name})`)
+  }
   const isUserless = runAsUser === undefined && imageUser === ''
   const passwd = isUserless && runAsGroup === undefined && groups.length === 0 ? [] : await entriesOf(image, '/etc/passwd')
   const fromImage = runAsUser === undefined && imageUser !== '' ? await userOfImage(imageUser, image, passwd) : undefined
   const uid = runAsUser ?? fromImage?.uid ?? 0
-  const isNonRoot = own?.runAsNonRoot ?? ofPod?.runAsNonRoot
-  if (isNonRoot === true && uid === 0)
-    throw new ContainerConfigError(
-      `container has runAsNonRoot and image will run as root (pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name})`,
-    )
   if (isUserless && runAsGroup === undefined && groups.length === 0) return undefined
   const [nameOfUid, , , primary = 0] = passwd.find((fields) => Number(fields[2]) === uid) ?? []
   const gid = runAsGroup ?? fromImage?.gid ?? Number(primary)
@@ -54,6 +55,23 @@ export async function processUser(
   const hasGroupsOfImage = name !== undefined && getsGroups && ofPod?.supplementalGroupsPolicy !== 'Strict'
   const ofImage = hasGroupsOfImage ? groupsOf(name, await entriesOf(image, '/etc/group')) : []
   return { uid, gid, supplementalGroups: [...new Set([...groups, ...ofImage])] }
+}
+
+/** Maximum of a user id (k8s.io/apimachinery/pkg/util/validation: IsValidUserID). */
+const maxUid = 2 ** 31 - 1
+
+/**
+ * Returns the reason why a container with `runAsNonRoot` must not start; undefined if its user is a uid other than 0. As in the kubelet, a
+ * user name of the image is refused even if it is not the name of root (k8s.io/kubernetes/pkg/kubelet/kuberuntime: verifyRunAsNonRoot).
+ */
+function nonRootProblem(runAsUser: number | undefined, imageUser: string): string | undefined {
+  if (runAsUser !== undefined) return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined
+  const [user = ''] = imageUser.split(':')
+  const subject = 'container has runAsNonRoot and image'
+  if (user === '' || Number(user) === 0) return `${subject} will run as root`
+  if (!isNumber(user)) return `${subject} has non-numeric user (${user}), cannot verify user is non-root`
+  if (Number(user) <= maxUid) return undefined
+  return `${subject} has an invalid user id (${user}). (Must be 1-(${maxUid})): must be between 0 and ${maxUid}, inclusive`
 }
 
 /** Returns the groups of which the user is a member, except the group with the name of the user (containerd: oci.WithAdditionalGIDs). */

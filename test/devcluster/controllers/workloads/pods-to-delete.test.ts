@@ -32,6 +32,15 @@ t.test('a Pod beside more related Pods on its node is deleted first', async (t) 
   t.equal(first({ name: 'a', node: 'x', ...ready }, { name: 'b', node: 'y', ...ready }, { name: 'c', node: 'y', ...ready }), 'b')
 })
 
+t.test('if the containers have restarted equally often, the restarts of the sidecars decide', async (t) => {
+  const ready = { readySince: 10, restarts: 2 }
+  t.equal(first({ name: 'b', ...ready, sidecarRestarts: 3 }, { name: 'a', ...ready, sidecarRestarts: 2 }), 'b')
+  t.equal(first({ name: 'b', ...ready, sidecarRestarts: 9 }, { name: 'a', ...ready, restarts: 3 }), 'a')
+})
+
 t.test('Pods of similar age are equally old', async (t) => {
   t.equal(first({ name: 'b', readySince: 10, created: 11 }, { name: 'a', readySince: 10, created: 10 }), 'a', 'the uid decides')
+  const similar = { readySince: 10, restarts: 3 }
+  t.equal(first({ name: 'b', ...similar }, { name: 'a', readySince: 11 }), 'a', 'the uid decides before the number of restarts')
+  t.equal(first({ name: 'b', ...similar }, { name: 'a', readySince: 10 }), 'b', 'both have become ready at the same time')
 })

@@ -23,11 +23,36 @@ t.test('the user comes from the security contexts, then from the image', async (
   t.strictSame(await user(undefined, { runAsUser: 5 }, 'nobody-here'), { uid: 5, gid: 0, supplementalGroups: [] })
   await t.rejects(user(undefined, undefined, 'absent'), { reason: 'CreateContainerError', message: /unable to find user absent/ })
   await t.rejects(user(undefined, undefined, 'postgres:absent'), { message: /unable to find group absent/ })
-  await t.rejects(user({ runAsNonRoot: true }, undefined), {
-    reason: 'CreateContainerConfigError',
-    message: 'container has runAsNonRoot and image will run as root (pod: "web_ns(u)", container: main)',
-  })
-  t.strictSame(await user({ runAsNonRoot: true }, undefined, '7'), { uid: 7, gid: 0, supplementalGroups: [] })
+})
+
+t.test('with runAsNonRoot, the user must be a uid other than 0', async (t) => {
+  const image = t.testdir({ etc: { passwd: 'root:x:0:0::/root:/bin/sh\npostgres:x:999:998::/:/bin/sh\n' } })
+  const user = (ofPod: object, own: object | undefined, imageUser?: string): Promise<unknown> =>
+    processUser(pod({ runAsNonRoot: true, ...ofPod }), container(own), { imageUser, image })
+  const asRoot = 'container has runAsNonRoot and image will run as root'
+  const refused: [ofPod: object, own: object | undefined, imageUser: string | undefined, message: string][] = [
+    [{}, undefined, undefined, asRoot],
+    [{}, undefined, '0:5', asRoot],
+    [{}, undefined, ':8', asRoot],
+    [{ runAsUser: 0 }, undefined, '7', "container's runAsUser breaks non-root policy"],
+    [{ runAsUser: 7 }, { runAsUser: 0 }, undefined, "container's runAsUser breaks non-root policy"],
+    [{}, undefined, 'postgres:8', 'container has runAsNonRoot and image has non-numeric user (postgres), cannot verify user is non-root'],
+    [{}, undefined, 'absent', 'container has runAsNonRoot and image has non-numeric user (absent), cannot verify user is non-root'],
+    [
+      {},
+      undefined,
+      '2147483648',
+      'container has runAsNonRoot and image has an invalid user id (2147483648). (Must be 1-(2147483647)): must be between 0 and 2147483647, inclusive',
+    ],
+  ]
+  for (const [ofPod, own, imageUser, message] of refused)
+    await t.rejects(user(ofPod, own, imageUser), {
+      reason: 'CreateContainerConfigError',
+      message: `${message} (pod: "web_ns(u)", container: main)`,
+    })
+  t.strictSame(await user({}, undefined, '7'), { uid: 7, gid: 0, supplementalGroups: [] })
+  t.strictSame(await user({ runAsUser: 7 }, undefined, 'postgres'), { uid: 7, gid: 0, supplementalGroups: [] })
+  t.strictSame(await user({}, { runAsNonRoot: false }, 'postgres'), { uid: 999, gid: 998, supplementalGroups: [] })
 })
 
 t.test('the user gets the groups in which the image lists it', async (t) => {
