@@ -61,8 +61,8 @@ const bundle = await rollup({
     // The scripts for Pods that run as plain processes: the supervisor of the processes, and the program that prepares a terminal.
     'chunks/plain-supervisor': join(root, 'src/devcluster/pods/plain/plain-supervisor.ts'),
     'chunks/terminal-program': join(root, 'src/devcluster/pods/plain/terminal-program.ts'),
-    // The script of a process that runs in a network of the cluster, and opens connections to the ports of Pods for Proreus, which is
-    // outside of this network.
+    // Proreus is outside of the networks of the cluster. A separate process inside such a network connects to the ports of Pods, and sends
+    // the sockets to Proreus. This is the script of this process.
     'chunks/connector-process': join(root, 'src/devcluster/pods/namespaces/connector-process.ts'),
   },
   // The operators of this package import `proreus`. This import is not bundled. At run time, the import resolves to this package, so no

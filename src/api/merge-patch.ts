@@ -12,8 +12,8 @@ export function mergePatchBetween(from: unknown, to: unknown): JsonObject | unde
 }
 
 /**
- * Returns the part of a merge patch that changes `object`; undefined when the patch changes nothing. Fields of `object` that the patch
- * lacks stay. A null in the patch removes a field.
+ * Returns the part of the merge patch `patch` that changes `object`; undefined when the patch changes nothing. A field of `object` that is
+ * not in the patch does not change. A null in the patch removes a field.
  */
 export function effectiveMergePatch(object: unknown, patch: unknown): JsonObject | undefined {
   return difference(asObject(object), asObject(patch), false)

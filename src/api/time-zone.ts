@@ -28,8 +28,8 @@ export function locationProblem(name: string): string | undefined {
 }
 
 /**
- * Returns a function that maps a time to the UTC offset of the time zone. Both are in milliseconds. `locationProblem` must accept the time
- * zone. `Local` is UTC.
+ * Returns a function that maps a time to the UTC offset that the time zone has at this time. The time and the offset are in milliseconds.
+ * `timeZone` must be a name that `locationProblem` accepts. The time zone `Local` has the offset 0.
  */
 export function offsetsOf(timeZone: string): (time: number) => number {
   const known = zonesOfGo.get(timeZone) ?? timeZone

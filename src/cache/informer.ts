@@ -200,7 +200,8 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // A response whose resourceVersion cannot be compared is ignored, because the store could have a newer state. The watch sends the
     // written state later.
     if (!this.#watches(namespace) || compareResourceVersions(metadata.resourceVersion, '0') === undefined) return true
-    // If the last finalizer was removed by the write, the API server has deleted the object, although the response contains the object.
+    // If the object is being deleted and the write has removed the last finalizer, the API server has deleted the object. The response
+    // contains the object nevertheless.
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
       this.deleted(metadata, uid, this.#olderThan(metadata))
       this.#removals.left(metadata)

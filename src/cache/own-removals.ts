@@ -28,8 +28,8 @@ interface Deletion {
 }
 
 /**
- * The removal of an object from the view by an own write. After the removal, the view contains no state of this key that is as old as
- * `resourceVersion` or older. The view may contain a newer state.
+ * The removal of an object from the view by an own write. After the removal, the view contains a state of this key only if the state is
+ * newer than `resourceVersion`.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string
@@ -77,8 +77,8 @@ export class OwnRemovals {
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // The responses to two writes can arrive in the opposite order of the writes. If the remembered departure is as new as `state`, or
-    // newer, it already covers `state`.
+    // The responses to two writes can arrive in the opposite order of the writes. If the resourceVersion of the remembered departure is the
+    // same as that of `state`, or newer, nothing needs to be remembered for `state`.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }

@@ -105,9 +105,9 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the type name of the schema node in a message, for example `selfType1.spec`, with `selfType1`, the type name of a root.
- * kube-apiserver's messages always contain `selfType1`, because kube-apiserver compiles the rules of each schema node as if the node were
- * the root.
+ * A message about a rule can contain the name of the type that the schema node declares, for example `selfType1.spec`. This function
+ * replaces this name with `selfType1`, as if the node were the root of the schema. kube-apiserver's messages always contain `selfType1`,
+ * because kube-apiserver compiles the rules of each schema node in this way.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

@@ -11,7 +11,10 @@ export interface ServingCertificate {
   readonly cert: string
   /** The private key of the leaf, as PEM. */
   readonly key: string
-  /** The trust bundle, as PEM: the CA that signed the leaf, and other CAs that clients must trust, such as unexpired replaced CAs. */
+  /**
+   * The trust bundle, as PEM: the CA that signed the leaf, and other CAs that clients must trust, such as replaced CAs that have not
+   * expired.
+   */
   readonly caBundle: string
   readonly notAfter: Date
 }

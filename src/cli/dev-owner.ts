@@ -34,8 +34,8 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
 }
 
 /**
- * Writes the id and the start time of this process to a new file. The start time has the prefix `started=`, because `kill $(cat dev.pid)`
- * would use a plain number as a process id. Returns false when the file already exists.
+ * Writes the id and the start time of this process to a new file. The start time has the prefix `started=`. Without the prefix, `kill $(cat
+ * dev.pid)` would use the start time as another process id. Returns false when the file already exists.
  */
 async function claim(path: string): Promise<boolean> {
   const { pid, started } = await thisProcess()

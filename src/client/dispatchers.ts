@@ -1,4 +1,7 @@
-/** `Dispatchers`: the undici agents of one connection. Each agent has a pool of TLS sockets. */
+/**
+ * `Dispatchers`: the undici agents for one `Connection`. One agent sends the requests, and the other agent sends the watches. Each agent
+ * has its own pool of sockets.
+ */
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { buildConnector as Connectors, Dispatcher, Pool as Pools } from 'undici'

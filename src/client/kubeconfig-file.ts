@@ -86,7 +86,7 @@ async function readFileContent(file: string): Promise<JsonObject> {
 }
 
 async function parse(file: string, text: string): Promise<unknown> {
-  // These modules are imported only here, because a Pod does not need them.
+  // These modules are imported only here, because a process in a Pod usually reads no kubeconfig and does not need the modules.
   const [{ LineCounter, parseDocument }, { duplicateKeyOf }] = await Promise.all([import('yaml'), import('../api/yaml-duplicate-keys.ts')])
   const lines = new LineCounter()
   // The parser's error quotes lines of the file, and these lines may contain tokens. The thrown error therefore contains only the code and

@@ -48,7 +48,7 @@ const maxCauses = 12
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error
   const { stack: _stack, ...fields } = errorFields(error, maxCauses)
-  // An AggregateError is logged with all stacks, because it may also contain errors with other causes.
+  // An AggregateError is logged with all stacks, because it may also contain errors that are not caused by the missing permission.
   return 'aggregateErrors' in fields ? error : fields
 }
 

@@ -119,8 +119,8 @@ export class MapCalls {
   }
 
   /**
-   * Calls the map function again for `object`, a state for which an earlier call failed, and enqueues the keys. If a call for another state
-   * of the same object is running, the next call begins when the running call has settled.
+   * Calls the map function again with a state of an object, because an earlier call with this state has failed. Enqueues the returned keys.
+   * If another call for the object is running, the new call begins when the running call has settled.
    */
   async #retry(object: ReadonlyObject): Promise<void> {
     const objectKey = formatKey(object.metadata)

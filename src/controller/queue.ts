@@ -92,10 +92,10 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A key has at most one timer, and at most one other entry, which is ready, held or a retry. Keys with the same priority are processed in
- * FIFO order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it is processed
- * before newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after `get` or `take`
- * has returned a key, the queue does not return this key again before `done` has been called.
+ * A key has at most two entries: one timer, and one entry that is ready, held or a retry. Keys with the same priority are processed in FIFO
+ * order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it is processed before
+ * newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after `get` or `take` has
+ * returned a key, the queue does not return this key again before `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock

@@ -274,7 +274,8 @@ export class LeaderElector {
     const timer = clock.after(limitMs, () => limit.abort(late))
     const limited = AbortSignal.any([signal, limit.signal])
     try {
-      // If the Lease has changed since this replica last saw the Lease, e.g. by a new label, a second write is needed.
+      // If the Lease has changed since this replica last saw the Lease, e.g. by a new label, the first write fails with a conflict. The
+      // second write reads the Lease first.
       if ((await this.#write(limited)) === 'changed') await this.#write(limited)
       this.#problem = undefined
     } catch (error) {

@@ -72,8 +72,8 @@ export function installationOf(fieldManager: string): string {
 }
 
 /**
- * Maximum length of the name of an installation. A DNS label has at most 63 characters. The longest suffixes of names are `-webhook-ca` and
- * `-validating`.
+ * Maximum length of the name of an installation. The names of its objects consist of this name and a suffix, and have at most 63
+ * characters, like a DNS label. The longest suffixes are `-webhook-ca` and `-validating`.
  */
 const maxLength = 63 - '-webhook-ca'.length
 

@@ -69,8 +69,8 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 
 /**
  * Adds the errors of a value to `found`, and returns the number of successful checks, like `explainValue`. Unlike `explainValue`, this
- * function also adds the schema errors of the value itself if the value is unchanged since `old`. `old` determines only which errors of the
- * value's fields and items are omitted, and whether the value is validated as a built-in type.
+ * function keeps the schema errors of the value itself even if the value is unchanged since `old`. `old` has two other effects: the schema
+ * errors of unchanged fields and items are omitted, and an unchanged value is not validated as a built-in type.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
@@ -126,8 +126,8 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   // typeValidator`). For defaults (`anyFormat`), Proreus does the same. For all other values, Proreus is stricter, because operators rely
   // on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // If the schema has a format, and the value is a boolean, an object or a number with another format, kube-openapi reports a wrong format
-  // instead of a wrong type.
+  // If the schema has a format, kube-openapi reports a wrong format instead of a wrong type in two cases: the value is a boolean or an
+  // object, or the value is a number whose format is not the schema's format.
   if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false
@@ -221,7 +221,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
   return matches
 }
 
-/** The result of validating a value with one schema of allOf, anyOf, oneOf or not. */
+/** The result of validating a value with one of the schemas in `allOf`, `anyOf`, `oneOf` or `not`. */
 interface Branch {
   readonly errors: readonly FieldError[]
   readonly matches: number

@@ -77,7 +77,10 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Compares `value` with a bound. If `value` is an integer, and the bound is in range, the bound is truncated to an int64 first. */
+  /**
+   * Compares `value` with a bound. Before the comparison, the bound is truncated to an int64 if the bound passes `checkRange` and `value`
+   * is an integer.
+   */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)

@@ -148,7 +148,7 @@ export class EventWrites {
     // During a flush, there is no time for a delay before another attempt.
     const isLast = failures >= maxTries || this.#idle !== undefined
     if (failures < maxTries && code === 409 && !series.stored) {
-      // An earlier request has created the object, but the response to this request was lost.
+      // An earlier request has created the object, but the response to that earlier request was lost.
       series.stored = true
       this.#waiting.set(series, failures)
     } else if (failures < maxTries && code === 404 && series.stored) {

@@ -29,7 +29,7 @@ export function openTelemetry(): typeof OpenTelemetry {
 
 /**
  * The provider in OpenTelemetry's API package, which delegates to the provider of an SDK. If no SDK is registered, `getDelegateTracer`
- * returns undefined. In the same case, `getTracer` returns a tracer without effect.
+ * returns undefined, but `getTracer` returns a tracer without effect.
  */
 interface DelegatingProvider {
   getDelegateTracer?(name: string, version: string): Tracer | undefined

@@ -1,4 +1,7 @@
-/** Validates an object without a cluster: with the schema, the `default` and the `validate` handlers, but without `validateInCluster`. */
+/**
+ * Validates an object without a cluster. The schema and the handlers `default` and `validate` are used, but `validateInCluster` is not
+ * called.
+ */
 import type { ErrorList } from '../api/error-list.ts'
 import { addErrors, isEmpty, joinErrors, noErrors, omission } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'

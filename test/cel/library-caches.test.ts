@@ -58,8 +58,8 @@ t.test('the formats of a time zone are created once, and no other spelling of it
   const evaluate = evaluator('timestamp(a).getHours(b)')
   const hours = ['Asia/Tokyo', 'Europe/Paris', 'Asia/Tokyo'].map((zone) => evaluate('2026-01-01T00:00:00Z', zone))
   t.strictSame(hours, [9, 1, 9])
-  // For each new time zone, `locationProblem` creates a format to check the name. Then `offsetsOf` creates the format that later
-  // evaluations reuse.
+  // For each new time zone, `locationProblem` creates an `Intl.DateTimeFormat` to check the name. Then `offsetsOf` creates a second
+  // `Intl.DateTimeFormat`, which later evaluations reuse.
   t.strictSame(zones.splice(0), ['Asia/Tokyo', 'Asia/Tokyo', 'Europe/Paris', 'Europe/Paris'])
   for (const zone of ['US/Eastern', 'US/Eastern', 'US/EASTERN', 'US/EASTERN', 'US/Eastern'])
     t.equal(evaluate('2026-01-01T00:00:00Z', zone), 19)

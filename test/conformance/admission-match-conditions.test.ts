@@ -50,8 +50,8 @@ function forbidden(error: string): JsonObject {
 const at = 'webhooks[0].matchConditions'
 const one = (expression: string): JsonObject[] => [{ name: 'a', expression }]
 /**
- * Returns the expected cause in the `Status` for an invalid expression: its reason, field and message in one line. The message quotes
- * `shown` as the invalid expression, and ends with `problem`.
+ * Returns the cause that the `Status` must contain for an invalid expression. The result is one line with the reason, the field and the
+ * message of the cause. The message quotes `shown` as the invalid expression, and ends with `problem`.
  */
 const compileError = (shown: string, problem: string): string =>
   `FieldValueInvalid ${at}[0].expression: Invalid value: ${JSON.stringify(shown)}: ${problem}`

@@ -158,7 +158,8 @@ t.test('the certificates of kubelets have their names and usages', async (t) => 
   // The validity begins five minutes before the signing, and ends an hour after the signing.
   t.equal(Date.parse(certificate.validTo) - Date.parse(certificate.validFrom), 65 * 60_000)
 
-  // An administrator may create certificate requests for all nodes. The controller therefore approves this request automatically.
+  // The client of this test is an administrator, who may request certificates for all nodes. The controller therefore approves this request
+  // automatically.
   await request('conformance-node', certificateRequests.node, {
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
     usages: ['digital signature', 'client auth'],

@@ -183,9 +183,9 @@ function refusedOn(by: string, mode: string): string {
 }
 
 /**
- * Each entry has a requester, the user that the requester impersonates, and the expected user or error. After an impersonation has
- * succeeded, kube-apiserver begins the next check of the same requester with the verbs that allowed this impersonation. An error then names
- * these verbs. Therefore, the entries with errors come before the successful entries of the same requester.
+ * Each entry has a requester, the user that the requester impersonates, and the expected user or error. For each requester, kube-apiserver
+ * remembers the verbs that allowed the latest impersonation. In the next request of this requester, it checks these verbs first, and an
+ * error names them. Therefore, the entries with errors come before the successful entries of the same requester.
  */
 const attempts: [requester: string, impersonated: Impersonation, result: JsonObject | string][] = [
   ['general', { user: 'eve' }, refusedOn('general', 'user-info')],

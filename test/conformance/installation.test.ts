@@ -105,7 +105,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   const directory = (name: string): string => join(home, name)
   await kubectl.ok(`apply -k ${installation}`)
   const stored = await client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
-  // No kubelet runs the Pods of the Deployment, so the test starts their processes.
+  // No kubelet runs the Pods of the Deployment. Instead, the test itself starts the processes of the operator, so the Deployment needs no
+  // Pods.
   await client.patch(deployment, { namespace: operatorNamespace, name: 'proreus' }, { spec: { replicas: 0 } })
   const serviceAccountDir = directory('serviceaccount')
   await mountServiceAccount(client, serviceAccountDir)

@@ -13,7 +13,7 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'jobs')
 
-/** Creates a namespace, and returns the key of its Job. */
+/** Creates a namespace, and returns the key of the Job that the test creates in this namespace. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'work' }
 }

@@ -20,7 +20,7 @@ t.setTimeout(600_000)
 interface Proof {
   readonly kind: ShippedKind
   readonly moment: Moment
-  /** The name of the user of the replicas. The namespace of their objects has the same name. */
+  /** The name of the user with whose credentials the replicas send requests. The namespace of the reconciled objects has the same name. */
   readonly user: string
 }
 

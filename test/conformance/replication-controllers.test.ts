@@ -1,4 +1,7 @@
-/** Tests of ReplicationControllers: the number of their Pods, adoption, release, and their deletion by kubectl and by other clients. */
+/**
+ * Tests of ReplicationControllers: the number of their Pods, the adoption and the release of Pods, and the deletion of a
+ * ReplicationController without a propagation policy.
+ */
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
 import { core } from '../../src/api/kubernetes/core.ts'

@@ -11,7 +11,10 @@ import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 const { client } = await conformanceControlPlane(t)
 const newNamespace = newNamespaces(client, 'volumes')
 
-/** Creates a namespace, and returns the key of its claim. The storage class has the same name as the namespace. */
+/**
+ * Creates a namespace, and returns the key of a claim in it. The claim does not exist yet. Tests use the name of the namespace as the name
+ * of the storage class.
+ */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }
 }

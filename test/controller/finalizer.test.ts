@@ -26,7 +26,10 @@ const objectWith = (changes: Changes): KubernetesObject => ({ ...base, metadata:
 
 interface Setup {
   readonly cached: Changes
-  /** The object in the API server; undefined when it does not exist. Default: the cached object. */
+  /**
+   * The object in the API server. `undefined` means that the object does not exist. If the property is absent, the API server has the
+   * cached object.
+   */
   readonly stored?: Changes | undefined
   readonly finalize?: () => Promise<Result>
   /**

@@ -77,7 +77,9 @@ class Model {
     this.wake()
   }
 
-  /** Makes the entries ready whose `readyAt` has passed. A timer stays pending while its key is being processed. */
+  /**
+   * Makes each entry ready whose `readyAt` has passed. If the entry is a timer, and its key is being processed, the timer stays pending.
+   */
   wake(): void {
     const timers = [...this.timers.values()].filter(({ key }) => !this.working.has(key))
     const due = [...timers, ...this.entries.filter(({ ready }) => !ready)].filter(({ readyAt }) => readyAt <= this.now)

@@ -12,7 +12,7 @@ import { namespacesProblem } from '../support/pods/namespaces-problem.ts'
 import { repository, startProreus } from '../support/process/process.ts'
 
 const example = join(repository, 'docs/examples/greeter')
-// Each container has a separate /tmp, so the program must be in another folder.
+// The folder must not be in /tmp: each container has its own /tmp, so a container cannot see the files in /tmp of this machine.
 const bin = mkdtempSync('/var/tmp/proreus-greeter-')
 t.teardown(() => rmSync(bin, { recursive: true }))
 copyFileSync(join(example, 'program.ts'), join(bin, 'greeter'))

@@ -12,7 +12,10 @@ const resource: StructuralSchema = {
 }
 const pod = { apiVersion: 'v1', kind: 'Pod' }
 
-/** Prunes the object `{ spec: value }`. Its schema has one property: `spec`, with the parameter `spec` as its schema. */
+/**
+ * Prunes the object `{ spec: value }` with a schema of type `object`. The schema has only the property `spec`, and the argument `spec` is
+ * the schema of this property.
+ */
 function read(spec: StructuralSchema, value: JsonValue): { spec: JsonValue | undefined; unknown: readonly string[]; malformed?: string } {
   const { object, unknown, malformed } = compileSchema({ type: 'object', properties: { spec } }).prune({ spec: value })
   return { spec: object.spec, unknown, ...(malformed && { malformed: `${malformed.path}: ${malformed.message}` }) }

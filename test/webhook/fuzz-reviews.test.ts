@@ -88,8 +88,8 @@ function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, he
 }
 
 /**
- * Returns a description of the first problem of the patch in a response that allows the request; undefined if there is no problem. For
- * example, the patched object does not match the schema.
+ * Returns a description of the first problem of the patch, e.g. that the patched object does not match the schema. Returns undefined if
+ * there is no problem. The patch is from a response that allows the request.
  */
 function problemOfPatch(request: JsonObject, patch: string | undefined): string | undefined {
   const { object, oldObject, operation, subResource } = request

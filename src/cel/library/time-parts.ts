@@ -45,8 +45,8 @@ export const timeParts: readonly Overload[] = [
 ]
 
 /**
- * Returns the offset of a time zone from UTC in seconds, at the time `seconds`. A zone is an offset such as `02:00` or `-08:00`, or a name
- * of the time zone database.
+ * Returns the offset of a time zone from UTC in seconds. The parameter `seconds` is the Unix time for which the offset is returned. A zone
+ * is an offset such as `02:00` or `-08:00`, or a name of the time zone database.
  */
 function zoneOffset(zone: string, seconds: number): number {
   const colon = zone.indexOf(':')

@@ -63,9 +63,9 @@ export interface Plan {
 }
 
 /**
- * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. A chain such as `a.b.c` extends the chain `a.b`, and
- * its plan calls `resolve` of `a.b`. Therefore, `cost` is added only once for the whole chain. The `cost` of an attribute that is a branch
- * of a ternary, or an index, is not added.
+ * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of an attribute first adds `cost`, and then
+ * calls `resolve`. In a chain such as `a.b.c`, `resolve` of `a.b.c` calls only `resolve` of `a.b`, so a `cost` is added only once for the
+ * whole chain. If the index in `a[b]` or a branch of a ternary is an attribute, only its `resolve` is called, so its `cost` is not added.
  */
 export interface Attribute {
   /**

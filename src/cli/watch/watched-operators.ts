@@ -43,7 +43,7 @@ type StartChild = (...args: ConstructorParameters<typeof OperatorsChild>) => Chi
  * Runs the operators until the signal aborts. When the signal aborts, the function ends the process of the operators, and rejects with the
  * reason of the signal.
  *
- * @param startChild starts a process of the operators. Tests replace it.
+ * @param startChild the function that starts a process of the operators. Tests pass a different function.
  */
 export async function runWatchedOperators(
   options: WatchedOperatorsOptions,
@@ -166,8 +166,8 @@ class WatchedOperators {
   }
 
   /**
-   * When the operators run, reports this. When the process ends, reports the end of the process, unless the process is being stopped. The
-   * returned promise never resolves.
+   * Prints a message when the operators run, and another message when the process has ended. While the process is being stopped, prints no
+   * message. The returned promise never resolves.
    */
   async #report(child: Child, cause: Change | undefined, life: Life): Promise<never> {
     const { say } = this.#options

@@ -133,8 +133,9 @@ function requireConstrained(mode: Mode['name'], wanted: WantedUser, requester: U
     subjects.forEach(check)
   }
   const node = nodeOf(username)
-  // In the mode `associated-node`, a requester can impersonate only its own node, but kube-apiserver checks the verb for all nodes (`*`).
-  // kube-apiserver caches the result without the name of the node, so the cached result applies to the tokens of all Pods of a DaemonSet.
+  // In the mode `associated-node`, a requester can impersonate only its own node. Like kube-apiserver, this function nevertheless checks
+  // the verb for the name `*` (all nodes). The result that kube-apiserver caches thus does not depend on the name of the node, and one
+  // cached result applies to the tokens of all Pods of a DaemonSet.
   check(node === undefined ? accountSubject(username) : { resource: 'nodes', name: mode === 'associated-node' ? '*' : node })
   uidSubjects(uid).forEach(check)
   for (const [group, text] of [
@@ -178,7 +179,10 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
   return undefined
 }
 
-/** Returns the impersonated user. `nodeGroups` are the groups of a user that is a node. */
+/**
+ * Returns the impersonated user. If the request names no groups, and the user is not a ServiceAccount, the user gets the groups
+ * `nodeGroups`.
+ */
 function identityOf({ username, uid, groups, extra }: WantedUser, nodeGroups: readonly string[]): UserInfo {
   const account = serviceAccountOf(username)
   const derived = account === undefined ? nodeGroups : serviceAccountGroups(account.namespace)

@@ -183,8 +183,9 @@ export class DependencyGraph {
   }
 
   /**
-   * Calls `changed` for each owner that is in foreground deletion. The argument is the metadata of an object that has been deleted, or the
-   * earlier metadata of an object whose owner references have changed. The deletion of the owner may have waited for this object.
+   * Calls `changed` for each owner that is in foreground deletion. The method receives the metadata of the owned object after the object
+   * was deleted, or the object's previous metadata after its owner references have changed. In both cases, the owner may have waited for
+   * the object.
    */
   #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
     for (const reference of ownerReferences) {

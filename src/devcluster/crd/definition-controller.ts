@@ -47,8 +47,8 @@ export interface DefinitionController {
 const retryMs = 500
 
 /**
- * Runs the controller until the signal is aborted. When this function returns, the catalog already serves the established CRDs in the
- * store.
+ * Starts the controller, which then runs until the signal aborts. When this function returns, the catalog already serves the established
+ * CRDs in the store.
  */
 export function startDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): DefinitionController {
   const { store, clock, logger } = options

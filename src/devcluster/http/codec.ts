@@ -137,7 +137,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text) && !hasSurrogateEscape(text)) {
     const { duplicates, error, outOfRange } = scanJson(text)
-    // In YAML, a number beyond the range of a float is a string.
+    // In YAML, a number beyond the range of a float is a string. A body with such a number is therefore not parsed as JSON here.
     if (error === undefined && outOfRange === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
   }
   checkTokens(text)

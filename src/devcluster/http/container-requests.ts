@@ -19,8 +19,8 @@ import type { StoredPod } from './streams/target-container.ts'
 import { storedPod } from './streams/target-container.ts'
 
 /**
- * The verbs of each subresource that a real cluster forwards to a node or a container. Only for the subresource `proxy`, the path of a
- * request can have more segments after the subresource.
+ * For each subresource, the verbs of the requests that a real cluster forwards to a node or a container. Only in requests for the
+ * subresource `proxy`, the path can have more segments after the subresource.
  */
 const streamVerbs = ['get', 'create']
 const proxyVerbs = ['get', 'create', 'update', 'patch', 'delete']

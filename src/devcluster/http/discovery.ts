@@ -172,8 +172,9 @@ function subresourcesOf({ custom, subresources }: ResourceInfo): [string, Subres
 }
 
 /**
- * Returns the field `responseKind` of a resource or subresource in aggregated discovery. If `group` or `version` is undefined,
- * `responseKind` has the group or version of the resource for a custom resource, and an empty string for a built-in type.
+ * Returns the field `responseKind` of a resource or subresource in aggregated discovery. If `group` or `version` is undefined, a default
+ * value is used. For a custom resource, the default is the group or version of the resource. For a built-in type, the default is an empty
+ * string.
  */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }

@@ -85,7 +85,7 @@ function named(field: number, name: string, content: Write): Write {
     })
 }
 
-/** Writes the entries of a map, each with a name and a value. `field` is the number of the field for the entries. */
+/** Writes each entry of a map as an embedded message with a name and a value. `field` is the field number of these messages. */
 function mapOf(field: number, content: () => Write): Write {
   return (writer, value) => {
     if (!isObject(value)) return

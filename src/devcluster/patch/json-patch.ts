@@ -53,8 +53,8 @@ class Copies {
 
   /**
    * Removes `value`, and all objects and lists in it, from the set of copies. Call this method after a `copy` operation, because the
-   * document then contains `value` at two paths, and a change in place at one path would also change the other path. After the removal, an
-   * operation first makes a new copy.
+   * document then contains `value` at two paths, and a change in place at one path would also change the other path. After the removal, the
+   * next operation that changes `value` copies `value` first.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return

@@ -41,8 +41,8 @@ export class WireReader {
   }
 
   /**
-   * Reads the tag of the next field. `message` is the Go name of the message. If `message` is set, throws for an invalid field number and
-   * for the end of a group.
+   * Reads the tag of the next field. `message` is the Go name of the message. If `message` is set, throws when the field number is invalid
+   * or when the tag ends a group.
    */
   tag(message?: string): Tag {
     const wire = this.varint()

@@ -32,8 +32,8 @@ export class Representation {
   }
 
   /**
-   * Converts stored objects with the conversion webhook, if the type has one. Caches the results. As in kube-apiserver, the webhook is
-   * called once for each object. Rejects with the first error. If `refresh` is true, cached objects are converted again. Reads and
+   * Converts stored objects with the conversion webhook, if the type has one. Caches the results. As in kube-apiserver, each call of the
+   * webhook converts only one object. Rejects with the first error. If `refresh` is true, cached objects are converted again. Reads and
    * deletions of a single object set `refresh`.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {

@@ -11,7 +11,8 @@ import type { ScheduleFields } from './schedule.ts'
 export const scheduleAnnotation = 'batch.tutorial.kubebuilder.io/v1-schedule'
 
 export const conversion = defineConversion(cronJob, {
-  // The versions differ only in the schedule. The annotation above keeps a schedule that v2 cannot express.
+  // The framework does not need to store lost fields, because the versions differ only in the schedule. If v2 cannot express a schedule,
+  // the converters store the schedule in the annotation above.
   lossless: false,
   converters: {
     v2: {
@@ -28,8 +29,8 @@ export const conversion = defineConversion(cronJob, {
 })
 
 /**
- * The metadata may be absent. For server-side apply, the API server also converts objects that contain only the fields of one field
- * manager.
+ * For server-side apply, the API server also converts objects that contain only the fields of one field manager. The metadata of such an
+ * object may be absent.
  */
 interface Annotated {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }

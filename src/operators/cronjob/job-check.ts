@@ -38,7 +38,8 @@ export async function checkJob(
         warn(`a Job would be refused now: ${error.message}`)
         return []
       case 404:
-        // The namespace does not exist. The API server itself denies the CronJob with this error.
+        // The namespace does not exist. The webhook returns no error of its own, because the API server denies the CronJob with the same
+        // error.
         return []
       default:
         throw error

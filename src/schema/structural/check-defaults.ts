@@ -125,8 +125,8 @@ function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
 }
 
 /**
- * Removes boolean `additionalProperties` from the schemas of allOf, anyOf, oneOf and not, because kube-apiserver validates defaults without
- * these keywords (`NestedValueValidation.toKubeOpenAPI`).
+ * Removes boolean `additionalProperties` from the schemas in `allOf`, `anyOf`, `oneOf` and `not`. kube-apiserver ignores these boolean
+ * values when it validates defaults (`NestedValueValidation.toKubeOpenAPI`).
  */
 function withoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { allOf, anyOf, oneOf, not } = schema

@@ -99,7 +99,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   }
 }
 
-/** Forwards requests to the API server with the identity of one connection. */
+/** Forwards requests to the API server with the credentials of one `Connection`. */
 class Upstream {
   readonly #connection: Connection
   #dispatchers: Dispatchers | undefined

@@ -38,7 +38,7 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** The ranks of requests for memory. A new request must wait if a request with the same rank number or a lower one is already waiting. */
+/** The ranks of requests for memory. If a request with the same or a lower rank number is already waiting, a new request must also wait. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 
@@ -164,9 +164,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Frees the reserve for the request that has waited longest. If the memory outside the reserve has enough room, the request that holds
-   * the reserve is moved to this memory. Without this move, even a small request of a slow client would hold the whole reserve until the
-   * request ends.
+   * If requests wait, and the memory outside the reserve has enough room, moves the request that holds the reserve to this memory. The
+   * reserve is then free for the request that has waited longest. Without this move, even a small request of a slow client would hold the
+   * whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

@@ -207,7 +207,7 @@ export class ReviewThread {
     })
   }
 
-  /** Makes the thread keep the process alive, because a review waits for its results. */
+  /** Prevents the process from ending while the thread works on a review. */
   reserve(): void {
     this.#worker.ref()
   }

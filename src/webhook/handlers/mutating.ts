@@ -26,8 +26,9 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // The list contains the webhooks with a handler that a mutating webhook may call first. `validateInCluster` is not such a handler,
-  // because a mutating webhook calls it only after a `validate` handler has rejected the object.
+  // The list contains the webhooks with a `default` handler. If `refuseInvalidEarly` is true, the list also contains the webhooks with a
+  // `validate` handler. A webhook with only a `validateInCluster` handler is not in the list, because a mutating webhook calls
+  // `validateInCluster` only after a `validate` handler has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {

@@ -89,10 +89,11 @@ export const convertedCopies = 2
 const connectionBytes = 66 * 1024
 
 /**
- * Returns the memory limit and the memory of this process.
+ * Returns the input of `shareMemory` for this process: the memory limit, the memory of the idle process, the maximum size of the heap, and
+ * the number of processors.
  *
  * @param limitBytes the memory limit. Default: the memory limit of the container. If the container has no limit, the default is half of the
- * machine's memory, at most 1 GiB.
+ *   machine's memory, at most 1 GiB.
  */
 export function processMemory(limitBytes?: number): ProcessMemory {
   return {

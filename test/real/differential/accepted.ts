@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { Difference } from './compare.ts'
 import type { Comparison } from './player.ts'
 
-/** An entry of the list: differences that are accepted. */
+/** An entry of `differences` or `lives` in `accepted.yaml`. The entry describes differences that are accepted. */
 export interface AcceptedDifference {
   /** The name of a scenario. `*` matches any string, as in `requests` and `paths`. */
   readonly scenario: string

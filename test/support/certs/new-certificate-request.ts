@@ -1,4 +1,4 @@
-/** Makes certificate requests for keys of a test. */
+/** Makes certificate requests for tests. A test specifies the key. */
 import type { KeyObject } from 'node:crypto'
 import { sign } from 'node:crypto'
 import type forge from 'node-forge'

@@ -91,7 +91,7 @@ export function lastTime(schedule: RandomSchedule, after: number, until: number)
   return undefined
 }
 
-/** Returns the first selected time after `time`. */
+/** Returns the first time after `time` that the schedule selects. */
 export function nextTime(schedule: RandomSchedule, time: number): number {
   for (let day = Math.floor(time / dayMs) * dayMs; ; day += dayMs) {
     const found = timesOf(schedule, day).find((one) => one > time)

@@ -1,6 +1,6 @@
 /**
- * A client of a registry, without sockets. Its requests take no time, so controllers can be simulated on a fake clock. Its watches neither
- * end nor have bookmarks, because both would need many timers.
+ * A client of a registry, without sockets. Its requests take no time, so controllers can be simulated on a fake clock. Its watches have no
+ * timeout and no bookmarks, because a timeout and bookmarks would need many timers.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { ApiError } from '../../../src/client/api-error.ts'

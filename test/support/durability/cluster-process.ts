@@ -1,6 +1,6 @@
 /**
- * A process with an embedded cluster. The cluster keeps its objects in the folder of the first argument. The process writes the kubeconfig
- * to that folder and prints a line. It runs until it is killed, or until the process that started it ends.
+ * A process with an embedded cluster. The first argument is the folder in which the cluster keeps its objects. The process writes the
+ * kubeconfig to this folder and prints a line. The process runs until it is killed, or until its parent process ends.
  */
 import { join } from 'node:path'
 import { startDevCluster } from '../../../src/devcluster/dev-cluster.ts'

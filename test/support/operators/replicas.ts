@@ -30,7 +30,7 @@ export interface Replica {
 export interface ReplicasOptions {
   readonly controlPlane: ControlPlane
   readonly operator: Operator
-  /** The name of the user of the replicas. Their Lease has the same name. */
+  /** The user name with which the replicas authenticate. The Lease of the replicas has the same name. */
   readonly user: string
   /** The namespace that the replicas watch. */
   readonly namespace: string

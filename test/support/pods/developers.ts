@@ -85,7 +85,7 @@ export interface PodsDevOptions {
   readonly developer: Developer
   /** The working directory, which belongs to the developer. It may contain the state of an earlier run. */
   readonly directory: string
-  /** An empty folder. It is the argument of `Developer.become`, and no other command uses it. */
+  /** An empty folder for `Developer.become`. Nothing else uses this folder. */
   readonly folder: string
   /** The folders of images, keyed by the name of the image. */
   readonly images: Readonly<Record<string, string>>

@@ -1,4 +1,7 @@
-/** `playFact`: creates the Pod of a fact, calls `play`, and compares the states and Events of the Pod with the expected ones. */
+/**
+ * `playFact`: creates the Pod of a fact, calls the function `play` of the fact, and compares the states and Events of the Pod with the
+ * expected ones.
+ */
 import type { Test } from 'tap'
 import { pod as podType } from '../../../src/api/builtin.ts'
 import { batch } from '../../../src/api/kubernetes/batch.ts'

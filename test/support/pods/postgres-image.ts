@@ -22,7 +22,10 @@ export async function postgresImage(): Promise<PostgresImage> {
   return { folder, origin: originOf(folder) }
 }
 
-/** Runs the script of the example. The folder is renamed to its final name in the cache when the image is complete. */
+/**
+ * Creates the image in a temporary folder with the script of the example. When the image is complete, its folder is moved to `folder` in
+ * the cache.
+ */
 async function makeImage(folder: string): Promise<void> {
   const cache = dirname(folder)
   await mkdir(cache, { recursive: true })

@@ -49,7 +49,10 @@ t.test('an audit annotation key that the API server would drop is an error of th
   }
 })
 
-/** Returns a context for this request, the call with which the context was created, and the log entries of the call. */
+/**
+ * Returns a context for this request. Also returns `call`, with which the context was created, and the log entries that the logger of
+ * `call` has recorded.
+ */
 function contextOf(request: Partial<AdmissionRequest> = {}): { context: HandlerContext; entries: Record<string, unknown>[]; call: Call } {
   const { logger, entries } = recordingLogger('debug')
   const call: Call = {

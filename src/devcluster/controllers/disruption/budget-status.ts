@@ -36,8 +36,8 @@ export interface DisruptedPods {
 }
 
 /**
- * Divides the evicted Pods into pending and overdue Pods (DisruptionController.buildDisruptedPodMap). Pods that no longer exist or that are
- * being deleted are ignored.
+ * Divides the evicted Pods into Pods whose deletion is still expected (`pending`) and Pods that were not deleted in time (`overdue`)
+ * (DisruptionController.buildDisruptedPodMap). Pods that no longer exist or that are being deleted are ignored.
  */
 export function disruptedPods({ status }: Budget, pods: readonly ReadonlyPod[], now: number): DisruptedPods {
   const pending: Record<string, string> = {}

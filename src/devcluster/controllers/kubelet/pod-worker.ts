@@ -326,7 +326,10 @@ export class PodWorker {
     return true
   }
 
-  /** Returns true for a container that begins again in a new sandbox. All init containers begin again. */
+  /**
+   * Returns true if the container must begin again in the new sandbox. Every init container must begin again. A regular container must not
+   * begin again if it has succeeded and the restart policy is OnFailure.
+   */
   #isRenewed(container: Container): boolean {
     const isInit = this.init.includes(container)
     return isInit || this.#pod.spec?.restartPolicy !== 'OnFailure' || !succeeded(container.state)

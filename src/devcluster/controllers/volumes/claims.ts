@@ -46,9 +46,11 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
 }
 
 /**
- * Returns the claims that a change of the volume may affect. A claim with a `volumeName` is affected if the `volumeName` is the name of the
- * volume. A claim without a `volumeName` is affected only if it is unbound: if the volume has a `claimRef`, the `claimRef` must name the
- * claim; otherwise, the claim and the volume must have the same class.
+ * Returns the claims that a change of the volume may affect. A claim with a `volumeName` is affected if its `volumeName` is the name of the
+ * volume. A claim without a `volumeName` is affected if both of these conditions are met:
+ *
+ * - The claim is unbound.
+ * - The `claimRef` of the volume names the claim, or the volume has no `claimRef` and has the same class as the claim.
  */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume

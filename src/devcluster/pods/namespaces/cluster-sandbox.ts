@@ -23,8 +23,8 @@ export const bridge = 'pods0'
 const bridgeHardwareAddress = '0a:58:00:00:00:01'
 
 /**
- * Starts initScript in new namespaces, and waits until it has ended. Then removes the folder. Arguments: the folder, at which setupScript
- * mounts the file system of the sandbox; initScript; setupScript; the address of the bridge; options of unshare(1).
+ * Runs initScript in new namespaces. When initScript has ended, removes the folder at which setupScript mounted the file system of the
+ * sandbox. Arguments: this folder; initScript; setupScript; the address of the bridge; options of unshare(1).
  */
 const outerScript = `
 directory=$1 init=$2 setup=$3 address=$4
@@ -128,7 +128,8 @@ export class ClusterSandbox {
    * namespace of the cluster. The default of `pid` is the first process of the cluster.
    */
   enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
-    // In the user namespace, the user who runs Proreus is already root. nsenter must therefore not change the uid of the command.
+    // The user who runs Proreus is root in the user namespace, so the command runs as root there without a change of its uid and gid.
+    // `--preserve-credentials` prevents nsenter from changing them.
     const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }

@@ -124,8 +124,8 @@ export class ContainerRoot {
     if (cluster.ids.kind === 'machine') copyOwner(source, join(this.files, upper))
     const lower = separators.test(source) ? this.#alias(source) : source
     const options = [`lowerdir=${lower}`, `upperdir=${upper}`, `workdir=${work}`]
-    // By default, an overlay stores its metadata in extended attributes that only root of the machine may set. With the option `userxattr`,
-    // the overlay uses attributes that every user may set.
+    // By default, an overlay stores its metadata in extended attributes that only the root user of the machine may set. With the option
+    // `userxattr`, the overlay uses attributes that every user may set.
     if (cluster.ids.kind !== 'machine') options.push('userxattr')
     if (isReadOnly) options.push('ro')
     this.view.add({ path, sources: [join(this.files, upper), source], kind: 'overlay' })

@@ -145,8 +145,8 @@ export class NamespacesContainer implements ContainerProcess {
   }
 
   /**
-   * Returns a prefix for a command. The prefix makes the command run in the mount namespace of the container, with the root folder of this
-   * machine as its root folder. `options` are further options of nsenter(1).
+   * Returns a prefix for a command. With this prefix, the command runs in the mount namespace of the container, and the root folder of the
+   * command is the root folder of this machine. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
     // The first nsenter enters the user namespace of the cluster, and runs the second nsenter as root of this namespace. Only root may open

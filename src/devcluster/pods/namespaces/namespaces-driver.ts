@@ -32,7 +32,8 @@ export interface NamespacesOptions {
 export interface NamespacesDriver extends PodDriver {
   readonly mode: 'namespaces'
   /**
-   * The ids that users of containers can have. With `single`, all processes of a container have the same user. This user can have any uid.
+   * The ids that the users of containers can have. With `single`, each container has only one user: its processes cannot change to another
+   * uid. The uid of this one user can be any number.
    */
   readonly ids: IdMapping['kind']
   /**

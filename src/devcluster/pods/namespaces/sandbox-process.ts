@@ -47,8 +47,8 @@ exec 4<&0
 /**
  * Starts the process of a container.
  *
- * @throws {ContainerStartError} when the start has failed or was aborted. If the start failed because a program failed, the error has the
- *   message of this program.
+ * @throws {ContainerStartError} when the start has failed or was aborted. If a command that prepares the start has failed, such as `mount`,
+ *   the error has the message of this command.
  */
 export async function startProcess(options: StartOptions): Promise<StartedProcess> {
   const { lists, tty, stdin: hasStdin, pipes, signal } = options

@@ -26,8 +26,8 @@ export interface RecordedProcesses {
 export class ProcessRecord {
   readonly #file: string
   /**
-   * Identifies the folder. Each container of the driver that uses this folder has the environment variable `markerVariable`. The value of
-   * the variable begins with this id.
+   * Identifies the folder. A driver that uses this folder sets the environment variable `markerVariable` in each of its containers. The
+   * value of the variable begins with `folderId`.
    */
   readonly folderId: string
 

@@ -19,8 +19,8 @@ export interface StartOptions extends Pick<StartMessage, 'program' | 'folder' | 
   /** The value of `markerVariable` in the environment of the process. */
   readonly marker: string
   /**
-   * Called with the pid of the first process of the group, and with the pid of the process that has the terminal, as soon as these
-   * processes exist.
+   * Called with the pid of the first process of the group as soon as this process exists. If another process has the terminal, called a
+   * second time, with the pid of that process.
    */
   onProcess(pid: number): void
 }

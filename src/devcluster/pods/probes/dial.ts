@@ -37,8 +37,8 @@ export async function dial(target: ProbeTarget, { port, host, signal }: DialOpti
   signal.throwIfAborted()
   try {
     const socket = await untilAborted(target.connect(port, host), signal, discard)
-    // If a socket has no listener for errors, an error ends this process. The code that reads from the socket or writes to it handles
-    // errors, but only when it begins to read or write. Until then, this listener ignores errors.
+    // If a socket has no listener for errors, an error ends this process. The code that reads from the socket or writes to it adds its own
+    // listener only when it begins to read or write. Until then, this listener ignores errors.
     socket.on('error', ignore)
     return { socket, ends: endsOf(socket, address) }
   } catch (error) {

@@ -15,8 +15,8 @@ export interface ProbeWorkerOptions {
   /** Runs the probe once. Rejects with a `ProbeError` for a run without an outcome. */
   run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>
   /**
-   * Called when a run of the probe has ended. The property `due` of the worker is then the time at which this run ended, until the method
-   * `take` returns the run.
+   * Called when a run of the probe has ended. From then until `take` returns this run, the property `due` of the worker is the time at
+   * which the run ended.
    */
   onEnd(): void
 }
@@ -59,10 +59,7 @@ export class ProbeWorker {
     this.#wait()
   }
 
-  /**
-   * `take` returns a run that has ended. `due` is the time at which this run ended, in milliseconds since 1970. `due` is Infinity if `take`
-   * would return undefined.
-   */
+  /** The end time of the run that `take` will return, in milliseconds since 1970. Infinity if `take` would return undefined. */
   get due(): number {
     return this.#ended?.at ?? Number.POSITIVE_INFINITY
   }

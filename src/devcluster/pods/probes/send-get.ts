@@ -140,7 +140,8 @@ class ReceivedResponse implements HttpResponse {
     this.#message = message
     this.#outgoing = outgoing
     this.#signal = signal
-    // If the body is invalid, the request reports the exact error. The response reports only that the body is incomplete.
+    // If the body is invalid, the ClientRequest emits the exact error. The IncomingMessage emits only the error that the body is
+    // incomplete.
     outgoing.on('error', (error) => (this.#problem ??= error))
     message.on('error', (error) => (this.#problem ??= error))
   }

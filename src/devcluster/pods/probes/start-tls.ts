@@ -15,8 +15,8 @@ export class HttpAnswer extends ConnectionError {
 }
 
 /**
- * The start of a response without TLS. Like Go, the client compares five bytes, the size of a TLS record header (crypto/tls:
- * RecordHeaderError).
+ * The first five bytes of an HTTP response without TLS. A TLS record header has five bytes, so Go compares only this number of bytes
+ * (crypto/tls: RecordHeaderError).
  */
 const httpStart = 'HTTP/'
 

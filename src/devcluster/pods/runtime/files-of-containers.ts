@@ -16,7 +16,7 @@ export function folderRemover(prefix: readonly string[]): (path: string) => Prom
 
 /**
  * Returns a function that changes owners and permissions. Like the kubelet, the function ignores errors. For example, an id that does not
- * exist in the namespace cannot become the owner of a file.
+ * exist in the user namespace cannot become the owner of a file.
  */
 export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
   return async (changes) => {

@@ -243,7 +243,7 @@ export class ProcessPod implements PodRuntime {
     this.wake()
   }
 
-  /** Tries to create the sandbox until the driver succeeds. Resolves with undefined when the Pod ends before that. */
+  /** Tries to create the sandbox until the driver succeeds. If the Pod ends before the driver succeeds, resolves with undefined. */
   async #createSandbox(): Promise<PodSandbox | undefined> {
     const { driver, clock } = this.context
     const { signal } = this.#stop

@@ -52,8 +52,8 @@ export async function cleanState(
  * Returns the controller that removes the files of a deleted Pod if the runtime does not run the Pod. Such a Pod had ended before the
  * cluster was started.
  *
- * @param existing the objects when `cleanState` was called. The controller is called for each of them, because the watch sends no event for
- *   an object that was deleted before the first list.
+ * @param existing the objects that existed when `cleanState` was called. The controller is called for each of them, because the watch sends
+ *   no event for an object that was deleted before the first list.
  * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
  */
 export function podCleaner(

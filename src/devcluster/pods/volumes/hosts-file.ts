@@ -13,7 +13,7 @@ const local = [
   'fe00::2\tip6-allrouters',
 ]
 
-/** Returns the content for a Pod with a separate network. */
+/** Returns the content of /etc/hosts for a Pod without `hostNetwork`. */
 export function podHostsFile(
   podIPs: readonly string[],
   { hostname, domain }: Pick<PodHostName, 'hostname' | 'domain'>,

@@ -185,7 +185,10 @@ function objectAt(value: JsonObject, ...path: string[]): JsonObject {
   return isObject(found) ? found : {}
 }
 
-/** Returns the errors of a Binding. kube-apiserver reports these errors in a message, and not as a 422 with causes. */
+/**
+ * Returns the errors of a Binding. kube-apiserver lists these errors only in the message of its response. The response has no causes, and
+ * its status code is not 422.
+ */
 function bindingErrors(binding: JsonObject): FieldError[] {
   const kind = textAt(binding, 'target', 'kind')
   return [

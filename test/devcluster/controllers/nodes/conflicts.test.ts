@@ -27,9 +27,9 @@ const key = { namespace: 'default', name: 'web' }
 const graceMs = 50_000
 
 /**
- * Returns a client that changes an object immediately before the first `patch` of the object, and before the first `patchStatus` of the
- * object. These changes cause conflicts. Each of the two calls is recorded in `seen`. If `seen` already contains a call for the object, the
- * client does not change the object before this call.
+ * Returns a client that causes conflicts. The client changes an object immediately before the first `patch` of the object, and again
+ * immediately before the first `patchStatus` of the object. The client adds these two calls to `seen`, and changes no object before a call
+ * that `seen` already contains.
  */
 function disturbed(client: Client, seen: Set<string>): Client {
   let changes = 0

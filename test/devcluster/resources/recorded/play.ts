@@ -27,7 +27,10 @@ export type Send = (request: Request) => Promise<Reply>
 
 const namespaces: RecordedType = { kind: 'Namespace', plural: 'namespaces', namespaced: false }
 
-/** Sends all requests of a group. Returns the recorded form of the responses in order, keyed by the names of the requests. */
+/**
+ * Sends all requests of a group. Returns a map from the names of the requests to the recorded forms of their responses, in the order of the
+ * requests.
+ */
 export async function play(group: Group, send: Send): Promise<ReadonlyMap<string, Answer>> {
   const { type, base, create = [], full, states = [] } = group
   const answers = new Map<string, Answer>()

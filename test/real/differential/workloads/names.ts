@@ -24,7 +24,10 @@ import { valueAt } from '../path.ts'
 
 const hashLabels = ['pod-template-hash', 'controller-revision-hash']
 
-/** The names that one control plane has given to the objects of one life. */
+/**
+ * The uids, the hashes and the generated names that one control plane has given to the objects of a life. A life is a list of steps that
+ * create, change and delete a workload.
+ */
 export class GivenNames {
   readonly #uids = new Map<string, string>()
   readonly #generated = new Map<string, string>()

@@ -219,7 +219,8 @@ export const cases: readonly Case[] = [
       killed.kill()
       equal(await killed.exited, 137)
       deepEqual(sleepers(left), [])
-      // The driver finds a process by a variable in its environment, or by its process group. `env -i` removes the variable.
+      // The driver finds the remaining processes of an exec by a variable in their environment, or by their process group. Because `env -i`
+      // removes the variable, the driver can find this process only by its process group.
       const ended = await started.execute({ command: ['sh', '-c', `env -i sleep ${left} &`], tty: false, stdin: false })
       equal(await ended.exited, 0)
       await sleeping(left, 1)

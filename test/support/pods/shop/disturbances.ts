@@ -26,7 +26,7 @@ const actions = ['roll', 'scaleWeb', 'scaleStore', 'delete', 'deleteAtOnce', 'ev
 export class Disturbances {
   /** The latest version in the Pod template of the web servers. */
   version = 0
-  /** The number of disturbances so far, keyed by their names. */
+  /** The number of disturbances of each kind so far, keyed by the name of the kind, such as `evict`. */
   readonly counts = new Map<string, number>()
   readonly #client: Client
   readonly #dice: Dice

@@ -59,8 +59,8 @@ export class Probe {
   }
 
   /**
-   * Replaces `readyAt`. If the new value is defined, the result of the probe becomes the outcome of a run at the time `at`, without regard
-   * to the thresholds.
+   * Replaces `readyAt`. If the new value is defined, the result of the probe changes at once to the outcome that a run at the time `at`
+   * would have. The thresholds of the probe do not apply to this change.
    */
   setReadyAt(readyAt: number | undefined, at: number): void {
     this.#readyAt = readyAt

@@ -45,7 +45,10 @@ export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   return [...permanent, ...missing]
 }
 
-/** Returns the generation of the Pod template as a decimal string; undefined when the annotation is not a number. */
+/**
+ * Returns the generation of the Pod template from the annotation of the DaemonSet, as a decimal string. Returns undefined when the
+ * annotation is missing or is not an integer.
+ */
 function templateGeneration({ metadata }: DaemonSet): string | undefined {
   const text = metadata.annotations?.[generationAnnotation] ?? ''
   return /^[+-]?\d+$/.test(text) ? String(Number(text)) : undefined

@@ -1,4 +1,7 @@
-/** `ServiceProxy`: forwards connections to cluster IPs to the endpoints of Services, as kube-proxy does. */
+/**
+ * `ServiceProxy`: receives connections at the cluster IPs of Services, and forwards each connection to an endpoint of the Service, as
+ * kube-proxy does.
+ */
 import { isIPv4 } from 'node:net'
 import type { NetworkAddresses } from '../addresses.ts'
 import { apiServerPort, dnsPort, memberOf } from '../addresses.ts'

@@ -21,7 +21,10 @@ trap '' TERM HUP INT
 echo ready
 sleep 1000`
 
-/** Waits until the traces on the machine equal `before`. Processes and networks may remain visible for a moment after they have ended. */
+/**
+ * Checks that the traces on the machine equal `before`. Waits at most 10 seconds for this state, because processes and networks may remain
+ * visible for a moment after they have ended.
+ */
 async function isAsBefore(t: Test, before: ReturnType<typeof traces>): Promise<void> {
   await until('nothing is left', () => JSON.stringify(traces()) === JSON.stringify(before), 10_000).catch(() => undefined)
   t.strictSame(traces(), before)

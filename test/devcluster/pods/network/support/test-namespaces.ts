@@ -75,7 +75,7 @@ export class TestNamespace {
     return finished(command!, [...before, program, ...args])
   }
 
-  /** Runs JavaScript in the namespace until it ends. */
+  /** Runs JavaScript code in a process in the namespace. Resolves when the process has ended. */
   script(code: string): Promise<Finished> {
     return this.run(process.execPath, '--input-type=module', '-e', code)
   }

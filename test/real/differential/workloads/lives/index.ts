@@ -1,4 +1,4 @@
-/** All lives that are executed on both control planes. */
+/** All sequences of steps (`Life`) that are executed on the real and on the embedded control plane. */
 import type { Life } from '../life.ts'
 import { autoscalerLives } from './autoscaler.ts'
 import { cronJobLives } from './cron-job.ts'
