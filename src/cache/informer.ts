@@ -231,8 +231,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
     const old = this.store.get(metadata)
     const before = old !== undefined && metadataOf(old).uid === metadata.uid ? old : undefined
-    // The origin of a write is the reconcile that has made the write. If a write has no origin, no handler ignores its change, so the
-    // handlers also notice the changes of other clients in the response. Such a write is therefore not remembered.
+    // A handler can ignore a write only if the write has an origin, i.e. the reconcile that has made the write. The response to such a
+    // write can contain changes of other clients, and `#unconfirmed` finds these changes. A write without an origin is not remembered,
+    // because no handler ignores its response.
     if (origin !== undefined && !this.#removals.have(metadata)) this.#unconfirmed.add(object, before, origin)
     this.#store(object, false, origin)
     return isOwn

@@ -56,8 +56,8 @@ export class Informers {
   }
 
   /**
-   * Returns the informer of a type or view. If the informer does not exist, `keep` creates it. The informer then runs until the signal of
-   * `start` aborts.
+   * Returns the informer of a type or view. If the informer does not exist, `keep` creates it. After a call of `keep`, only the signal of
+   * `start` stops the informer; the release of its last lease does not.
    */
   keep(type: ResourceType): Informer {
     const entry = this.#entryOf(type)

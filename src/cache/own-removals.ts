@@ -53,8 +53,8 @@ export class OwnRemovals {
    */
   readonly #deletions = new Map<string, Deletion>()
   /**
-   * The departures, keyed by namespace and name. A departure also covers earlier objects with the same namespace and name, but a different
-   * uid.
+   * The departures, keyed by namespace and name. A departure also applies to earlier objects with this namespace and name, although their
+   * uids differ.
    */
   readonly #departures = new Map<string, Departure>()
 

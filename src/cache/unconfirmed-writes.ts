@@ -13,7 +13,7 @@ import { metadataOf } from './store.ts'
 export interface Overtaken<T> {
   /** The state in the store before the first unconfirmed write of this process; undefined when the store did not contain the object. */
   readonly before: DeepReadonly<T> | undefined
-  /** The result of the latest own write. */
+  /** The result of the latest write of this process to the object. */
   readonly latest: DeepReadonly<T>
 }
 

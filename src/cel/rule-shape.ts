@@ -1,6 +1,6 @@
 /**
- * Validates the fields of CEL rules without compiling their expressions. If a rule has an invalid field, the expressions of the schema with
- * this rule, and of all schemas that contain this schema, are not compiled later
+ * Validates the fields of CEL rules without compiling their expressions. If a rule of a schema node has an invalid field, the rules of this
+ * node and of all nodes above it are not compiled later
  * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'

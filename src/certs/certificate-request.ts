@@ -64,7 +64,10 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   }
 }
 
-/** Returns the values in a SEQUENCE, or in a value with another tag (`expected`). Throws if there are fewer than `count` values. */
+/**
+ * Returns the values in a SEQUENCE, or in a value with the tag `expected`. Throws if the value has another tag, or contains fewer than
+ * `count` values.
+ */
 function items({ tag, content }: DerValue, count: number, expected: number = tags.sequence): DerValue[] {
   if (tag !== expected) throw new Error("asn1: structure error: tags don't match")
   const values = readDerItems(content)

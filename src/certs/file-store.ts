@@ -73,7 +73,7 @@ export function isForeignPair(files: NamedTexts): boolean {
 }
 
 /**
- * Returns the trust bundle: the certificates with which clients verify a serving certificate that was issued elsewhere. The trust bundle
+ * Returns the trust bundle: the certificates with which clients verify a serving certificate that Proreus has not issued. The trust bundle
  * consists of the certificates of `ca.crt`. If `ca.crt` is missing or empty, the trust bundle consists of the last certificate of the
  * chain. `source` describes the trust bundle in messages.
  */

@@ -17,7 +17,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-cert-path', '--metrics-cert-dir'],
 ])
 
-/** Replaces the flags of other frameworks in a command line, in both forms `--f v` and `--f=v`. */
+/** Replaces each flag in `aliases` by the equivalent flag of `proreus`, in both forms `--f v` and `--f=v`. */
 export function withoutAliases(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     const [flag = '', ...value] = argument.split('=')

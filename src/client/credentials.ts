@@ -91,8 +91,8 @@ export class CachedCredentials {
 }
 
 /**
- * Returns true if `refused` and `current` have the same header. If `refused` has no header, the function compares the client certificates
- * instead.
+ * Returns true if `refused` and `current` have the same `Authorization` header. If `refused` has no such header, the function compares the
+ * client certificates instead.
  */
 function isSame(refused: Credentials, current: Credentials): boolean {
   const { authorization, cert } = refused

@@ -43,7 +43,10 @@ export class PluginErrors {
     this.#write(truncated)
   }
 
-  /** Called when the plugin has ended. Writes the last line. */
+  /**
+   * Called when the plugin has ended. Writes an incomplete last line, which `add` does not write. If the output is longer than `maxCopied`,
+   * writes nothing.
+   */
   close(): void {
     if (!this.#isFull) this.#copy(this.#begin)
   }

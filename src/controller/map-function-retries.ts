@@ -23,12 +23,12 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
   /**
-   * The oldest and the newest of the states for which the map function has thrown. A retry maps only these two states. For the states
-   * between them, the map function has usually thrown, too, so their keys have never been enqueued. These keys need not be enqueued now,
-   * because the states are outdated.
+   * The oldest and the newest of the states for which the map function has thrown. A retry calls the map function only for these two
+   * states. For a state between them, the map function has usually thrown, too, so it has returned no keys to enqueue. The keys of such a
+   * state need not be enqueued now, because the state is outdated.
    *
-   * After an update, `oldest` can be the state before the update. An earlier call of the map function may have enqueued the keys of this
-   * state. These keys must be enqueued again, because the object has changed since that call.
+   * After an update, `oldest` can be the state before the update. An earlier call of the map function for this state may have succeeded,
+   * and its keys have then been enqueued. These keys must be enqueued again, because the object has changed since that call.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

@@ -52,7 +52,7 @@ interface Item<Key extends string> extends DelayedItem {
   readyAt: number
   /**
    * For a `delayed` item: the same as `readyAt`. For a `ready` or `held` item: the last time at which the key was added without a delay, or
-   * at which a delay of the key ended.
+   * the last time at which a delay of the key ended, whichever is later.
    */
   addedAt: number
   /**
@@ -146,8 +146,9 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If the key is already ready or held, no retry is added,
-   * and the entry gets the higher of the two priorities. The default of `priority` is `priorityOf(key)`.
+   * Counts a failure of `key`, and adds a retry with the delay of the rate limiter. If an entry of the key is already ready or held, no
+   * retry is added. If `priority` is higher than the priority of that entry, the entry gets `priority`. The default of `priority` is
+   * `priorityOf(key)`.
    */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     if (this.#shutDown) return

@@ -5,8 +5,8 @@ import type { ControllerEnvironment } from './prepared-controller.ts'
 /** The terms of this replica. A term is a period in which this replica may reconcile. */
 export interface Terms {
   /**
-   * Resolves when a term begins. During a term, the promise resolves immediately. `lost` aborts when the term ends. Rejects with the reason
-   * of `signal` when `signal` aborts first.
+   * Resolves when a term begins, or immediately during a term. Rejects with the reason of `signal` if `signal` aborts first. `lost` aborts
+   * when the term ends.
    */
   term(signal: AbortSignal): Promise<{ readonly lost: AbortSignal }>
 }

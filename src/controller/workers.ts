@@ -136,8 +136,8 @@ export class Workers {
   async #runWorker(): Promise<void> {
     const { queue } = this.#options
     for (let key = await queue.get(); key !== undefined; key = queue.take() ?? (await queue.get())) {
-      // The time slice is checked after `queue.get`. If it were checked before `queue.get`, several keys that are added at once would start
-      // the reconciles of all waiting workers in one iteration of the event loop.
+      // The time slice is checked after `queue.get`. If it were checked before `queue.get`, all workers that wait in `queue.get` could
+      // start their reconciles in the same iteration of the event loop, when several keys are added at once.
       const turn = slices.next(this.#now)
       if (turn !== undefined) await turn
       try {

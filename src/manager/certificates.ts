@@ -73,8 +73,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the store of the certificates. A certificate and key that are missing, expired or damaged are replaced. In a folder, a certificate
- * that Proreus has not issued is never replaced.
+ * Opens the store of the certificates. Missing, expired or damaged certificates and keys are replaced. If the store is a folder, a
+ * certificate that Proreus has not issued is never replaced, and neither is its key.
  */
 export function openCertificates({ certificates, ...options }: OpenOptions): Promise<CertificateSource> {
   if (certificates.kind === 'files') return openFileCertificates({ ...options, directory: certificates.directory })

@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * Maximum length of a short response, in UTF-16 code units or bytes. Callers use `expectEarlyRequest` for longer responses. A short
- * response has at most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket.
+ * Maximum length of a short response, in UTF-16 code units for a string, and in bytes for a buffer. Callers use `expectEarlyRequest` for
+ * longer responses. A short response has at most 48 KiB of UTF-8, and therefore fits into the 64 KiB write buffer of a socket.
  */
 export const longAnswer = 16 * 1024
 

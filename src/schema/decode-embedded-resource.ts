@@ -24,9 +24,9 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls pass true for a custom resource, and false for a default in a schema. From a custom resource, defaulting removes each
- *   null in a field that is not nullable and has no default, so such a null counts as an absent field here. In a default, such a null is
- *   kept, so it is decoded like any other value.
+ * @param dropsNulls pass true for a custom resource, and false for a default in a schema. If a field is not nullable and has no default,
+ *   defaulting later removes a null in this field of a custom resource. Such a null therefore counts as an absent field here. A null in a
+ *   default is decoded like any other value.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)

@@ -162,8 +162,9 @@ async function answer(
 }
 
 /**
- * Reserves the memory that the conversion of the largest object needs. If the budget has too little free memory, waits until enough memory
- * is free. `batchCost` times the size of the body was already reserved when the body arrived. This function reserves only the difference.
+ * Reserves the memory that the conversion of the largest object needs. A part of this memory, `batchCost` times the size of the body, was
+ * already reserved when the body arrived, so this function reserves only the rest. If the budget has too little free memory, the function
+ * waits until enough memory is free.
  *
  * The memory of one review never exceeds `reserve`. `reserve` is the part of the budget that only the request that has waited longest may
  * use. Therefore this request can always continue, even if the rest of the budget is in use.

@@ -24,12 +24,12 @@ const allowed: AdmissionResponse = Object.freeze({ allowed: true })
  *
  * 1. `begin`: the request is decoded. In a mutating webhook, the defaults of the schema are applied. The schema validates the object.
  * 2. `mutatingHandler` or `validatingHandler`: the handlers of the webhook are called. If a `default` handler has changed the object, the
- *    schema validates the object again.
+ * schema validates the object again.
  * 3. `answer`: the patch and the response are serialized.
  *
  * Handlers run on the main thread. The other steps run in the thread of the evaluation.
  *
- * @throws {MalformedReview} when the request is not for the webhook at this path.
+ * @throws {MalformedReview} when the API server has sent the request to the path of another webhook.
  */
 export function runStages({ mismatch, handler }: Stages, evaluation: Evaluation, call: Call): Awaitable<Answered> {
   return whenReady(evaluation.begin(call), (found) => {

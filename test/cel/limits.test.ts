@@ -47,8 +47,9 @@ t.test('a rule with an excessive estimated cost is refused with the factor', (t)
 t.test('a rule is estimated for as many values as a request has room for', (t) => {
   const factorOf = (schema: StructuralSchema): string | undefined =>
     /by factor of (.*?) /.exec(checkRules({ type: 'object', properties: { a: schema } }, 'schema')[0]?.message ?? '')?.[1]
-  // The rule costs 1004: 2 for the two variables `self`, 2 for the two fields, and 1000 for the comparison. A comparison costs 1 for every
-  // ten bytes, and kube-apiserver assumes 10,000 bytes for the string: 2500 characters of four bytes each.
+  // The rule costs 1004: 2 for the two uses of `self`, 2 for the two field selections, and 1000 for the comparison. A comparison costs 1
+  // for every ten bytes. kube-apiserver assumes 10,000 bytes for the string, because maxLength allows 2500 characters, and a character has
+  // up to four bytes.
   const name = 'n'.repeat(294)
   const item: StructuralSchema = {
     type: 'object',

@@ -38,8 +38,8 @@ function live(name: string, content: JsonObject, generation = 1, more: JsonObjec
 }
 
 /**
- * Returns a new object as the reviews of its creation contain it. The object is not stored yet, so it has no resourceVersion. Values that
- * differ between runs are placeholders.
+ * Returns the Widget that the admission reviews of its creation contain. The Widget is not stored yet, so it has no resourceVersion. Values
+ * that differ between runs are placeholders.
  */
 function unstored(name: string, content: JsonObject, generation = 1): JsonObject {
   return widget(content, { name, namespace, uid: 'uid', creationTimestamp: 'time', generation })

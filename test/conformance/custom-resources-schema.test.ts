@@ -234,7 +234,8 @@ t.test('custom resources and their schemas', async (t) => {
       return (body.spec as JsonObject).added !== undefined && body
     })
     t.strictSame(shown, { ...body, spec: expected }, 'resourceVersion and generation are those of the create')
-    // kube-apiserver fills the cache of the changed type only after it has responded to the first requests.
+    // After the schema of a type has changed, kube-apiserver fills the watch cache of the type again. Until this cache is filled, a list
+    // can be empty.
     const items = await until('the list has it', async () => {
       const found = (await api('GET', objects('olds'))).body.items as JsonObject[]
       return found.length > 0 && found

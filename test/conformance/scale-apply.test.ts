@@ -101,8 +101,8 @@ async function check(t: Test, what: string, kind: Kind, ...[steps, number, manag
 }
 
 /**
- * Returns a description of each manager that owns the replicas field, such as `a Apply scale`. If the manager's entry in managedFields has
- * a time, the description ends with `with a time`.
+ * Returns a text for each entry in managedFields that contains the replicas field: the manager, the operation and the subresource, such as
+ * `a Apply scale`. If the entry has a time, the text ends with `with a time`.
  */
 function owners({ field }: Kind, body: JsonObject): string[] {
   const entries = (metadataOf(body).managedFields ?? []) as { fieldsV1: JsonObject; [key: string]: unknown }[]

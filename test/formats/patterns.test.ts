@@ -91,8 +91,8 @@ t.test('the number of steps of the native engine is limited', async (t) => {
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],
-    // After a leading `^`, one unbounded repetition is allowed. The repetition can end at every position of the string. The limit for such
-    // a pattern is therefore the same as without `^`: 256 steps at each position.
+    // After a leading `^`, a pattern may have one unbounded repetition. The repetition can end at every position of the string, and the
+    // engine may try the rest of the pattern there. The limit is therefore 256 steps at each position, as for a pattern without `^`.
     ['^a*b{255}', true],
     ['^a*b{256}', false],
     ['^a+b{255}', true],

@@ -104,8 +104,8 @@ export async function fuzzObjects(servers: Servers, seed: number, cases: number)
 }
 
 /**
- * A case, and the schema of its objects. If the case is an update, `stored` contains one old object for each server, in the form in which
- * the server has stored this object: first the real API server, then the embedded API server.
+ * A case, and the schema of its objects. If the case is an update, `stored` contains two forms of the old object: the form that the real
+ * API server has stored, and then the form that the embedded API server has stored.
  */
 interface Prepared {
   readonly version: number

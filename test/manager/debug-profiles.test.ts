@@ -21,7 +21,8 @@ async function neededFor(
   return Number(/ needs (\d+) MiB/.exec(body as string)![1])
 }
 
-// The order of these tests matters, because the maximum of the resident memory never falls.
+// The next test must be the first. It measures the growth of the maximum resident memory, and a higher maximum from an earlier test would
+// hide this growth.
 t.test('a heap snapshot stays within the memory that it is said to need', async (t) => {
   const limited = profileHandlers({ clock: new FakeClock(), memoryLimitBytes: 1 })
   const unlimited = profileHandlers({ clock: new FakeClock(), memoryLimitBytes: 2 ** 40 })

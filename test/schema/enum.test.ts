@@ -4,8 +4,8 @@ import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
 
 /**
- * Returns true when the enum allows the value. Throws when ajv rejects the value, but the compiled schema reports no reason except that the
- * value does not match its schema.
+ * Returns true when the enum allows the value. If ajv rejects the value, but `explain` (src/schema/explain-errors.ts) finds no error, one
+ * of them has a bug, and this function throws an error.
  */
 function accepts(spec: StructuralSchema, value: JsonValue): boolean {
   const errors = compileSchema({ type: 'object', properties: { spec } }).validate({ spec: value })

@@ -1,6 +1,6 @@
 /**
- * Tests of the observability guide: the metrics and labels in the guide exist, and each example equals the file that the guide names for
- * it.
+ * Tests of the observability guide: the metrics and labels in the guide exist, and each TypeScript example is equal to the file whose path
+ * the guide states above the example.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * same type.
  *
  * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
- *   of `a`. If an item or a field cannot be read, `equals` throws the error of the read in some cases (see `readEqual`).
+ *   of `a`. If the read of an item or of a field throws an error, `equals` throws this error in some cases (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves. The comparison of an

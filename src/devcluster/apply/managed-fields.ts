@@ -83,7 +83,7 @@ export function managersAfterUpdate(
 /** Maximum number of entries with the operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** The manager of merged entries. */
+/** The name of the manager in an entry of `managedFields` that was merged from several older entries. */
 const ancientChanges = 'ancient-changes'
 
 /**
@@ -115,8 +115,8 @@ function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
 
 /**
  * Returns the sort key of an entry. An older entry comes before a newer entry. If two entries have the same time, the entry with the
- * manager `ancient-changes` comes first. `capped` then merges the other entry into this entry, so there is only one `ancient-changes` for
- * each apiVersion.
+ * manager `ancient-changes` comes first, so that `capped` merges the later entry into it. There is then only one entry with this manager
+ * for each apiVersion.
  */
 function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
   return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')

@@ -1,7 +1,7 @@
 /**
  * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container to which a
  * request could be forwarded. In this case, the log of a Pod is one line that explains that Pods are simulated. Every other request is
- * rejected with the same explanation, and discovery does not list the subresources.
+ * rejected with the same explanation, and discovery does not list the subresources `attach`, `exec`, `log` and `portforward` of Pods.
  */
 import { isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'

@@ -11,7 +11,7 @@ const maxWriteMs = 34_000
 /**
  * Returns the time limit of a write in milliseconds.
  *
- * @throws {StatusError} 400 when the parameter is not a duration in Go's notation.
+ * @throws {StatusError} 400 when the parameter `timeout` of the query is not a duration in Go's notation.
  */
 export function timeoutOf(query: URLSearchParams): number {
   const text = query.get('timeout') ?? ''

@@ -33,8 +33,8 @@ export interface Subscriber {
    */
   change(change: Change): void
   /**
-   * Called by `endSubscriptions`, and after an error of `change`. The subscription itself continues: `change` is called until the subscriber
-   * unsubscribes.
+   * Called by `endSubscriptions`, and each time `change` has thrown an error. A call of `end` does not end the subscription: the store
+   * calls `change` until the subscriber unsubscribes.
    */
   end(): void
 }

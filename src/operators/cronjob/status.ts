@@ -78,8 +78,9 @@ function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, t
   if (newest === undefined || stateOf(newest) !== 'failed') return asExpected
   const failure = { reason: 'JobsFailed', message: `Job ${newest.metadata.name} failed.` }
   const isLast = scheduledTime(newest) === lastTime
-  // If `isLast` is false, there was a Job newer than `newest`. While Jobs are active, the result of the newer Job may be unknown. If the
-  // condition already reports the failure of `newest`, the condition therefore stays the same until no Job is active.
+  // If `isLast` is false, the CronJob has had a Job that is newer than `newest`. While Jobs are active, the newer Job can be one of them,
+  // so its result may be unknown. Therefore, if the condition already reports the failure of `newest`, the condition does not change until
+  // no Job is active.
   return isLast || (active.length > 0 && isKnown(object, 'Degraded', failure)) ? { status: 'True', ...failure } : asExpected
 }
 

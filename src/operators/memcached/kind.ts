@@ -50,7 +50,7 @@ function memcachedKind(group: string) {
 }
 
 export const memcached = memcachedKind('cache.example.com')
-/** The same kind in the API group of the second guide. */
+/** The kind Memcached in the API group of the second guide to operator-sdk. */
 export const memcachedOfLimingnihao = memcachedKind('cache.limingnihao.com')
 
 export type MemcachedKind = typeof memcached

@@ -14,8 +14,8 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 /**
- * The keywords that a branch must not have, because they specify structure. Each keyword has kube-apiserver's error message for a branch
- * with this keyword.
+ * Pairs of a keyword and an error message. A branch must not have these keywords, because they specify structure. The message is that of
+ * kube-apiserver for a branch with the keyword.
  */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],

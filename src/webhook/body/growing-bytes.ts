@@ -11,7 +11,10 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected the number of bytes in the header `Content-Length`. The buffer starts small, and grows while bytes arrive. */
+  /**
+   * @param expected the length of the body in bytes, as stated in the header `Content-Length`. The buffer starts small, and grows while
+   *   bytes arrive.
+   */
   constructor(expected: number) {
     this.#expected = expected
   }

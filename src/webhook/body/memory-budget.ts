@@ -91,8 +91,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Allocates `wanted.bytes` to a request. Returns false, and allocates nothing, when the budget has no room, or when another request with
-   * the same or a lower rank number is waiting. The request that holds the budget's reserve always gets the memory.
+   * Allocates `wanted.bytes` to a request. The request that holds the budget's reserve always gets the memory. For any other request, the
+   * function returns false and allocates nothing if the budget has no room, or if a request with the same or a lower rank number is
+   * waiting.
    */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {

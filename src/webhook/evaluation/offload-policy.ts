@@ -52,7 +52,10 @@ export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.ran
   return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
 }
 
-/** Returns the number of values that begin in a sample, and the first field name in the sample. Escapes in the name are not decoded. */
+/**
+ * Returns the first field name in a sample of a body, and the number of values that begin in the sample. Each `{`, `[` and `,` counts as
+ * the beginning of a value. Escapes in the name are not decoded.
+ */
 function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
   let name: string | undefined
   let lastQuote = -1

@@ -2,8 +2,8 @@
  * The format in which the main thread sends the result of a handler to the worker thread. The worker thread already has the original object
  * that the handler received. Therefore, the main thread sends only the differences between the result and the original.
  *
- * The original is frozen, so a handler must copy a list or object to change it. If the result and the original contain the same reference,
- * this list or object is unchanged. The main thread does not read or send its contents, however large they are.
+ * The original is frozen, so a handler must copy a list or object to change it. If the result contains a list or object of the original
+ * instead of a copy, this list or object is unchanged. The main thread does not read or send its contents, however large they are.
  *
  * The format is JSON. A scalar is written as it is. `[1,…]` is a list of items, and `[2,key,value,…]` is an object. `[0]` stands for the
  * value at the same path of the original object. In a list, `[0,3]` stands for an item that a handler has moved: the fourth item of the

@@ -30,7 +30,7 @@ export interface TlsOptions {
 }
 
 /**
- * TLS options for `node:tls`. They must be passed with every secure context, because an omitted option is reset to the default of Node.js.
+ * TLS options for `node:tls`. Each call of `setSecureContext` needs all of them, because Node.js resets an omitted option to its default.
  */
 export interface TlsLimits {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'

@@ -48,7 +48,7 @@ export const maxWarningLength = 4096
 
 export interface AdmissionResponse {
   readonly allowed: boolean
-  /** The reason of a denial; undefined if the request is allowed. */
+  /** The Status that explains why the request is denied; undefined if the request is allowed. */
   readonly status?: Status
   readonly warnings?: readonly string[]
   /** The audit annotations. The API server prefixes their keys with the name of the webhook. */

@@ -4,7 +4,8 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for requests that every webhook must allow, unless the webhook is for a subresource:
+ * Returns true for requests that every webhook for the objects of a type must allow. A webhook for a subresource does not use this
+ * function. The requests are:
  *
  * - Requests to subresources, because `/status` must stay writable whatever the spec contains.
  * - CONNECT requests.

@@ -214,8 +214,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
 }
 
 /**
- * Returns true when `after` has a field that `before` lacks. The check is fast, because it does not compare the values of fields, and it
- * detects most pairs of items that differ. If the result is false, the items may still differ.
+ * Returns true when `after` has a field that `before` lacks. The check detects most pairs of items that differ. The check is fast, because
+ * it does not compare the values of fields. If the result is false, the items may still differ.
  */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false

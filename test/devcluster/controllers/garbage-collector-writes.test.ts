@@ -66,7 +66,7 @@ t.test('an object with a remaining owner loses the references to missing ones', 
       [owners, going],
     ],
   })
-  await quiet.clock.advance(5) // the first attempt may have been made before the lists were complete
+  await quiet.clock.advance(5) // if the first attempt came before the lists were complete, it is retried after 5 ms
   await quiet.written(1)
   t.ok(await quiet.isQuiet())
 })

@@ -1,6 +1,6 @@
 /**
- * Tests of the connections and requests of the HTTPS server. Their errors must be handled, and the server must forget connections and
- * requests that have ended.
+ * Tests of the connections and requests of the HTTPS server. The server must handle the errors of connections and requests, and must forget
+ * connections and requests that have ended.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'

@@ -24,7 +24,10 @@ async function operatorWith(t: Test, image: string | undefined): Promise<Operato
   return (module as { readonly memcachedOperator: Operator }).memcachedOperator
 }
 
-/** Returns a list of images. Each controller of the operator applies one Deployment, and the list contains the image of this Deployment. */
+/**
+ * Each controller of the operator applies one Deployment for a Memcached. Returns the images of these Deployments, in the order of the
+ * controllers.
+ */
 async function imagesOf(t: Test, operator: Operator): Promise<readonly unknown[]> {
   const images: unknown[] = []
   for (const [index, kind] of [memcached, memcachedOfLimingnihao].entries()) {

@@ -40,8 +40,8 @@ export interface Review {
   readonly accepted: number
   readonly failed: readonly { readonly comparison: Comparison; readonly differences: readonly Difference[] }[]
   /**
-   * One message for each stale pattern. A pattern in the `requests` or `paths` of a list entry is stale if it matches no difference any
-   * more, and the `isRare` of the entry is not true.
+   * One message for each stale pattern. A pattern in the `requests` or `paths` of an accepted difference is stale if it no longer matches
+   * any difference. The patterns of an accepted difference with `isRare` are never stale.
    */
   readonly stale: readonly string[]
 }
@@ -54,8 +54,8 @@ export function readAccepted(): Accepted {
 }
 
 /**
- * Compares the differences in `comparisons` with the list of accepted `differences`. If a pattern for requests or paths in the list matches
- * no difference, the pattern is stale, unless its entry is marked as `isRare`.
+ * Compares the differences in `comparisons` with the accepted `differences`. A pattern in `requests` or `paths` of an accepted difference
+ * is stale if it matches no difference in `comparisons`, unless `isRare` of the accepted difference is true.
  */
 export function review(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Review {
   const used = new Set<string>()

@@ -24,7 +24,7 @@ export interface PodHost {
   readonly address: string
   /** The environment variables with the address of the API server, as in a Pod. */
   readonly env: Readonly<Record<string, string>>
-  /** Arguments that select free ports. They are needed when all Pods share the loopback address. */
+  /** Additional arguments of the container's process, which select free ports. They are needed when all Pods share the loopback address. */
   readonly args: readonly string[]
   /** Starts the process of the container. */
   start(command: readonly string[], options: ContainerOptions): Running

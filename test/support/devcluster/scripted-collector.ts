@@ -72,7 +72,7 @@ export interface World {
   isQuiet(): Promise<boolean>
   /** Returns the number of listeners for changes of the served types. */
   listeners(): number
-  /** Sends an event on the watch of the type. Later reads return the object of the event. */
+  /** Sends an event on the watch of the type. Later reads return the object of the event. After a DELETED event, they find no object. */
   send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
   /** Stores an object without an event of the watch. */
   store(type: ResourceType, object: KubernetesObject): void

@@ -27,7 +27,7 @@ export async function startTcpServer(t: Test, onConnection: (socket: Socket) => 
   return { port: (server.address() as AddressInfo).port, sockets }
 }
 
-/** Sends all bytes back, and ends when the client has ended. */
+/** Sends all received bytes back to the client. Ends its side of the connection when the client has ended its own side. */
 export function echo(socket: Socket): void {
   socket.pipe(socket)
 }

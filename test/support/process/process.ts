@@ -1,4 +1,4 @@
-/** Child processes of the end-to-end tests: the command line from the sources, and the real kubectl. */
+/** Child processes of the end-to-end tests: `proreus`, run from its sources, and the real kubectl. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ if (process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0') delete process.env.NODE_OP
 
 export const repository = join(import.meta.dirname, '../../..')
 /**
- * The arguments with which Node.js runs the command line from the sources. An operator that the command line loads gets the same sources
- * when it imports `proreus`.
+ * The arguments with which Node.js runs the program `proreus` from the sources. If this program loads an operator that imports the package
+ * `proreus`, the operator gets the same sources.
  */
 const bin = ['--conditions=proreus-source', join(repository, 'src/cli/bin.ts')]
 

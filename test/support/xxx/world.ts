@@ -68,7 +68,7 @@ export function xxxWorld(client: Client) {
     const { metadata } = await untilPod(job)
     await client.patchStatus(podType, metadata, { status: { phase } })
   }
-  /** Waits for the Job that removes the files, and sets the phase of its Pod to `Succeeded`. */
+  /** Waits for the Job that removes the files. Then sets the phase of the Pod of this Job to `Succeeded`, and returns the Job. */
   const untilCleanedUp = async (key: NamespacedKey, isWanted?: (job: batch.Job) => boolean): Promise<batch.Job> => {
     const job = await untilJob(key, cleanUpName, isWanted)
     await end(job, 'Succeeded')

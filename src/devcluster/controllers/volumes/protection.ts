@@ -14,8 +14,9 @@ import { claimNamesOf } from './pod-claims.ts'
 import type { Claim, Volume } from './volume-match.ts'
 
 /**
- * Returns the controller that adds the protection finalizer to PersistentVolumeClaims, and removes it. A claim is in use while a Pod that
- * is bound to a node has a volume that refers to the claim, even if the Pod has ended.
+ * Returns the controller that adds the protection finalizer to PersistentVolumeClaims. If a claim is being deleted and is not in use, the
+ * controller removes the finalizer. A claim is in use while a Pod that is bound to a node has a volume that refers to the claim, even if
+ * the Pod has ended.
  */
 export function claimProtectionController(): ControllerDefinition {
   return defineController(core.persistentVolumeClaim, {

@@ -137,7 +137,8 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
  * the same namespace whose selector matches the object. An object with a controller is mapped to no owner, because `owns` of the controller
  * definition already enqueues the owner that controls the object.
  *
- * @param asSelecting converts an owner whose selector is not a label selector.
+ * @param asSelecting converts an owner to an object with a label selector. It is necessary only for a type whose selector is not a label
+ *   selector.
  */
 export function mayAdopt<R extends ResourceType>(
   ownerType: R,

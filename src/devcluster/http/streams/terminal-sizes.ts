@@ -17,7 +17,7 @@ const maxCells = 65_535
 export class TerminalSizes {
   #pending = ''
 
-  /** Adds received bytes. Returns the valid sizes among the objects that are now complete. */
+  /** Adds received bytes. Returns the terminal sizes in the JSON objects that these bytes complete. Invalid objects are skipped. */
   add(bytes: Buffer): TerminalSize[] {
     const objects = `${this.#pending}${bytes.toString('latin1')}`.split(/(?<=\})/)
     const last = objects.at(-1) ?? ''

@@ -158,9 +158,9 @@ export class ContainerRoot {
     this.#mount(this.#options.sharedMemory, '/dev/shm', { options: ['bind'] })
     if (this.#options.support.sysfs) this.#mount('sysfs', '/sys', { type: 'sysfs', options: ['ro', 'nosuid', 'nodev', 'noexec'] })
     else this.#mount('/sys', '/sys', { options: ['rbind'] })
-    // script(1) creates the terminals of the container, but its root folder is the root of this machine. Therefore, the container's
-    // /dev/pts and /dev/pts/ptmx are also mounted over /dev/pts and /dev/ptmx of this machine. Only the mount namespace of the container
-    // has these mounts.
+    // The program script(1) creates the terminals of the container. The root folder of script(1) is the root of this machine. Therefore,
+    // the container's /dev/pts and /dev/pts/ptmx are also mounted over /dev/pts and /dev/ptmx of this machine. Only the mount namespace of
+    // the container has these mounts.
     this.#mounts.push({ source: this.pathOf('/dev/pts'), target: '/dev/pts', options: ['bind'] })
     this.#mounts.push({ source: this.pathOf('/dev/pts/ptmx'), target: '/dev/ptmx', options: ['bind'] })
   }

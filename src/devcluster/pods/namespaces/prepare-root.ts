@@ -36,8 +36,8 @@ export async function prepareRoot(options: PrepareOptions): Promise<PreparedRoot
       return await prepare(options, mounts, mountPoints)
     } catch (error) {
       if (!(error instanceof ReadOnlyFolderError) || mountPoints.includes(error.path)) throw error
-      // The missing path is in a folder that is mounted read-only, so it cannot be created. The next plan treats the path as a mount point.
-      // The plan then has new folders in place of the read-only folders above the path.
+      // The missing path is in a folder that is mounted read-only, so the path cannot be created. The next plan treats the path as a mount
+      // point, and therefore replaces the read-only folders above the path with new folders.
       mountPoints.push(error.path)
       await options.cluster.remove([options.name])
     }

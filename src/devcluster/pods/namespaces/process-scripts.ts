@@ -4,8 +4,8 @@
  * The scripts are constants. They read values as lines of file descriptor 3, the control channel (control-channel.ts). No shell interprets
  * a value as a script.
  *
- * For a moment, the environment of a container is in the arguments of env(1), where other users of this machine can see it. The scripts do
- * not export the environment, because a shell changes some variables, such as PWD. A shell also omits variables whose names are not valid
+ * The environment of a container is passed in the arguments of env(1), where other users of this machine can see it for a moment. A script
+ * cannot export the environment instead, because a shell changes some variables, such as PWD, and omits variables whose names are not valid
  * in the shell.
  *
  * The root folder of a script is always the root of this machine. A script may mount the root of the container at `/`, but this mount does

@@ -112,8 +112,8 @@ async function planFolder(path: string, source: string, options: RootPlanOptions
     () => true,
     () => false,
   )
-  // If Proreus has no permission to read the folder, for example /root, the container gets an empty folder instead. Root of the container
-  // can use the empty folder.
+  // If Proreus has no permission to read a folder, for example /root, the container gets an empty folder instead. The root user of the
+  // container can use this empty folder.
   if (!isReadable) return [{ kind: 'folder', path, mode: 0o700 }]
   const mode = (await stat(source)).mode & 0o7777
   if (options.mountPoints.some((mountPoint) => mountPoint !== path && isWithin(mountPoint, path))) {

@@ -24,7 +24,7 @@ export interface Subnet {
 
 /**
  * The address ranges that the tool kind uses by default (sigs.k8s.io/kind/pkg/apis/config/v1alpha4: SetDefaultsCluster), and the addresses
- * with a fixed meaning. These addresses are in the range of cluster IPs.
+ * of the API server, the DNS server and the developer's machine. The three addresses are in the range of cluster IPs.
  */
 export const defaultAddresses = {
   services: { address: '10.96.0.0', prefix: 16 },

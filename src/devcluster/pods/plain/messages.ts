@@ -42,7 +42,7 @@ export type DriverMessage =
   | { readonly type: 'kill'; readonly id: number }
   | { readonly type: 'resize'; readonly id: number; readonly size: TerminalSize }
 
-/** The messages of the supervisor. */
+/** The messages that the supervisor sends to the driver. */
 export type SupervisorMessage =
   /** Sent when all processes of an earlier driver have ended, and the supervisor can start processes. */
   | { readonly type: 'ready' }

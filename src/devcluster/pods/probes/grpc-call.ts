@@ -91,8 +91,7 @@ class Body {
   #start = Buffer.alloc(0)
 
   /**
-   * True when the message is too large: the prefix specifies a length above `maxMessageBytes`, or the body has more bytes than the prefix
-   * and a message of `maxMessageBytes` bytes.
+   * True when the message has more than `maxMessageBytes` bytes, according to the length in its prefix or to the number of bytes received.
    */
   get isTooLarge(): boolean {
     return this.#length > prefixBytes + maxMessageBytes || (lengthOf(this.#start) ?? 0) > maxMessageBytes

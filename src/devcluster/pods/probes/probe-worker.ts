@@ -98,8 +98,9 @@ export class ProbeWorker {
   }
 
   /**
-   * Runs the probe once. If the run takes longer than the period, the next run begins immediately after `take` has returned this run. The
-   * runs after the next run begin at multiples of the period again. A `Ticker` in Go has the same behaviour.
+   * Runs the probe once. If the run takes longer than the period, the next run begins as soon as `take` has returned the report about this
+   * run. Later runs begin at the regular times again, that is, at multiples of the period after the first run. A `Ticker` in Go has the
+   * same behaviour.
    */
   async #run(): Promise<void> {
     const { clock, run, onEnd } = this.#options

@@ -92,7 +92,10 @@ export class ProcessProbes implements Probes {
     for (const worker of this.#workers.values()) worker.end()
   }
 
-  /** The kinds of probes that run now. The other probes wait for the startup probe. */
+  /**
+   * The kinds of probes that run now. Until the startup probe has succeeded, only the startup probe runs. Afterwards, only the liveness and
+   * readiness probes run.
+   */
   get #active(): readonly ProbeKind[] {
     return this.isStarted ? ['liveness', 'readiness'] : ['startup']
   }

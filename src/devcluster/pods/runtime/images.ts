@@ -70,7 +70,8 @@ export class Images {
   /**
    * Returns the reason why a container cannot be started from its image. Returns undefined when the container can be started.
    *
-   * @param driver the driver that starts the container. Default: a driver `namespaces` whose containers see all folders of this machine.
+   * @param driver the driver that starts the container. Default: a driver with the mode `namespaces`, whose containers see all folders of
+   *   this machine.
    */
   problemOf(
     container: ReadonlyContainer,

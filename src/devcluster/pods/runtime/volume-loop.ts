@@ -61,8 +61,8 @@ export class VolumeLoop {
   #retryAt(delayMs: number): number {
     const now = this.#options.clock.now()
     const { refreshAt } = this.#volumes
-    // If `refreshAt` has passed, a retry at this time would take place without a pause. In this case, the retry takes place after
-    // `delayMs`.
+    // If `refreshAt` is not later than now, a retry at `refreshAt` would take place without a pause. In this case, the retry takes place
+    // after `delayMs`.
     return refreshAt > now ? Math.min(now + delayMs, refreshAt) : now + delayMs
   }
 

@@ -59,7 +59,7 @@ export async function evict(
   try {
     return await markAndDelete(eviction, metadataText(pod, 'resourceVersion'))
   } catch (error) {
-    // The Pod may have become ready after it was read, so the client must try again.
+    // A conflict means that the Pod has changed since it was read. The Pod may be ready now, so the client must try the eviction again.
     throw isConflict(error) && !hasRevision ? stillProcessed(budgetName) : error
   }
 }
@@ -121,10 +121,10 @@ function storedPod({ environment, info, key }: Eviction): JsonObject {
 }
 
 /**
- * Adds the condition `DisruptionTarget` to the Pod and deletes it.
+ * Adds the condition `DisruptionTarget` to the Pod, and then deletes the Pod.
  *
  * @param revision the resourceVersion that the Pod must have. If the preconditions of the client contain a resourceVersion, `revision` is
- * ignored.
+ *   ignored.
  */
 async function markAndDelete(eviction: Eviction, revision: string | undefined): Promise<JsonObject> {
   const { environment, info, key, context, options: given } = eviction

@@ -104,7 +104,7 @@ export function listObjects(
 
 /**
  * Returns the first key of a page, and the revision of the list. If the revision is undefined, the list is read at the current revision.
- * The caller must wait for the requested revision before this call.
+ * The caller must first wait until the store has reached the requested revision.
  */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''

@@ -35,7 +35,8 @@ const replicationControllers = builtinResource({
   ],
   strategy: {
     generation: true,
-    // kube-apiserver has the same default (k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy).
+    // By default, kube-apiserver also orphans the Pods when it deletes a ReplicationController
+    // (k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy).
     orphansDependents: true,
     default: defaultReplicationController,
     validate: (object, _old, subresource) => (subresource === 'status' ? [] : validateReplicationController(object)),

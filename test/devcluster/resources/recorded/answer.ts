@@ -53,10 +53,10 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the part of a response that differs from `usual`, the response to a create request with a valid object. The compared request
- * contains the same object with one change. Both responses list only the fields that the API server has changed. If `usual` lists a field
- * and the compared response does not, the result contains the field with the value `as sent`. If one of the two requests failed, the whole
- * compared response is returned.
+ * Compares the response to a create request with `usual`, the response to another create request. The object in the request is the object
+ * of the other request with one change. Each response lists only the fields that the API server has changed. Returns the response with only
+ * the fields that differ from `usual`. A field that only `usual` lists has the value `as sent` in the result. If one of the two requests
+ * failed, the function returns the whole response.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

@@ -39,8 +39,8 @@ export function step(id: string, act: Step['act'], until: Step['until'] = () => 
 }
 
 /**
- * Returns a condition for `until`. It is true when the object exists and has the values at the paths. `null` means that the path has no
- * value.
+ * Returns a condition for `until`. The condition is true when the object exists, and each path in `values` has the given value in the
+ * object. The value `null` requires that the object has no value at the path.
  */
 export function has(type: ResourceType, name: string, values: JsonObject): Step['until'] {
   return (stage) =>

@@ -20,8 +20,8 @@ const uid = 61234
 
 /**
  * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user `subordinate`,
- * /etc is a copy that contains this user. The shell has the pid 1, and reaps orphans while it waits for the command. The last command is
- * `exit`. Without it, the shell could replace itself with the command.
+ * /etc is a copy that contains this user. The shell has the pid 1, and reaps orphans while it waits for the command. The script ends with
+ * `exit`, because the shell could otherwise replace itself with the command, and orphans would not be reaped.
  */
 const prepare = `
 set -e

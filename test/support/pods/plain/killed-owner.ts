@@ -47,7 +47,7 @@ export class KilledOwner {
   }
 }
 
-/** Returns the pid of the supervisor of a state folder. */
+/** Returns the pid of the driver's supervisor, which is stored in `processes.json` in the driver's state folder. */
 export function supervisorOf(folder: string): number {
   const { supervisor } = JSON.parse(readFileSync(join(folder, 'processes.json'), 'utf8')) as { supervisor: { pid: number } }
   return supervisor.pid

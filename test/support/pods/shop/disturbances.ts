@@ -13,7 +13,7 @@ import type { Dice } from '../../dice.ts'
 import { machineState } from '../machine/machine-state.ts'
 import { isOfShop, namespace, storeKey, versionEnv, webKey } from './shop-objects.ts'
 
-/** The pause between two disturbances, in milliseconds. */
+/** The shortest and the longest pause between two disturbances, in milliseconds. */
 const [shortestPauseMs, longestPauseMs] = [200, 1_500]
 /** The largest numbers of replicas to which the workloads are scaled. */
 const most = { web: 4, store: 2 } as const

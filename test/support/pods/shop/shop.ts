@@ -24,7 +24,7 @@ export interface ShopResult {
   readonly periods: number
   /** The number of acknowledged orders. */
   readonly orders: number
-  /** The number of disturbances, keyed by their names. */
+  /** The number of disturbances of each kind, keyed by the name of the kind, such as `evict`. */
   readonly disturbances: Readonly<Record<string, number>>
   readonly failures: readonly string[]
 }

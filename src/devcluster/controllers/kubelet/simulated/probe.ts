@@ -68,7 +68,10 @@ export class Probe {
     this.nextAt = this.#notBefore(at)
   }
 
-  /** Runs the probe at `at`. `isConfirmed` is true if the outcome has reached its threshold. */
+  /**
+   * Runs the probe at the time `at`. `isConfirmed` is true if the number of consecutive runs with this outcome has reached the threshold of
+   * the outcome.
+   */
   run(at: number): { readonly succeeds: boolean; readonly isConfirmed: boolean } {
     const succeeds = !this.#failsAt(at)
     this.#streak = succeeds === this.#succeeded ? this.#streak + 1 : 1

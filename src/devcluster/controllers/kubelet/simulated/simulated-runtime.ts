@@ -44,8 +44,8 @@ class SimulatedPod implements PodRuntime {
   #pod: ReadonlyPod
   #plan: PodPlan
   /**
-   * The time at which the value of `#plan.evictMs` took effect: the creation of this `SimulatedPod`, or the last change of the value. If
-   * the new value would place the eviction before this time, the Pod is evicted at this time at the earliest.
+   * The time at which the current value of `#plan.evictMs` took effect: the creation of this `SimulatedPod`, or the last change of the
+   * value. The Pod is not evicted before this time, even if a new value results in an earlier time.
    */
   #plannedAt: number
   readonly #startedAt: number

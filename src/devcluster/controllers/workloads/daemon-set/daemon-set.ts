@@ -97,7 +97,7 @@ function planAll(
   { events }: ReconcileContext,
 ): { readonly changes: Changes; readonly waitsMs: readonly number[] } {
   const create: string[] = []
-  // If the node of an unbound Pod does not exist, the scheduler can never bind the Pod, so the Pod is deleted.
+  // If the node for which an unbound Pod was created no longer exists, the scheduler can never bind the Pod, so the Pod is deleted.
   const deleted = [...pods].flatMap(([node, some]) => (fits.has(node) ? [] : some.filter(({ spec }) => !spec?.nodeName)))
   const waitsMs: number[] = []
   const surges = updateLimits(set, 1).surge > 0

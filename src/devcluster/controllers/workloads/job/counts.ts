@@ -66,8 +66,8 @@ function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
 export interface Tally {
   readonly pods: readonly ReadonlyPod[]
   /**
-   * The result of `settled` for the Pods in `pods`. In an Indexed Job, the newly succeeded and the newly failed indexes of these Pods are
-   * added.
+   * The counters that `settled` returns for the Pods in `pods`. In an Indexed Job, the newly succeeded indexes of these Pods are added to
+   * `indexes`, and the newly failed indexes are added to `failedIndexes`.
    */
   readonly counts: Counts
   /** The Pods that have ended, still have the finalizer, and are not in `counts.uncounted`. */

@@ -51,7 +51,7 @@ function passOn(from: Socket, to: Socket): void {
   from.pipe(to)
 }
 
-/** Closes a connection in such a way that the other side reports an error. */
+/** Resets a TCP connection, so that the other side sees an error instead of a regular end. */
 export function reset(socket: Socket): void {
   if (socket.destroyed) return
   if (socket.connecting) socket.destroy()

@@ -44,7 +44,9 @@ const maxTcpBytes = 65_535
 const maxTextBytes = 255
 
 const codes: Record<AnswerCode, number> = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 }
-/** The upper bits of BADVERS (16). BADVERS is the response code for a query with an EDNS version other than 0 (RFC 6891). */
+/**
+ * The upper 8 bits of the 12-bit response code BADVERS (16). A response has this code if the EDNS version of the query is not 0 (RFC 6891).
+ */
 const badVersion = 1
 
 /**

@@ -14,7 +14,10 @@ const ready = { readySince: 0 }
 /** A context without claims. */
 const context = { cache: { get: () => undefined } } as unknown as ReconcileContext
 
-/** The Pods of a StatefulSet without an API server. If `graceful` is false, a deleted Pod ends at once. */
+/**
+ * A StatefulSet and its Pods in memory. The tests need no API server. A deleted Pod stays in `pods` with a deletionTimestamp. `settle` and
+ * the event `gone` remove such Pods.
+ */
 class World {
   set: apps.StatefulSet
   revision = 'r1'
