@@ -69,7 +69,9 @@ export interface KindDefinition<
   readonly versions: Versions
 }
 
-/** A version of a kind, with defaults filled in and the schema of the whole object. */
+/**
+ * A version of a kind. In contrast to a `VersionDefinition`, omitted options have their defaults, and `schema` describes the whole object.
+ */
 export interface KindVersion {
   readonly name: string
   readonly served: boolean

@@ -93,7 +93,7 @@ export function readReview(body: Buffer | undefined): DecodedReview {
 /**
  * Decodes a parsed body.
  *
- * @throws {MalformedReview} when it is not an AdmissionReview of `admission.k8s.io/v1`.
+ * @throws {MalformedReview} when the body is not a valid AdmissionReview of `admission.k8s.io/v1`.
  */
 function decodeReview(body: unknown): DecodedReview {
   const sent = requestOf(body)

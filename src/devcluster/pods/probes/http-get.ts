@@ -40,8 +40,8 @@ function hostnameOf({ authority }: HttpRequest): string | undefined {
 }
 
 /**
- * Returns the next request after a redirect. If the location of the redirect has a scheme, the next request has no declared header Host.
- * Otherwise, the next request keeps the declared header Host.
+ * Returns the next request after a redirect. If the location of the redirect has a scheme, the next request does not use the header Host
+ * that the probe declares. Otherwise, the next request keeps this header.
  */
 function redirected(request: HttpRequest, next: URL, isAbsolute: boolean): HttpRequest {
   const scheme = next.protocol.slice(0, -1)

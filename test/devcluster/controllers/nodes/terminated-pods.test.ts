@@ -1,4 +1,4 @@
-/** Tests of the deletion of terminated Pods: the deleted Pods, and the time of the deletion. */
+/** Tests of the deletion of terminated Pods: which Pods are deleted, and when. */
 import t from 'tap'
 import { pod } from '../../../../src/api/builtin.ts'
 import { terminatedPodCollector } from '../../../../src/devcluster/controllers/nodes/terminated-pods.ts'

@@ -13,7 +13,10 @@ export interface StubbornPod {
   /** The name of the Pod or of the Deployment. */
   readonly name: string
   readonly kind: Kind
-  /** The commands of the processes that must run, one for each process. No other `StubbornPod` has these commands. */
+  /**
+   * The command of each process that must run while the Pods exist. If several processes have the same command, the list contains it once
+   * for each of them. No other `StubbornPod` has these commands.
+   */
   readonly processes: readonly string[]
   create(client: Client): Promise<unknown>
   delete(client: Client): Promise<unknown>
