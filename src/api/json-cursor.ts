@@ -36,7 +36,7 @@ export class JsonCursor {
     return code
   }
 
-  /** Skips white space. Returns true if the next character is `code`, and skips this character, too. */
+  /** Skips white space. If the next character is `code`, skips this character, too, and returns true. */
   takes(code: number): boolean {
     if (this.next() !== code) return false
     this.#at += 1

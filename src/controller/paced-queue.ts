@@ -14,7 +14,8 @@ export interface PacedQueueOptions<Key extends string> extends WorkQueueOptions<
 export class PacedQueue<Key extends string> extends WorkQueue<Key> {
   readonly #options: PacedQueueOptions<Key>
   /**
-   * The time at which each key was last handed out, in milliseconds of `clock.monotonicNow()`. The key with the oldest time comes first.
+   * The time at which each key was last handed out, in milliseconds of `clock.monotonicNow()`. The entries of the map are in the order of
+   * their times, the oldest first.
    */
   readonly #handedOut = new Map<Key, number>()
 

@@ -9,8 +9,8 @@ import { jobTemplate } from '../support/cronjob/objects.ts'
 
 const namespace = 'conformance-cronjob-lists'
 /**
- * The number of objects that are written in each version. The embedded API server gets fewer objects, because 2500 objects would make `npm
- * test` half a minute longer.
+ * The number of CronJobs that the test creates in each API version of the kind. In the embedded API server, the test creates fewer
+ * CronJobs, because 2500 would make `npm test` half a minute longer.
  */
 const count = process.env.PROREUS_BACKEND ? 2500 : 250
 /** The number of requests that are sent at the same time. */

@@ -1,4 +1,4 @@
-/** Tests that the example in the controller guide is a file of this repository, and that the test in the guide passes. */
+/** Tests that the examples in the controller guide are copies of files of this repository, and that their tests pass. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -17,7 +17,7 @@ function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // A field selection on a list counts as an index that is a string. `itemOf` throws for such an index.
+    // The selection of a field of a list is treated as an index that is a string. `itemOf` throws for such an index.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }

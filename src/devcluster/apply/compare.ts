@@ -78,8 +78,8 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
 }
 
 /**
- * Returns true for a scalar or an atomic value, which can be compared only as a whole. Returns false for a missing or null value, because
- * `compareValues` compares a missing or null value with a map or list as if the missing or null value were an empty map or list.
+ * Returns true for a scalar or an atomic value, which can be compared only as a whole. Returns false for a missing or null value: if the
+ * other value is a map or list, `compareValues` treats the missing or null value as an empty map or list.
  */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined

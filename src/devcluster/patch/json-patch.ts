@@ -243,7 +243,7 @@ function pointer(operation: JsonObject, field: 'path' | 'from'): string {
   const text = operation[field]
   if (typeof text === 'string') return text
   const { op } = operation
-  // For some operations, the message of the Go library does not name the missing field.
+  // For some operations, the message of the Go library omits the part that says that the field is missing.
   const isSilent = op === 'add' || op === 'remove' || (op === 'copy' && field === 'path')
   const what = isSilent ? '' : field === 'path' ? 'operation missing path field: ' : 'operation, missing from field: '
   throw failed(`${String(op)} operation failed to decode ${field}: ${what}missing value`)

@@ -1,4 +1,7 @@
-/** Limits the values and nesting levels of a review before its JSON is parsed. Parsed values take ten times the memory of their JSON. */
+/**
+ * Limits the number of values and of nesting levels in a review. The limits are checked before the JSON is parsed, because parsed values
+ * take ten times the memory of their JSON.
+ */
 import { ValueScan } from '../../api/json-bytes.ts'
 import { maxNesting } from '../../schema/depth.ts'
 

@@ -15,7 +15,7 @@ export function withoutVerbs(rules: readonly PolicyRule[], resource: string, ver
 }
 
 /**
- * Replaces the rules that a user has in all namespaces.
+ * Replaces the rules of the ClusterRole to which the user is bound.
  *
  * @param isInForce sends a request as this user, and returns true if the response shows that the new rules are in force
  */

@@ -14,8 +14,8 @@ interface Fixture {
   readonly clock: FakeClock
   readonly budget: MemoryBudget
   /**
-   * For each request that has reached the route: the amount of memory that is used in the budget at this moment, the size of the request in
-   * bytes, and the time at which the request began.
+   * For each request that has reached the route: the memory of the budget in use when the request reached the route, the size of the
+   * request (both in bytes), and the time at which the request began.
    */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
   /**

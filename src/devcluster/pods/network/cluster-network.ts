@@ -59,7 +59,7 @@ export interface ClusterNetworkOptions {
 
 /** The first and the maximum delay in milliseconds between the end of the agent and its next start. Each failed start doubles the delay. */
 const [restartMs, maxRestartMs] = [500, 30_000]
-/** The number of random numbers in the seed that determines the random choices of the agent. */
+/** The length of the agent's seed, which is a list of random numbers. The seed determines the random choices of the agent. */
 const seedLength = 4
 
 export class ClusterNetwork {

@@ -35,7 +35,7 @@ const replicationControllers = builtinResource({
   ],
   strategy: {
     generation: true,
-    // By default, kube-apiserver also orphans the Pods when it deletes a ReplicationController
+    // As in kube-apiserver, a deletion without a `propagationPolicy` orphans the Pods of the ReplicationController
     // (k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy).
     orphansDependents: true,
     default: defaultReplicationController,

@@ -7,7 +7,7 @@ import { until } from '../../../../src/testing/until.ts'
 import { certificateRequests, requestField } from '../../../support/certs/certificate-requests.ts'
 import { objectOf, runScripted } from '../../../support/devcluster/scripted-controller.ts'
 
-/** The name in the certificate request of the tests. */
+/** The common name in the subject of the certificate request that the tests use. */
 const node = 'system:node:one'
 
 /**

@@ -313,7 +313,7 @@ const controllerRevision: Group = {
 const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'x' }] } }
 const policy = { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }] }
 const indexed = { 'spec.completionMode': 'Indexed', 'spec.completions': 5 }
-/** The `onExitCodes` of a rule in the tested Pod failure policies. `onExitCodes()` changes some of its fields. */
+/** The default of the field `onExitCodes` in the tested Pod failure policies. The function `onExitCodes` replaces some of its fields. */
 const exitCodes = { operator: 'In', values: [1, 2] }
 const onExitCodes = (changes: JsonObject): JsonObject => ({ rules: [{ action: 'FailJob', onExitCodes: { ...exitCodes, ...changes } }] })
 const onPodConditions = (...patterns: JsonObject[]): JsonObject => ({ rules: [{ action: 'Ignore', onPodConditions: patterns }] })
