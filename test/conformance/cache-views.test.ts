@@ -1,5 +1,5 @@
 /**
- * Tests of the views of a cache. The API server lists and watches the objects of a view. A write through a read-your-writes client adds an
+ * Tests of the views of a cache. The API server sends only the objects of the view. A write through a read-your-writes client adds an
  * object to a view, or removes an object from it, without waiting for the watch. A controller can have a view as its primary type.
  */
 import t from 'tap'

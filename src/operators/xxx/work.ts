@@ -16,9 +16,8 @@ export interface Work {
 }
 
 /**
- * Reads the state of an Xxx, and updates the status of the Xxx. The status then contains the name of each file that possibly exists. The
- * status must be written before any Job is deleted, because an annotation of the Job can be the only place that contains the name of a
- * file.
+ * Reads the state of an Xxx, and writes the name of each file that possibly exists to the status of the Xxx. Called before any Job is
+ * deleted, because until the status is written, an annotation of the Job can be the only place that contains the name of a file.
  */
 export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Work> {
   const observed = observe(found, context.cache)

@@ -1,6 +1,7 @@
 /**
- * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach the cluster IPs of Services, DNS, the API
- * server and the developer's machine. The agent, a process in the network namespace of the cluster, accepts the connections of the Pods.
+ * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach DNS, the API server, the developer's
+ * machine and the cluster IPs of Services. The agent, a process in the network namespace of the cluster, accepts the connections of the
+ * Pods.
  *
  * The agent forwards connections, whereas kube-proxy rewrites packets. This causes two differences. First, an endpoint sees the address of
  * the bridge as the address of its client. Second, if an endpoint refuses a connection, the client's connection is accepted and then reset.
