@@ -63,7 +63,7 @@ export async function selectOperators(options: OperatorSelection): Promise<Selec
 }
 
 /**
- * Checks the selection without loading the files of operators. Returns true when the selection contains an operator.
+ * Checks the selection without loading the files of operators. Returns false for `--operators none`, which selects no operator.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the list of operators is missing or empty, or a name is unknown.
  */

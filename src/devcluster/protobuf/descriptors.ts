@@ -83,7 +83,7 @@ const kinds = new Map<string, Kinds>([
   }),
 ])
 
-/** Kinds that are registered for every apiVersion. The generated data does not contain them. */
+/** Kinds that are registered for every group version, even for those of custom resources. The generated data does not contain them. */
 const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
 /** Kinds that are registered for every built-in group version. The generated data does not contain them. */
 const everywhere: ReadonlySet<string> = new Set([

@@ -39,7 +39,7 @@ export async function endPosition(log: ContainerLog): Promise<LogPosition> {
  */
 export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
   if (lines <= 0) return end
-  // The search ends at the line break before the first wanted entry, so there is one more line break to find.
+  // The search ends at the line break before the first wanted entry. The number of line breaks to find is therefore `lines + 1`.
   let missing = lines + 1
   const { first }: LogState = log.state
   for (let file = end.file; file >= first; file -= 1) {
