@@ -60,18 +60,14 @@ function matchesAll(terms: readonly Term[], owner: ReadonlyPod, pod: ReadonlyPod
 
 /**
  * Returns true when a term of `owner` matches `pod`. If a term has neither `namespaces` nor `namespaceSelector`, the term matches only Pods
- * in the namespace of `owner`.
+ * in the namespace of `owner`. `matchLabelKeys` and `mismatchLabelKeys` need no check here, because the API server has added their keys to
+ * the label selector.
  */
 function matches(term: Term, owner: ReadonlyPod, pod: ReadonlyPod, state: ClusterState): boolean {
-  const { namespaces = [], namespaceSelector, labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
+  const { namespaces = [], namespaceSelector, labelSelector } = term
   const namespace = pod.metadata.namespace ?? ''
   const isOwn = namespaces.length === 0 && namespaceSelector === undefined && namespace === owner.metadata.namespace
   const known = state.namespace(namespace)
   const isSelected = known !== undefined && selects(namespaceSelector, known)
-  if (!(isOwn || isSelected || namespaces.includes(namespace)) || !selects(labelSelector, pod)) return false
-  const [own, others] = [owner.metadata.labels ?? {}, pod.metadata.labels ?? {}]
-  return (
-    matchLabelKeys.every((key) => !Object.hasOwn(own, key) || others[key] === own[key]) &&
-    mismatchLabelKeys.every((key) => !Object.hasOwn(own, key) || others[key] !== own[key])
-  )
+  return (isOwn || isSelected || namespaces.includes(namespace)) && selects(labelSelector, pod)
 }

@@ -280,6 +280,24 @@ t.test('a Pod is not placed beside Pods that its anti-affinity avoids, or that a
   t.end()
 })
 
+t.test('only the label selector of an affinity term counts, because the API server has added the keys of matchLabelKeys to it', (t) => {
+  const term = {
+    labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['old'] }] },
+    matchLabelKeys: ['app'],
+    topologyKey: 'host',
+  }
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
+  // The label of this Pod has changed after the creation of the Pod.
+  const changed = app('new', 'ns', { affinity })
+  const nodes = [zoned('a', 'x')]
+  t.strictSame(
+    placePod(changed, state(nodes, { a: [app('old')] })),
+    preempting("1 node(s) didn't match pod anti-affinity rules", 1, `1 ${noVictims}`),
+  )
+  t.strictSame(placePod(changed, state(nodes, { a: [app('new')] })), { node: 'a' })
+  t.end()
+})
+
 t.test('Pods are spread over the domains of a topology', (t) => {
   const spread = (more: object = {}): ReadonlyPod =>
     app('web', 'ns', {
