@@ -339,7 +339,7 @@ export class Metrics {
     const code = request.code === 'error' ? '<error>' : String(request.code)
     this.#clientRequests.with({ code, method, host }).value += 1
     this.#clientTime.with({ verb, host }).observe(seconds)
-    // As in client-go, each attempt after the first attempt is a retry. The label `code` contains the status code of the response to the
+    // Each attempt after the first attempt is a retry, as in client-go. The label `code` contains the status code of the response to the
     // retry.
     if (isRetry === true) this.#clientRetries.with({ code, verb, host }).value += 1
     if (requestBytes !== undefined) this.#clientRequestSize.with({ verb, host }).observe(requestBytes)

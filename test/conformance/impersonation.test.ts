@@ -96,7 +96,7 @@ function refusedReview(username: string): string {
   return `${review}.${authentication} is forbidden: User "${username}" cannot create resource "${review}" in API group "${authentication}" at the cluster scope`
 }
 
-/** What the administrator impersonates, and the user or the error that results. */
+/** The users that the administrator impersonates, each with the resulting user or error. */
 const identities: [impersonated: Impersonation, result: JsonObject | string][] = [
   // This request must be the first. After a request that needed the verb `impersonate`, kube-apiserver checks this verb first for the next
   // request (see `attempts`). An impersonated node then does not get the group `system:nodes`.

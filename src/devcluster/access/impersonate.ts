@@ -166,7 +166,7 @@ function extraSubjects(extra: WantedUser['extra']): Subject[] {
   return [...extra].flatMap(([subresource, values]) => values.map((name) => ({ resource: 'userextras', subresource, name })))
 }
 
-/** Returns the error for the first extra field that cannot be impersonated with constrained verbs; undefined if there is none. */
+/** Returns the error for the first extra field that the constrained verbs do not allow; undefined if they allow all extra fields. */
 function extraProblem(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of extra) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'

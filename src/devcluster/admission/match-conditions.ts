@@ -23,8 +23,8 @@ export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: A
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // As in kube-apiserver, `request.kind` is the kind that the webhook's rule matches, but `request.resource` is the resource of the
-    // original API request.
+    // `request.kind` is the kind that the webhook's rule matches, but `request.resource` is the resource of the original API request, as in
+    // kube-apiserver.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

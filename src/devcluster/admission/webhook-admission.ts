@@ -148,7 +148,7 @@ export function createWebhookAdmission(options: {
         const write = await writeFor(hook, attributes, inVersion)
         if (write !== undefined) calls.push({ hook, write })
       }
-      // As in kube-apiserver, the response is sent after all calls have ended. If several calls fail, the response contains the error of
+      // The response is sent after all calls have ended, as in kube-apiserver. If several calls fail, the response contains the error of
       // the call that failed first.
       await Promise.all(
         calls.map(({ hook, write }) =>

@@ -45,7 +45,7 @@ export interface Outcome {
   readonly messages?: readonly string[]
   /**
    * Checks those fields of the last state of the Pod that the other fields of `Outcome` do not describe. Returns the problem; undefined if
-   * there is none.
+   * these fields are as expected.
    */
   problem?(pod: Pod): string | undefined
 }

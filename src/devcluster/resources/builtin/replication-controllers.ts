@@ -35,7 +35,7 @@ const replicationControllers = builtinResource({
   ],
   strategy: {
     generation: true,
-    // As in kube-apiserver, a deletion without a `propagationPolicy` orphans the Pods of the ReplicationController
+    // A deletion without a `propagationPolicy` orphans the Pods of the ReplicationController, as in kube-apiserver
     // (k8s.io/kubernetes/pkg/registry/core/replicationcontroller: DefaultGarbageCollectionPolicy).
     orphansDependents: true,
     default: defaultReplicationController,
