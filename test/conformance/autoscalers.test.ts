@@ -41,13 +41,13 @@ function untilReason(name: string, type: string, reason: string): Promise<autosc
   )
 }
 
-/** Resolves with the messages of the autoscaler's Events, keyed by their reason. */
-async function eventsOf(name: string): Promise<Readonly<Record<string, string>>> {
-  const { items } = await client.list(core.event, {
-    namespace,
-    fieldSelector: `involvedObject.kind=HorizontalPodAutoscaler,involvedObject.name=${name}`,
+/** Resolves with the message of the autoscaler's Event with the reason `reason`. Controllers write Events after the status. */
+function untilEvent(name: string, reason: string): Promise<string> {
+  const fieldSelector = `involvedObject.kind=HorizontalPodAutoscaler,involvedObject.name=${name}`
+  return until(`${name} has an Event ${reason}`, async () => {
+    const { items } = await client.list(core.event, { namespace, fieldSelector })
+    return items.find((event) => event.reason === reason)?.message
   })
-  return Object.fromEntries(items.map(({ reason, message }) => [reason, message]))
 }
 
 const notServed = 'the server could not find the requested resource'
@@ -109,12 +109,9 @@ t.test('an autoscaler reports that there are no metrics', async (t) => {
       conditions.map(({ lastTransitionTime: _time, ...condition }) => condition),
       [able, inactive],
     )
-    const events = await until('there are Events', async () => {
-      const found = await eventsOf(name)
-      return found['FailedComputeMetricsReplicas'] !== undefined && found
-    })
-    t.equal(events[reason], message)
-    const [, error] = /^invalid metrics \(1 invalid out of 1\), first error is: (.+)$/.exec(events['FailedComputeMetricsReplicas']!) ?? []
+    t.equal(await untilEvent(name, reason), message)
+    const invalid = await untilEvent(name, 'FailedComputeMetricsReplicas')
+    const [, error] = /^invalid metrics \(1 invalid out of 1\), first error is: (.+)$/.exec(invalid) ?? []
     t.ok(error?.startsWith('failed to get ') && error.endsWith(message))
   }
 })
@@ -136,7 +133,7 @@ t.test('the replicas are kept between the minimum and the maximum', async (t) =>
     const { status } = await untilReason(name, 'ScalingActive', 'FailedGetResourceMetric')
     t.strictSame([status?.currentReplicas, status?.desiredReplicas], [replicas, replicas])
     t.ok(status?.lastScaleTime)
-    t.equal((await eventsOf(name))['SuccessfulRescale'], `New size: ${replicas}; reason: Current number of replicas ${bound}`)
+    t.equal(await untilEvent(name, 'SuccessfulRescale'), `New size: ${replicas}; reason: Current number of replicas ${bound}`)
   }
   const { status } = await untilReason('none', 'ScalingActive', 'ScalingDisabled')
   t.equal(findCondition(status?.conditions, 'ScalingActive')?.message, 'scaling is disabled since the replica count of the target is zero')
@@ -161,7 +158,7 @@ t.test('a target without a scale is reported', async (t) => {
     }
     t.match(status?.conditions, [expected])
     t.equal(status?.conditions?.length, 1)
-    t.equal((await eventsOf(name))['FailedGetScale'], message)
+    t.equal(await untilEvent(name, 'FailedGetScale'), message)
   }
 })
 

@@ -294,7 +294,7 @@ t.test('a ReplicaSet that cannot be created is reported, and created later', asy
   )
   await client.delete(admissionregistration.validatingWebhookConfiguration, { name: key.namespace })
   await untilRolledOut(key)
-  t.ok((await messages(key)).some((message) => message.startsWith('ReplicaSetCreateError: ')))
+  await until('there is an Event', async () => (await messages(key)).some((message) => message.startsWith('ReplicaSetCreateError: ')))
 })
 
 t.test('Pods that cannot be created are reported as ReplicaFailure', async (t) => {
