@@ -68,10 +68,21 @@ function subjectOf(subject: JsonObject, bindingNamespace: string): (Pick<Grant, 
 
 function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pick<Grant, 'rules' | 'problem'> {
   const name = textAt(binding, 'roleRef', 'name')
-  const isRole = textAt(binding, 'roleRef', 'kind') === 'Role'
+  const kind = textAt(binding, 'roleRef', 'kind') === 'Role' ? 'Role' : 'ClusterRole'
+  const rules = rulesOfRole(store, { kind, name }, namespace)
+  return rules === undefined ? { rules: [], problem: `${kind.toLowerCase()}.${group} ${quote(name)} not found` } : { rules }
+}
+
+/** Returns the rules of a stored Role of the namespace, or of a stored ClusterRole; undefined if the role does not exist. */
+export function rulesOfRole(
+  store: ObjectStore,
+  { kind, name }: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string },
+  namespace: string,
+): readonly PolicyRule[] | undefined {
+  const isRole = kind === 'Role'
   const role = isRole ? store.get(`${group}/roles`, { namespace, name }) : store.get(`${group}/clusterroles`, { name })
-  if (role === undefined) return { rules: [], problem: `${isRole ? 'role' : 'clusterrole'}.${group} ${quote(name)} not found` }
-  return { rules: isRole ? ownRules(role) : rulesOf(store, role, new Set([role])) }
+  if (role === undefined) return undefined
+  return isRole ? rulesOfObject(role) : rulesOf(store, role, new Set([role]))
 }
 
 /**
@@ -80,7 +91,7 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
  */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))
-  if (selectors.length === 0) return ownRules(role)
+  if (selectors.length === 0) return rulesOfObject(role)
   const { keys, get } = store.snapshot(`${group}/clusterroles`)
   return keys.flatMap((key) => {
     const other = get(key)!
@@ -91,7 +102,8 @@ function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): P
   })
 }
 
-function ownRules(role: JsonObject): PolicyRule[] {
+/** Returns the field `rules` of a Role or ClusterRole. */
+export function rulesOfObject(role: JsonObject): PolicyRule[] {
   return listAt(role, 'rules').flatMap((rule) => (isObject(rule) ? [policyRule(rule)] : []))
 }
 

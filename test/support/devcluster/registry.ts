@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/runtime/clock.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Status } from '../../../src/api/status.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
+import type { Authorizer } from '../../../src/devcluster/access/authorizer.ts'
 import { ruleAuthorizer } from '../../../src/devcluster/access/authorizer.ts'
 import type { Admission } from '../../../src/devcluster/admission/admission.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
@@ -86,6 +87,7 @@ export async function fixture(
   options: {
     clock?: Clock
     admission?: Admission
+    authorizer?: Authorizer
     historyLimit?: number
     namespaces?: readonly string[]
     randomSuffix?: () => string
@@ -99,7 +101,7 @@ export async function fixture(
     store,
     catalog,
     admission,
-    authorizer: ruleAuthorizer(),
+    authorizer: options.authorizer ?? ruleAuthorizer(),
     clock: options.clock ?? systemClock,
     hasServiceAccounts: options.hasServiceAccounts ?? false,
     ...(options.randomSuffix === undefined ? {} : { randomSuffix: options.randomSuffix }),

@@ -5,10 +5,13 @@ import type { ResourceInfo } from '../../rest/resource-info.ts'
 import type { Environment } from '../environment.ts'
 import { metadataText } from '../metadata.ts'
 import { validateForWrite } from '../validate.ts'
+import { refuseEscalation } from './escalation.ts'
 
 /** The inputs of admission and validation. Both run after the request has been decoded and before the object is stored. */
 export interface AdmittedWrite {
   readonly attributes: AdmissionAttributes
+  /** The name in the URL; empty for a POST of an object. */
+  readonly urlName: string
   /** The object with which mutating webhooks are called: the requested object, decoded and with `managedFields`. */
   readonly requested: JsonObject
   readonly old?: JsonObject
@@ -26,14 +29,17 @@ export interface AdmittedWrite {
 }
 
 /**
- * Calls mutating admission, `prepare`, the validation, `authorize` and validating admission, in this order. Returns the whole object to
- * store.
+ * Calls mutating admission, the check of RBAC objects, `prepare`, the validation, `authorize` and validating admission, in this order.
+ * Returns the whole object to store.
  */
-export async function admitWrite({ admission }: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {
-  const { attributes, requested, old, redefault, prepare, authorize, reviewsSubresource = false } = write
+export async function admitWrite(environment: Environment, info: ResourceInfo, write: AdmittedWrite): Promise<JsonObject> {
+  const { admission } = environment
+  const { attributes, urlName, requested, old, redefault, prepare, authorize, reviewsSubresource = false } = write
+  const { namespace = '', context } = attributes
   const mutated = (await admission.mutate({ ...attributes, object: requested }, redefault)) ?? requested
+  refuseEscalation(environment, info, { user: context.user, namespace, name: urlName, object: mutated, old })
   const object = await prepare(mutated)
-  validateForWrite(info, object, old, attributes.subresource, attributes.context.warn)
+  validateForWrite(info, object, old, attributes.subresource, context.warn)
   authorize?.()
   await admission.validate({ ...attributes, name: metadataText(object, 'name'), object: reviewsSubresource ? mutated : object })
   return object

@@ -88,6 +88,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
     // that clients cannot change.
     const next = await admitWrite(environment, info, {
       attributes,
+      urlName: key.name,
       requested: withMetadata(object, { ...(info.namespaced ? { namespace: key.namespace } : {}), managedFields }),
       old,
       redefault: (mutated) => redefault(info, mutated),
@@ -103,6 +104,7 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
   const { replicasPath } = hooks
   return admitWrite(environment, info, {
     attributes,
+    urlName: key.name,
     requested: oldScale === undefined ? object : withMetadata(object, { managedFields: undefined }),
     old,
     redefault: (mutated) => mutated,

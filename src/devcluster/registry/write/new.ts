@@ -61,6 +61,7 @@ export async function insert(environment: Environment, info: ResourceInfo, write
   const place = namespace === undefined ? {} : { namespace }
   const created = await admitWrite(environment, info, {
     attributes: { info, subresource: '', operation: 'CREATE', ...place, name, context },
+    urlName: write.key.name,
     requested,
     redefault: (changed) => redefault(info, changed),
     prepare: async (mutated) => {

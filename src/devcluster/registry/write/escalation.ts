@@ -1,0 +1,111 @@
+/**
+ * Rejects Roles and bindings with which a user would grant rights that the user does not have
+ * (k8s.io/kubernetes/pkg/registry/rbac: policybased).
+ */
+import { quote } from '../../../api/field-error.ts'
+import type { JsonObject } from '../../../api/json.ts'
+import { jsonEqual } from '../../../api/json.ts'
+import type { PolicyRule } from '../../../api/policy-rule.ts'
+import { masters } from '../../access/authorizer.ts'
+import { countRights, missingRights, quoteList } from '../../access/rule-coverage.ts'
+import { rulesOfObject, rulesOfRole } from '../../access/stored-rules.ts'
+import type { UserInfo } from '../../apimachinery/request-context.ts'
+import { bareError, forbidden, notFound } from '../../apimachinery/status-error.ts'
+import { listAt, textAt } from '../../apimachinery/unstructured.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { Environment } from '../environment.ts'
+import { metadataOf, metadataText, withMetadata } from '../metadata.ts'
+
+/** A write of a Role, ClusterRole, RoleBinding or ClusterRoleBinding. */
+export interface GrantingWrite {
+  readonly user: UserInfo
+  readonly namespace: string
+  /** The name in the URL; empty for a POST. */
+  readonly name: string
+  /** The object after mutating admission. */
+  readonly object: JsonObject
+  readonly old: JsonObject | undefined
+}
+
+const group = 'rbac.authorization.k8s.io'
+const anything: readonly PolicyRule[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { apiGroups: [], resources: [], nonResourceURLs: ['*'], verbs: ['*'] },
+]
+
+/** Maximum number of rights in the rules of one Role. The default ClusterRoles `admin` and `edit` have some hundred. */
+const maxRights = 50_000
+
+/**
+ * Checks a write of a Role or a binding, and accepts all other types. A user may grant all rights that the user has in the namespace. A user
+ * with the verb `escalate` on a Role may write any rules into the Role, and a user with the verb `bind` on a Role may bind the Role.
+ * Members of `system:masters` may do everything.
+ *
+ * @throws {StatusError} 403 with the missing rights, or 404 when the role of a binding does not exist.
+ */
+export function refuseEscalation(environment: Environment, info: ResourceInfo, write: GrantingWrite): void {
+  if (info.group !== group || write.user.groups.includes(masters)) return
+  if (info.plural.endsWith('bindings')) checkBinding(environment, info, write)
+  else checkRole(environment, info, write)
+}
+
+function checkRole(environment: Environment, info: ResourceInfo, write: GrantingWrite): void {
+  const { object, old, name } = write
+  if (isAllowed(environment, write, 'escalate', info.plural, name) || changesOnlyDependencies(object, old)) return
+  requireRights(environment, info, write, rulesOfObject(object))
+  if (!aggregates(object) && !aggregates(old)) return
+  // An aggregated ClusterRole can get any rights, because they come from ClusterRoles that may be created later.
+  if (missing(environment, write, anything).length > 0)
+    throw forbidden(info, metadataText(object, 'name'), 'must have cluster-admin privileges to use the aggregationRule')
+}
+
+function checkBinding(environment: Environment, info: ResourceInfo, write: GrantingWrite): void {
+  const { object, old, namespace } = write
+  if (changesOnlyDependencies(object, old)) return
+  const kind = textAt(object, 'roleRef', 'kind')
+  const name = textAt(object, 'roleRef', 'name')
+  if (kind !== 'Role' && kind !== 'ClusterRole') throw bareError(`unsupported role reference kind: ${quote(kind)}`)
+  const plural = kind === 'Role' ? 'roles' : 'clusterroles'
+  if (isAllowed(environment, write, 'bind', plural, name)) return
+  const rules = rulesOfRole(environment.store, { kind, name }, namespace)
+  // kube-apiserver's error has the type of the binding and the name of the role.
+  if (rules === undefined) throw notFound(info, name)
+  requireRights(environment, info, write, rules)
+}
+
+function isAllowed({ authorizer }: Environment, write: GrantingWrite, verb: string, resource: string, name: string): boolean {
+  const { user, namespace } = write
+  return authorizer.authorize({ user, verb, group, version: '*', resource, subresource: '', namespace, name }).allowed
+}
+
+/** Returns the rights in `rules` that the user does not have. */
+function missing({ authorizer }: Environment, { user, namespace }: GrantingWrite, rules: readonly PolicyRule[]): string[] {
+  return missingRights(authorizer.rulesOf?.(user, namespace).rules ?? [], rules)
+}
+
+function requireRights(environment: Environment, info: ResourceInfo, write: GrantingWrite, rules: readonly PolicyRule[]): void {
+  const { user, namespace, object } = write
+  const refuse = (why: string): Error => forbidden(info, metadataText(object, 'name'), why)
+  // kube-apiserver has no limit. Lists of some ten thousand resources and verbs in one rule would be billions of rights.
+  if (countRights(rules) > maxRights) throw refuse(`the rules grant more than ${maxRights} rights`)
+  const rights = missing(environment, write, rules)
+  if (rights.length === 0) return
+  const who = `user ${quote(user.username)} (groups=${quoteList(user.groups)})`
+  const problems = environment.authorizer.rulesOf?.(user, namespace).error ?? ''
+  const suffix = problems === '' ? '' : `; resolution errors: [${problems}]`
+  throw refuse(`${who} is attempting to grant RBAC permissions not currently held:\n${rights.join('\n')}${suffix}`)
+}
+
+function aggregates(role: JsonObject | undefined): boolean {
+  return role !== undefined && listAt(role, 'aggregationRule', 'clusterRoleSelectors').length > 0
+}
+
+/**
+ * Reports whether the write changes no fields other than the owner references and the finalizers. The garbage collector must be able to
+ * change them without further rights.
+ */
+function changesOnlyDependencies(object: JsonObject, old: JsonObject | undefined): boolean {
+  if (old === undefined) return false
+  const { ownerReferences, finalizers, managedFields } = metadataOf(old)
+  return jsonEqual(withMetadata(object, { ownerReferences, finalizers, managedFields }), old)
+}
