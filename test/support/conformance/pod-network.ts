@@ -17,7 +17,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import type { ControlPlane } from '../../../src/testing/control-plane-types.ts'
-import { finished, runningOf, type Running } from '../process/process.ts'
+import { finished, hasEnded, runningOf, type Running } from '../process/process.ts'
 
 export interface PodHost {
   /** The address of the Pod in EndpointSlices. */
@@ -106,7 +106,7 @@ async function namespaceHost(t: Test, apiServer: URL): Promise<PodHost> {
         async stop(signal = 'SIGTERM') {
           // The signal is sent to the container itself: nsenter and bwrap wait for its exit, but do not forward signals.
           const target = await inside.catch(() => child.pid!)
-          if (child.exitCode === null && child.signalCode === null) process.kill(target, signal)
+          if (!hasEnded(child)) process.kill(target, signal)
           return running.ended
         },
       }

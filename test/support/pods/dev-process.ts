@@ -8,7 +8,7 @@ import type { Connection } from '../../../src/client/connection.ts'
 import { loadConnection } from '../../../src/client/kubeconfig.ts'
 import { until } from '../../../src/testing/until.ts'
 import type { Running } from '../process/process.ts'
-import { proreusCommand, runningOf } from '../process/process.ts'
+import { hasEnded, proreusCommand, runningOf } from '../process/process.ts'
 
 /**
  * Time limit in milliseconds for the start, and for the end after SIGTERM. The start and the end usually take two seconds each. On a busy
@@ -63,12 +63,12 @@ export class DevProcess {
     const { child, output } = this.#running
     const hasStarted = await until(
       'proreus dev is ready',
-      () => existsSync(this.#kubeconfig) || (child.exitCode !== null && 'ended'),
+      () => existsSync(this.#kubeconfig) || (hasEnded(child) && 'ended'),
       limitMs,
     ).catch((cause: unknown) => {
       throw new Error(output(), { cause })
     })
-    if (hasStarted === 'ended') throw new Error(`proreus dev has ended with ${child.exitCode}: ${output()}`)
+    if (hasStarted === 'ended') throw new Error(`proreus dev has ended with ${child.exitCode ?? child.signalCode}: ${output()}`)
     const connection = await loadConnection({ env: { KUBECONFIG: this.#kubeconfig } })
     return { client: createClient(connection), connection }
   }
@@ -85,7 +85,7 @@ export class DevProcess {
   async stop(): Promise<number | null> {
     const { child } = this.#running
     child.kill('SIGTERM')
-    await until('proreus dev ends', () => child.exitCode !== null || child.signalCode !== null, limitMs)
+    await until('proreus dev ends', () => hasEnded(child), limitMs)
     return child.exitCode
   }
 }

@@ -12,7 +12,7 @@ import { until } from '../../../src/testing/until.ts'
 import type { Kubectl } from '../devcluster/kubectl.ts'
 import { kubectlAs } from '../devcluster/kubectl.ts'
 import type { Running } from '../process/process.ts'
-import { finished, proreusCommand, runningOf } from '../process/process.ts'
+import { finished, hasEnded, proreusCommand, runningOf } from '../process/process.ts'
 
 export interface Developer {
   readonly name: string
@@ -103,7 +103,8 @@ export async function startPodsDev(t: Test, { developer, directory, folder, imag
   const running = runningOf(spawn(program, words, { cwd: directory, env: environmentIn(directory), stdio: ['ignore', 'pipe', 'pipe'] }))
   t.teardown(() => running.stop())
   await until('proreus dev is ready', () => {
-    if (running.child.exitCode !== null) throw new Error(`it ended with ${running.child.exitCode}: ${running.output()}`)
+    const { child, output } = running
+    if (hasEnded(child)) throw new Error(`it ended with ${child.exitCode ?? child.signalCode}: ${output()}`)
     return existsSync(kubeconfig)
   })
   return { running, kubectl: kubectlAs(t, kubeconfig) }

@@ -99,6 +99,11 @@ export function runningOf(child: ChildProcess): Running {
   }
 }
 
+/** Reports whether the process has ended, either by itself or by a signal. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 /** Returns kubectl with this kubeconfig and this home folder. */
 export function kubectlFor(
   kubeconfig: string,

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Test } from 'tap'
 import type { Finished } from '../../../../support/process/process.ts'
-import { finished } from '../../../../support/process/process.ts'
+import { finished, hasEnded } from '../../../../support/process/process.ts'
 
 /**
  * The options of `unshare` and `nsenter`. `privileged` is for a user who may create network namespaces. `unprivileged` is for a user who
@@ -127,7 +127,7 @@ async function firstOutput(child: ChildProcessByStdio<Writable | null, Readable,
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
   await exited
