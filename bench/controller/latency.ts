@@ -11,8 +11,8 @@ export interface LatencySample {
   readonly p50: number
   readonly p99: number
   /**
-   * Number of updates for which no latency is measured. For example, if an App is updated twice before it is reconciled, the first update
-   * has no latency.
+   * Number of updates whose latency is not measured. For example, if an App is updated twice before it is reconciled, only the latency of
+   * the second update is measured.
    */
   readonly unseen: number
 }

@@ -58,8 +58,8 @@ export interface History {
 export function historyOf(requests: readonly RequestRecord[], { sent, releases }: Reported): History {
   const ofUsers = requests.filter(({ user }) => releases.has(user))
   const leaseRequests = ofUsers.filter(({ verb, path }) => ['create', 'update'].includes(verb) && path.includes('/leases'))
-  // While any other request of a replica to write the Lease is in flight, the replica does not send the request that releases the Lease.
-  // Therefore, the first write of the Lease that the API server receives from this replica after `releasedAt` is the release.
+  // A replica releases the Lease only when none of its other writes of the Lease is in flight. Therefore, the first write of the Lease that
+  // the API server receives from this replica after `releasedAt` is the release.
   const arrived = [...releases].flatMap(([user, times]) =>
     times.map((releasedAt) => leaseRequests.find((request) => request.user === user && request.at >= releasedAt)),
   )

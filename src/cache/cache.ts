@@ -27,7 +27,7 @@ export interface CacheOptions {
 }
 
 export interface InformerStatus {
-  /** The type as `plural.group`. */
+  /** Describes the view. Absent if the entry is for all objects of the type. */
   readonly type: string
   readonly version: string
   /** Describes the view; absent for a whole type. */

@@ -15,8 +15,8 @@ const slotCount = 4096
 const maxLength = 256
 
 /**
- * Maximum length of the strings that V8's JSON parser shares itself. If such a string occurs several times, V8 keeps only one copy of it in
- * memory.
+ * Maximum length of the strings that V8's JSON parser already shares. If such a string occurs several times, V8 keeps only one copy of it
+ * in memory.
  */
 const maxLengthOfV8 = 10
 

@@ -198,8 +198,8 @@ export function mergeBundle(existing: string, ours: string, now: number): string
 }
 
 /**
- * Counts the certificates in a PEM string. Unlike `readBundle`, counts invalid certificates and duplicates, too. If this number differs
- * from the number of certificates that `mergeBundle` keeps, a certificate must be removed.
+ * Counts the certificates in a PEM string, including the invalid certificates and duplicates that `readBundle` leaves out. If this number
+ * differs from the number of certificates that `mergeBundle` keeps, the string contains certificates that have to be removed.
  */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1

@@ -38,7 +38,10 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** Maximum number of errors that are logged for a missing permission: the error itself and its chain of causes. */
+/**
+ * An error about a missing permission is logged with its chain of causes. This constant is the maximum number of logged errors, including
+ * the first one.
+ */
 const maxCauses = 12
 
 /**

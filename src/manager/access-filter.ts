@@ -38,8 +38,8 @@ const maxReviews = 8
 /** Maximum number of reviews at the same time for one remote address. The other half of `maxReviews` is reserved for other addresses. */
 const maxReviewsOfAddress = maxReviews / 2
 /**
- * Maximum number of rejected tokens from one remote address within `tokenMs`. When this number is reached, a further token from the address
- * is refused without a TokenReview if the token is not cached.
+ * Maximum number of rejected tokens from one remote address within `tokenMs`. When this number is reached, further tokens from the address
+ * are refused without a TokenReview, except for cached tokens.
  * A scraper does not reach the limit, because its only token changes once an hour.
  */
 const maxRejected = 10

@@ -27,8 +27,8 @@ export interface Runnable {
   readonly name: string
   /**
    * Runs until `signal` aborts. If `run` rejects, the error is logged, and the liveness probe fails, so the kubelet restarts the container.
-   * The rest of the process continues until the restart. If `run` returns before `signal` aborts and `mayEnd` is false, this is an error
-   * with the same consequences.
+   * The rest of the process continues until the restart. If `mayEnd` is false, a `run` that returns before `signal` aborts is also an
+   * error, with the same consequences.
    */
   readonly run: (context: RunnableContext) => Promise<void> | void
   /** If true, `run` is called on every replica. If false, `run` is called only on the leader. Default false. */

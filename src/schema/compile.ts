@@ -44,7 +44,7 @@ export interface CompiledSchema {
   /**
    * Returns the errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
    * validated (see `validateObjectMeta`). `oldObject` is the object before an update. If the update leaves a value unchanged, the errors of
-   * this value are not returned. `Explanation` describes the exceptions.
+   * this value are not returned, with the exceptions that `Explanation` describes.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure of the object. Rules are not evaluated. */

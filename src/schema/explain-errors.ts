@@ -209,9 +209,9 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // Errors of apiVersion and kind at the root are never tolerated. kube-apiserver converts the old object to the version of the new
-    // object before it compares the objects. Therefore, it cannot detect a change of these fields
-    // (`ratchetingValueValidator.SubPropertyValidator`).
+    // Errors of apiVersion and kind at the root are never tolerated, not even when these fields are unchanged. kube-apiserver converts the
+    // old object to the version of the new object before it compares the objects. After the conversion, these fields would look unchanged
+    // even if the request changes them. kube-apiserver therefore does not compare them (`ratchetingValueValidator.SubPropertyValidator`).
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

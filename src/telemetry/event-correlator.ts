@@ -73,8 +73,8 @@ export class EventCorrelator<Own extends Series> {
   }
 
   /**
-   * Adds the message of an Event to its group, the Events with the same object, type and reason. Returns true if the group now has at least
-   * `maxSimilar` different messages. In this case, the Event is counted in the common series of the group.
+   * Adds the message of an Event to the Event's group. A group consists of the Events with the same object, type and reason. Returns true
+   * if the group now has at least `maxSimilar` different messages. In this case, the Event is counted in the common series of the group.
    */
   #isSimilar(group: string, message: string): boolean {
     const now = this.#clock.monotonicNow()

@@ -18,8 +18,8 @@ const passWord = /(?:^|[^A-Za-z])(?:pass|PASS|Pass)$|[a-z]Pass$/
 /** Matches names such as `pullSecret`. In Helm charts and custom resources, the value of such a field is the name of a Secret. */
 const secretName = /(?:pull|existing|tls|ca|certificate)secret$/
 /**
- * Matches plural names. The value of such a name may be a count, as in `maxTokens: 100`. If the value is a number, the value therefore does
- * not count as a secret.
+ * Matches plural names. The value of such a name may be a quantity, as in `maxTokens: 100`. A number with such a name is therefore not
+ * treated as a secret.
  */
 const plural = /(?:tokens|cookies|passwords|credentials|apikeys)$/
 

@@ -26,10 +26,7 @@ import { conversionPath } from './definition/paths.ts'
 import { refuse } from './http/refusal-response.ts'
 import { awaitFetching, onDisconnect } from './http/connections.ts'
 
-/**
- * The API server's timeout for conversion webhooks. The API server sends its timeout in the query parameter `timeout`. This default is used
- * if a request has no valid `timeout`.
- */
+/** The timeout of a conversion request without a valid query parameter `timeout`. The API server sends its timeout in this parameter. */
 const defaultTimeoutMs = 30_000
 
 interface ConversionRouteOptions {

@@ -78,8 +78,8 @@ interface Member {
  * no write request is sent (see `applyIfChanged`).
  *
  * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
- * of such an entry is undefined, so the other results keep their positions. If you declare a variable for the list with a type, use the
- * type `OptionalDependent[]`.
+ * of such an entry is undefined, so the other results keep their positions. If the list is in a variable with a type annotation, the type
+ * must be `OptionalDependent[]`.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.

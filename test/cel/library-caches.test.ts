@@ -1,4 +1,4 @@
-/** Tests of the values that evaluations of expressions reuse: compiled patterns, formats of time zones, and the keys of maps. */
+/** Tests of the values that are kept for later evaluations: compiled patterns, date formatters of time zones, and the keys of maps. */
 import { RE2JS } from 're2js'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the fields that a conversion restores from the annotation, and of partial objects. A partial object lacks required fields, so an
- * error that the converter throws for it is ignored.
+ * Tests of the fields that a conversion restores from the annotation, and of partial objects. A partial object lacks required fields, so
+ * these tests ignore an error that the converter throws for it.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

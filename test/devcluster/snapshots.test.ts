@@ -141,7 +141,7 @@ t.test('definitions are written before their objects, and deleted after them', a
     return store.changesSince(revision).map(({ type, key }) => `${type} ${key}`)
   }
   const empty = await snapshots.take()
-  // The store lists the types in the order of their first objects.
+  // The store lists the types in the order in which their first objects were stored.
   await put('example.com/widgets', 'object')
   await put(definitionsKey, 'definition')
   const full = await snapshots.take()

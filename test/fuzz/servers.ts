@@ -119,7 +119,7 @@ export class ServedSchemas {
   }
 
   /**
-   * Reads a stored object in the API version that uses a schema.
+   * Reads a stored object in the API version whose schema has the number `schema`.
    *
    * @param schema the number of the schema. The first schema has the number 1.
    * @param stored the object as `store` returned it.

@@ -1,6 +1,6 @@
 /**
- * A simulation of three replicas, each with its own clock. The network delays and loses requests and responses. When the reconciler of a
- * new leader has sent its first request, the reconciler of the previous leader must not send any more requests in its old term.
+ * A simulation of three replicas, each with its own clock. Requests and responses are delayed or lost in the network. When the reconciler
+ * of a new leader has sent its first request, the reconciler of the previous leader must not send any more requests in its old term.
  */
 import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'

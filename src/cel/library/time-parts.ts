@@ -59,10 +59,7 @@ function zoneOffset(zone: string, seconds: number): number {
 }
 
 interface Zone {
-  /**
-   * The name of the time zone, as the first call with this time zone spelled it. Later calls may spell the name with other upper and lower
-   * case letters.
-   */
+  /** The name of the time zone, spelled as in the first call that named it. Later calls may use other upper-case and lower-case letters. */
   readonly name: string
   readonly offsetAt: (time: number) => number
 }

@@ -38,9 +38,9 @@ class Parser {
   #at = 0
   #depth = 0
   /**
-   * Number of selections, method calls and indexes that have been parsed in the current chain. At the end of `a.b[0].c`, the number is 3. A
-   * chain in an index or in an argument does not begin at 0, but at the number of the outer chain. For example, in `a.b[c.d]`, the number
-   * is 2 at `c` and 3 at `d`.
+   * Number of selections, method calls and indexes in the current chain so far. At the end of `a.b[0].c`, the number is 3. An index or
+   * method call is counted before its content is parsed, and a chain in this content begins at the number of the outer chain. For example,
+   * in `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
    */
   #steps = 0
 

@@ -50,8 +50,8 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   const live = context.cache.get(jobView, keyOf(object))
   if (live === undefined) return hasEnded(object) ? undefined : createJob(object, context)
   if (!isControlledBy(live, object)) {
-    // The existing Job belongs to somebody else. If the Job of the current message has already ended, the conflict is not reported yet,
-    // because only the next message needs a new Job.
+    // A Job with this name exists, but belongs to somebody else. If the Echo's own Job for the current message has already ended, the Echo
+    // needs no Job until the message changes. The name conflict is therefore not reported yet.
     if (hasEnded(object)) return
     return refuse(object, { reason: 'NameConflict', message: `The Job ${live.metadata.name} belongs to somebody else.` }, context)
   }

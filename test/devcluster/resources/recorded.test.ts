@@ -39,9 +39,9 @@ t.test('discovery lists the names, verbs and subresources of kube-apiserver', (t
 })
 
 /**
- * Compares the responses of the embedded API server to the requests of a group with the recorded responses. The test fails if two responses
- * differ and `differences` does not contain the request. The test also fails if `differences` contains a request whose two responses are
- * equal.
+ * Sends the requests of a group to the embedded API server, and compares its responses with the recorded responses. The test fails if two
+ * responses differ and `differences` does not contain the request. The test also fails if `differences` contains a request whose two
+ * responses are equal.
  */
 async function compare(t: Test, group: Group): Promise<void> {
   const { time, answers: recorded } = recordedAnswers(group)

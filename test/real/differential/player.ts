@@ -116,8 +116,8 @@ class Side {
     for (;;) {
       const answer = await this.requests.send(this.request(step), step.user)
       if (step.until === undefined || holds(substitute(step.until, { ...this.values, ...step.values }) as JsonObject, answer)) return answer
-      // If the response does not match `until` before the deadline, the last response is compared. If only one control plane reaches the
-      // state, the comparison reports a difference.
+      // The step waits for the state that `until` describes. If no response has this state before the deadline, the last response is
+      // compared. If only one control plane reaches the state, the comparison reports a difference.
       if (Date.now() > deadline) return answer
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }

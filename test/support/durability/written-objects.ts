@@ -6,7 +6,7 @@ import type { ConfigMap } from '../../../src/api/builtin.ts'
 import { configMap } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
 
-/** The state of an object: a text of its uid, resourceVersion and data; undefined when the object does not exist. */
+/** The state of an object: its uid, resourceVersion and data, joined in one string; undefined when the object does not exist. */
 type State = string | undefined
 
 /** One object. At most one write of it is in flight. */

@@ -7,8 +7,8 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * Time in milliseconds. If a container or pull fails more than this time after the latest call of `next`, the failure counts as the first
- * failure: the next attempt is not delayed, and `next` sets the delay to 10 s.
+ * Time in milliseconds. If more than this time passes between the latest call of `next` and a failure of the container or pull, the failure
+ * counts as the first failure: the next attempt is not delayed, and `next` sets the delay to 10 s.
  */
 const expiresMs = 600_000
 

@@ -316,8 +316,8 @@ export class PodWorker {
   }
 
   /**
-   * If a container of the ended sandbox is still active, returns false. If no container is active, returns true. In this case, all
-   * containers that must begin again in the new sandbox are first reset to the state `waiting`.
+   * Returns false while a container of the ended sandbox is still active. When no container is active, resets all containers that must
+   * begin again in the new sandbox to the state `waiting`, and returns true.
    */
   #leaveSandbox(): boolean {
     if (this.#active.length > 0) return false

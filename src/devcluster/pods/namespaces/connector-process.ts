@@ -14,7 +14,8 @@ process.on('disconnect', () => process.exit())
 function answer({ id, port, host }: ConnectRequest): void {
   try {
     const socket = connect({ port, host })
-    // This process must not read the data that the peer sends, because Proreus reads the data in the other network.
+    // This process must not read the data that the peer sends. The socket is passed to Proreus, which reads the data outside of this
+    // network namespace.
     socket.pause()
     const onError = (error: Error): void => fail(id, error)
     socket.once('error', onError)

@@ -30,7 +30,9 @@ export class SupervisedContainer {
     return this.#end !== undefined
   }
 
-  /** The processes from which all other processes of the container are found. */
+  /**
+   * The processes that the supervisor has started in the container. All other processes of the container are found as descendants of these.
+   */
   get identities(): readonly ProcessIdentity[] {
     return [...this.#started].map(([pid, startTime]) => ({ pid, startTime }))
   }

@@ -10,7 +10,7 @@ export interface ProbeWorkerOptions {
   readonly clock: Clock
   /** The time at which the container was started, in milliseconds since 1970. */
   readonly startedAt: number
-  /** The result of the probe until a threshold is reached for the first time. */
+  /** The assumed result of the probe until a threshold is reached for the first time. */
   readonly isSuccess: boolean
   /** Runs the probe once. Rejects with a `ProbeError` for a run without an outcome. */
   run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>

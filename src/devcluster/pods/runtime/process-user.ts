@@ -25,8 +25,8 @@ type Entries = readonly (readonly string[])[]
  * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
  * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image specifies a user or a group.
  *
- * @throws {ContainerConfigError} when the image specifies a user or group by a name that is not in its passwd or group file, when one of
- *   these files cannot be read, or when `runAsNonRoot` is true but the user is root or a name of the image.
+ * @throws {ContainerConfigError} when the image specifies a user or group by a name that is not in its passwd or group file, or when one of
+ *   these files cannot be read. Also thrown when `runAsNonRoot` is true, and the user is root or is specified by a name in the image.
  */
 export async function processUser(
   pod: ReadonlyPod,

@@ -155,8 +155,8 @@ class KillRounds {
       if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
       // Until the current process of `proreus dev` has started the containers, their status is the one that the previous process of
-      // `proreus dev` has written. A container is new if its start time is not before the start of the current process. Times in the API
-      // have no milliseconds, so the start time may be up to one second earlier.
+      // `proreus dev` has written. A container is new if it has started after the current process. Times in the API have no milliseconds,
+      // so `startedAt` can be up to one second before the start of the container.
       const areNew = status?.containerStatuses?.every(
         ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
       )

@@ -17,10 +17,11 @@ type Job = DeepReadonly<batch.Job>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
- * Writes the status with two requests. The first request writes the UIDs of the ended Pods. If an outcome is decided, it also writes the
- * condition `outcome.target`. Then the finalizers of the ended Pods are removed. If an outcome is decided or the Job is being deleted, the
- * finalizers of all Pods in `tally` are removed. The second request writes the incremented counters. When an outcome is decided, no Pod is
- * uncounted, and no Pod is terminating, it also writes the condition `Complete` or `Failed`.
+ * Writes the status with two requests. The first request writes the UIDs of the ended Pods. If an outcome is decided, the first request
+ * also writes the condition `outcome.target`. Then the finalizers of the ended Pods are removed. If an outcome is decided or the Job is
+ * being deleted, the finalizers of all Pods in `tally` are removed. The second request writes the incremented counters. The second request
+ * also writes the condition `Complete` or `Failed` if all of these are true: an outcome is decided, all ended Pods are counted, and no Pod
+ * is terminating.
  *
  * @param tally the Pods with their states at the beginning of the reconcile. These states decide which Pods have ended. A Pod that this
  *   reconcile has deleted therefore counts as running, and a Pod that ends during the reconcile is counted by the next reconcile. If the

@@ -80,8 +80,8 @@ export function decodeQuery(message: Buffer): DnsQuery | Buffer | undefined {
 }
 
 /**
- * Returns true when the encoded form of the decoded question equals the bytes of the message. The bytes differ when a label contains a dot,
- * or bytes that are not text. The response would then contain a different question.
+ * Returns true when the encoded form of the decoded question equals the bytes of the message. The bytes differ when a label contains a dot
+ * or bytes that are not text. If such a query were answered, the response would contain a different question.
  */
 function isPlain(question: Question, message: Buffer): boolean {
   if (!isEncodable(question.name)) return false
