@@ -1,4 +1,4 @@
-/** Stores certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
+/** Stores certificates and keys in a folder, for a run outside a cluster. The files are `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
 import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../runtime/clock.ts'
@@ -44,8 +44,8 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 
 /**
  * Reads the existing files of the folder. If the folder contains a `ca.key`, Proreus has written the keys with mode 0600. In this case, a
- * key is rejected if other users could have read or changed it. If the folder contains no `ca.key`, the file modes are not checked. The
- * files were then issued elsewhere, and may be on a volume whose file modes this process cannot choose.
+ * key is rejected if other users could have read or changed it. If the folder contains no `ca.key`, the file modes are not checked, because
+ * the files were issued elsewhere and may be on a volume whose file modes this process cannot choose.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or a key is rejected.
  */

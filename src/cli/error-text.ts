@@ -1,4 +1,4 @@
-/** Formats an error that ends a command as text. */
+/** Returns the text of an error that ends a command. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { LoadError } from './load-error.ts'
 

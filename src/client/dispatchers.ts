@@ -67,7 +67,7 @@ export class Dispatchers {
     await Promise.all([this.#endRequests(), this.watches.destroy()])
   }
 
-  /** Closes the pool of requests, but only once: both `retire` and `close` may be called, and undici rejects a second close. */
+  /** Closes the connection pool for requests, but only once: both `retire` and `close` may be called, and undici rejects a second close. */
   #endRequests(): Promise<void> {
     this.#requestsEnded ??= this.requests.close()
     return this.#requestsEnded

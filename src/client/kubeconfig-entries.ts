@@ -61,7 +61,8 @@ interface Authenticator {
 }
 
 /**
- * Returns client-node's authenticator for the user; undefined when the user needs no authenticator. `OidcProvider` handles OpenID Connect.
+ * Returns client-node's authenticator for the user. Returns undefined when the user needs no authenticator, or uses OpenID Connect, which
+ * `OidcProvider` handles instead.
  */
 async function authenticatorOf(user: User): Promise<Authenticator | undefined> {
   const provider: unknown = user.authProvider

@@ -40,7 +40,7 @@ type Checks<Options> = Record<keyof Options, OptionCheck>
 
 const request = { signal: isSignal, timeoutMs: isDuration } satisfies Checks<RequestOptions>
 const get = { ...request, subresource: isText } satisfies Checks<GetOptions>
-/** The checks of the options that all write requests have. */
+/** The checks of the options common to all write requests. */
 export const writeChecks = {
   ...request,
   dryRun: isBoolean,

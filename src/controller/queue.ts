@@ -72,7 +72,7 @@ interface Item<Key extends string> extends DelayedItem {
 /** One key of a queue, for the debug endpoint. */
 export interface QueueEntry<Key extends string = string> {
   readonly key: Key
-  /** A key that a worker processes is `working`. When the key is added again during the processing, a second entry of the key is `held`. */
+  /** A key that a worker is processing is `working`. If the key is added again in the meantime, a second entry of the key is `held`. */
   readonly state: 'delayed' | 'ready' | 'held' | 'working'
   readonly priority: number
   /** The number of consecutive failures. Absent if the rate limiter does not count failures. */
@@ -92,10 +92,10 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A key has at most two entries: one timer, and one entry that is ready, held or a retry. Keys with the same priority are processed in FIFO
- * order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it is processed before
- * newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after `get` or `take` has
- * returned a key, the queue does not return this key again before `done` has been called.
+ * A key has at most two entries. One entry is a timer. The other entry is ready, held, or waits for a retry. Keys with the same priority
+ * are processed in FIFO order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it
+ * is processed before newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after
+ * `get` or `take` has returned a key, the queue does not return this key again before `done` has been called.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock

@@ -189,7 +189,7 @@ class Scan {
   }
 
   /**
-   * Returns the next object of the list at the current position, and moves behind this object. The list is not checked again, because
+   * Returns the next object of the list at the current position, and moves past this object. The list is not checked again, because
    * `list` has already checked it.
    */
   item(index: number): ScannedObject {

@@ -32,8 +32,8 @@ export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
   /**
-   * Sets the number of ready keys with this priority. Default priority: 0. If several priorities share one series, `priority` is the label
-   * of this series.
+   * Sets the number of ready keys with this priority. Default: 0. If several priorities share one series, `priority` is a string, the value
+   * that the label `priority` has in this series.
    */
   depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay, for example for a retry. */

@@ -104,7 +104,7 @@ export interface ControlPlane {
    * @throws {ProreusError} `PRO_INPUT` when `users` does not contain the user, or the ServiceAccount is not in the form `namespace/name`.
    */
   connectionFor(identity: Identity): Connection
-  /** The mode in which Pods run as processes. Undefined when Pods are simulated, and for a real API server. */
+  /** The mode of the Pods that run as processes: `namespaces` or `plain`. Undefined when Pods are simulated, and for a real API server. */
   readonly pods: ProcessPods | undefined
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string

@@ -25,8 +25,8 @@ const statusOf = (condition: string): string => `.status.conditions.[] | select(
 const ready = statusOf('Ready')
 
 /**
- * The template of the status with which kwok makes a Node ready. A Node is not ready in two cases: the Node is new and has no kubelet, or
- * the last heartbeat of the Node is old. Addresses and a capacity that the Node already has are preserved.
+ * The template of the status with which kwok makes a Node ready. kwok applies the template to a new Node, and to a Node whose last
+ * heartbeat is old. Addresses and a capacity that the Node already has are preserved.
  */
 const nodeStatus = `
 {{ $now := Now }}

@@ -13,8 +13,8 @@ const newNamespace = newNamespaces(client, 'volume-updates')
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * Creates a namespace. Returns the key for a claim in this namespace; the claim does not exist yet. The StorageClass and the
- * PersistentVolume of the claim have the name of the namespace.
+ * Creates a namespace, and returns the key for a claim in it. The claim does not exist yet. Tests give its StorageClass and its
+ * PersistentVolume the name of the namespace.
  */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }

@@ -45,8 +45,8 @@ const schemasPerDefinition = 50
 /** The number of parallel requests. Additional requests would only wait in the API server. */
 const concurrency = 24
 /**
- * The maximum number of differences that are shrunk, because shrinking takes many requests. Further differences are reported without
- * shrinking.
+ * The maximum number of differences that are shrunk. The number is limited, because shrinking takes many requests. Further differences are
+ * reported without shrinking.
  */
 const maxShrunk = 20
 

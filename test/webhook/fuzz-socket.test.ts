@@ -24,7 +24,10 @@ import { seed } from '../support/seed.ts'
 /** The number of connections. It is higher in CI, where a longer run is acceptable. */
 const connections = Number(process.env.CONNECTIONS || (process.env.CI === undefined ? 1_000 : 3_000))
 const concurrency = 16
-/** The maximum duration of a connection with hostile bytes, in milliseconds. The same limit applies to a valid review of another client. */
+/**
+ * The maximum duration of a connection with hostile bytes, in milliseconds. The server must also answer a valid AdmissionReview of another
+ * client within this time.
+ */
 const maxMs = 8_000
 const shown = 5
 const path = '/validate-fuzz-example-com-v1-gadget'

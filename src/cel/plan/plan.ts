@@ -65,7 +65,8 @@ export interface Plan {
 /**
  * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of an attribute first adds `cost`, and then
  * calls `resolve`. In a chain such as `a.b.c`, `resolve` of `a.b.c` calls only `resolve` of `a.b`, so a `cost` is added only once for the
- * whole chain. If the index in `a[b]` or a branch of a ternary is an attribute, only its `resolve` is called, so its `cost` is not added.
+ * whole chain. If an attribute is a branch of a ternary, or the index in another attribute (`b` in `a[b]`), only the `resolve` of this
+ * inner attribute is called, so the `cost` of the inner attribute is not added.
  */
 export interface Attribute {
   /**

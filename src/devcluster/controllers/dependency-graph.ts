@@ -183,9 +183,9 @@ export class DependencyGraph {
   }
 
   /**
-   * Calls `changed` for each owner that is in foreground deletion. The method receives the metadata of the owned object after the object
-   * was deleted, or the object's previous metadata after its owner references have changed. In both cases, the owner may have waited for
-   * the object.
+   * Calls `changed` for each owner of an object if the owner is in foreground deletion, because the owner may have waited for the object.
+   * The argument is the object's metadata after the object was deleted, or the object's previous metadata after its owner references have
+   * changed.
    */
   #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
     for (const reference of ownerReferences) {
@@ -197,7 +197,8 @@ export class DependencyGraph {
 
   #start(type: ResourceType): WatchedType {
     const { client, clock } = this.#options
-    // An informer logs warnings while its type is being added or removed. These warnings are expected, so only errors are logged.
+    // An informer logs warnings while its type is being added to or removed from the API. These warnings are expected, so only errors are
+    // logged.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)

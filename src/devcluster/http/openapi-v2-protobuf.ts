@@ -7,7 +7,10 @@ import { isObject } from '../../api/json.ts'
 import { WireWriter } from '../protobuf/wire-writer.ts'
 import { yamlValue } from './yaml-value.ts'
 
-/** Writes a JSON value into the current protobuf message. The value becomes one field of this message, or all fields of this message. */
+/**
+ * Writes a JSON value into the current protobuf message. The `Write` of a field writes the value as this field. The `Write` of a message
+ * writes the members of the value as the fields of the message.
+ */
 type Write = (writer: WireWriter, value: JsonValue) => void
 /** The JSON fields of a message, and the function that writes each field. The fields are in the order of their protobuf numbers. */
 type Message = Readonly<Record<string, Write>>

@@ -5,7 +5,7 @@ import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /**
  * Converts a schema from OpenAPI v3 to v2. References in v2 have another prefix. v2 has no `anyOf`, `oneOf`, `not` or `nullable`. A schema
- * with `oneOf` gets the type string.
+ * with `oneOf` gets the type `string`.
  *
  * In v3, `allOf` is necessary to combine a reference with other keywords. In v2, the schema itself contains the reference and the other
  * keywords. With `builtin`, `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with this

@@ -121,7 +121,10 @@ export class ObjectStore {
     return this.#compacted
   }
 
-  /** Returns the storage keys of all types whose objects have been written, loaded or listed. Such a type may have no objects. */
+  /**
+   * Returns the storage keys of all types that have been written, loaded or listed. The list includes types that have no objects, e.g.
+   * because all objects have been deleted.
+   */
   storageKeys(): string[] {
     return [...this.#shelves.keys()]
   }

@@ -32,7 +32,10 @@ function transform({ apiVersion, kind, metadata, data }: ConfigMap): ConfigMap {
   return { apiVersion, kind, metadata, data: { n: data?.['n'] ?? '' } }
 }
 
-/** Returns views of all kinds. There must be at least two `namespaces`. */
+/**
+ * Returns one view of each sort that a cache supports, e.g. of all objects, or of the objects with a label in two namespaces. There must be
+ * at least two `namespaces`.
+ */
 export function testedViews(namespaces: readonly [string, string, ...string[]]): readonly TestedView[] {
   const [first, second] = namespaces
   const limited = [first, second]

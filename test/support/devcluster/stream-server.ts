@@ -1,4 +1,4 @@
-/** An API server with Pods whose containers run in the test, and clients that upgrade their connections to it. */
+/** Starts an API server with Pods whose containers run in the test, and clients that upgrade their HTTP connections to this server. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'

@@ -93,7 +93,10 @@ export class AdmissionLoad {
     }
   }
 
-  /** Sends the requests that are due. If `inFlight` requests are pending, the remaining requests are sent at a later tick. */
+  /**
+   * Sends the requests that are due. At most `inFlight` requests are pending at the same time. The other due requests are sent at a later
+   * tick.
+   */
   #tick(): void {
     const { perSecond, most, burst, inFlight } = this.#options
     const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))

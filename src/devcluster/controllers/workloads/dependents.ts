@@ -134,8 +134,8 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 
 /**
  * Returns a function that maps an object to the owners that may adopt the object. An object without a controller is mapped to each owner in
- * the same namespace whose selector matches the object. An object with a controller is mapped to no owner, because `owns` of the controller
- * definition already enqueues the owner that controls the object.
+ * the same namespace whose selector matches the object. An object that already has a controlling owner is mapped to no owner, because
+ * `owns` of the controller definition already enqueues the owner that controls the object.
  *
  * @param asSelecting converts an owner to an object with a label selector. It is necessary only for a type whose selector is not a label
  *   selector.

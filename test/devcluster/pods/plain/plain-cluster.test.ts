@@ -37,7 +37,7 @@ function untilPod(client: Client, name: string, condition: (pod: Pod) => boolean
   })
 }
 
-/** Returns a port of this machine on which no process listens. Without namespaces, all Pods share the ports of this machine. */
+/** Returns a port of this machine on which no process listens. Without network namespaces, all Pods share the ports of this machine. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

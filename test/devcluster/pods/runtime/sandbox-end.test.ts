@@ -1,4 +1,4 @@
-/** Tests of Pods whose sandbox ends without a request of the kubelet. The kubelet then replaces the sandbox. */
+/** Tests of Pods whose sandbox ends without a request from the kubelet. The kubelet then replaces the sandbox. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
 import type { Pod } from '../../../../src/api/builtin.ts'

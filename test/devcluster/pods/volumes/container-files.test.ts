@@ -32,8 +32,8 @@ t.test('/etc/hosts', async (t) => {
 })
 
 /**
- * The expected results are those of k8s.io/kubernetes/pkg/kubelet: GeneratePodHostNameAndDomain, and of pkg/kubelet/util:
- * GetNodenameForKernel.
+ * The expected results are those of two functions of k8s.io/kubernetes: `GeneratePodHostNameAndDomain` in pkg/kubelet, and
+ * `GetNodenameForKernel` in pkg/kubelet/util.
  */
 t.test('host names', async (t) => {
   const of = (spec: object, name = 'web'): object => podHostName(podWith(spec, { name }), 'cluster.local')

@@ -53,10 +53,10 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Compares the response to a create request with `usual`, the response to another create request. The object in the request is the object
- * of the other request with one change. Each response lists only the fields that the API server has changed. Returns the response with only
- * the fields that differ from `usual`. A field that only `usual` lists has the value `as sent` in the result. If one of the two requests
- * failed, the function returns the whole response.
+ * Returns the part of a response to a create request that differs from `usual`, the response to a similar create request. The objects in
+ * the two requests differ in one place. Each response lists only the fields that the API server has set or changed. If only `usual` lists a
+ * field, the API server has left this field as the client sent it, and the field has the value `as sent` in the result. If one of the two
+ * requests failed, the function returns the whole response.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

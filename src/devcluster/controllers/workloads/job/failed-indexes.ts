@@ -15,8 +15,8 @@ import { endOf, remainingDelayMs } from './replacement-delays.ts'
 type Job = DeepReadonly<batch.Job>
 
 /**
- * Annotations of a Pod with the number of earlier failed Pods with the same index. The first annotation contains the number of Pods that
- * count towards the limit. The second annotation contains the number of Pods that the failure policy ignores.
+ * Two annotations of a Pod. They contain the number of earlier Pods that had the same index and have failed. The first annotation counts
+ * the Pods that count towards the limit. The second annotation counts the Pods that the failure policy ignores.
  */
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'

@@ -5,8 +5,9 @@ import type { EndpointState, Protocol, ServiceState } from '../services/service-
 import { ttl } from './answer.ts'
 
 /**
- * The part of a Service that a DNS name selects: the endpoints that have the hostname in the DNS name, or the port with the name and
- * protocol in the DNS name. If both properties are absent, the DNS name selects the whole Service.
+ * The part of a Service that a DNS name selects. If the DNS name contains a hostname, it selects the endpoints with this hostname. If the
+ * DNS name contains the name and protocol of a port, it selects this port. If `hostname` and `port` are both absent, the DNS name selects
+ * the whole Service.
  */
 export interface Selection {
   /** The first label of `HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`. */
