@@ -34,10 +34,10 @@ interface SendHeaders {
 }
 
 /**
- * Calls `report` for each release of the Lease, and for each PATCH request that this process sends with a field manager. Returns the clock
- * to pass to `run`, because `checkedAt` is computed from the calls of this clock.
- * If undici writes a request synchronously after the guard of leader election has read the clock, `checkedAt` is the time that the guard
- * has read. If undici writes the request later, `checkedAt` equals `sentAt`.
+ * Calls `report` for each release of the Lease, and for each PATCH request that this process sends with a field manager.
+ * Returns a clock that the caller must pass to `run`. The guard of leader election then reads the time from this clock. If undici writes a
+ * request synchronously after the guard has read the time, `checkedAt` is this time. If undici writes the request later, `checkedAt` equals
+ * `sentAt`.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined

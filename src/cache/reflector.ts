@@ -356,10 +356,10 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Pauses after a watch that was cut off, i.e. that received events, but ended without an error within a second. There is no pause after
-   * the first such watch, because every server sometimes ends a watch early. If the following watches are also cut off, the pauses become
-   * longer until `#works` resets them. Without these pauses, a server that ends each watch after one event would get a watch request for
-   * each event.
+   * Pauses after a watch that was cut off. A watch counts as cut off if it received events and ended without an error within a second.
+   * There is no pause after the first watch that was cut off, because every server sometimes ends a watch early. If the following watches
+   * are also cut off, the pauses become longer until `#works` resets them. Without these pauses, a server that ends each watch after one
+   * event would get a watch request for each event.
    */
   async #afterCut(signal: AbortSignal): Promise<void> {
     this.#backOff.reset()

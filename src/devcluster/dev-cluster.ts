@@ -138,7 +138,7 @@ export interface DevCluster {
   readonly connection: Connection
   /** The mode in which the processes of Pods run: `namespaces` or `plain`. Undefined without the option `pods`. */
   readonly pods: ProcessPods | undefined
-  /** Returns the connection of a user from the option `users`. */
+  /** Returns the connection of the user with the name `userName`. The option `users` must contain this user. */
   connectionFor(userName: string): Connection
   /** Returns the administrator's kubeconfig. */
   kubeconfigYaml(): string

@@ -48,8 +48,8 @@ import { until } from '../../src/testing/until.ts'
 import type { RequestRecord } from '../../src/devcluster/http/handle.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from '../support/conformance/backends.ts'
 
-// The test takes at least 75 s. It waits until the operator's cached denial of a metrics request expires after 30 s, and until connections
-// to ended Pods expire.
+// The test takes at least 75 s, for two reasons. The operator denies a metrics request and caches the denial for 30 s, and the test waits
+// until the cached denial expires. The test also waits until connections to ended Pods expire.
 t.setTimeout(600_000)
 
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }

@@ -39,8 +39,8 @@ const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
 /**
- * The types of the root object and of its metadata. `#anyType` never returns them, so no generated call compares values of these types. The
- * metadata contains the time of the write, so the result of such a call could differ between servers.
+ * The types of the root object and of its metadata. `#anyType` never returns these types, so no generated call compares values of these
+ * types. If a call compared such values, the result could differ between servers, because the metadata contains the time of the write.
  */
 const compared = new Set(['selfType1', 'selfType1.metadata'])
 

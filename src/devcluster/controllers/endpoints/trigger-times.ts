@@ -18,8 +18,8 @@ export class TriggerTimes {
   readonly #known = new Map<string, ReadonlyMap<string, string>>()
 
   /**
-   * Returns the time of the earliest change since the last call for this Service. Changes are the creation of the Service, and each time
-   * that a Pod becomes ready or unready. Returns undefined when there was no change.
+   * Returns the time of the earliest change since the previous call for this Service. Two events count as changes: the Service is created,
+   * or one of its Pods becomes ready or unready. Returns undefined when there was no change.
    */
   next(service: ReadonlyService, pods: readonly ReadonlyPod[]): string | undefined {
     const key = formatKey(service.metadata)

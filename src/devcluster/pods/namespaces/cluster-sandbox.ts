@@ -47,10 +47,11 @@ exec sh -c "$1" sh "$2" "$3"`
 
 /**
  * Mounts a file system in memory for the files of the containers, and sets up the bridge. Then reads the pipe from Proreus until Proreus
- * closes the pipe or dies. Arguments: the folder and the address of the bridge.
+ * closes the pipe or dies. Arguments: the folder at which the file system is mounted; the address of the bridge.
  *
- * The network has no route to any other network, but it forwards packets. When a program connects to an address outside of the cluster, the
- * kernel then refuses the connection. Without forwarding, the kernel would drop the packets, and the program would wait for minutes.
+ * The network of the cluster has no route to any other network, but the script enables the forwarding of packets. With forwarding, the
+ * kernel refuses the connection when a program connects to an address outside of the cluster. Without forwarding, the kernel would drop the
+ * packets, and the program would wait for minutes.
  */
 const setupScript = `
 set -e

@@ -19,7 +19,10 @@ const retryMs = 1000
 export interface ServicePortOptions {
   readonly clock: Clock
   readonly connections: TcpForwarder
-  /** Called with the reason at the first failure to open a port. Later failures of the same port are not reported. */
+  /**
+   * Called when a port cannot be opened. `reason` names the port and contains the message of the error. If a later attempt to open the same
+   * port also fails, `warn` is not called again.
+   */
   readonly warn: (reason: string) => void
 }
 

@@ -26,7 +26,10 @@ export function withLabelKeys(spec: JsonObject, labels: JsonObject): JsonObject 
   return changeItems(changeObjectField(spec, 'affinity', affinities), 'topologySpreadConstraints', term)
 }
 
-/** Returns the term or constraint with the additional expressions. Without a label selector, it selects nothing and is returned unchanged. */
+/**
+ * Returns the term or constraint with the additional expressions in its label selector. If the term or constraint has no label selector, it
+ * selects no Pods. The term or constraint is then returned unchanged.
+ */
 function withExpressions(term: JsonObject, labels: JsonObject): JsonObject {
   const { labelSelector } = term
   const added = [
