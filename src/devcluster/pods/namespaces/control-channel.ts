@@ -26,7 +26,10 @@ export class ControlChannel {
   readonly #fields = new Map<string, string>()
   readonly #settled = Promise.withResolvers<StartReport | string>()
   #errors = ''
-  /** Resolves with the report when the process runs. Resolves with the text of the errors when the process could not be started. */
+  /**
+   * Resolves with the report when the script can run the program. Resolves with the text of the errors when the program could not be
+   * started.
+   */
   readonly started: Promise<StartReport | string>
 
   constructor(stream: Duplex) {
@@ -42,7 +45,12 @@ export class ControlChannel {
     this.#stream.write(`${lines.join('')}=\n`)
   }
 
-  /** Closes the channel. If the script still waits for a list, the script ends. */
+  /** Lets the script run the program after its report. */
+  proceed(): void {
+    this.#stream.end('\n')
+  }
+
+  /** Closes the channel. If the script still waits for a list, or for `proceed`, the script ends. */
   close(): void {
     this.#stream.destroy()
     this.#settled.resolve(this.#errors.trim())

@@ -43,8 +43,9 @@ done
 eval "set -- \\"\\$@\\" $names"`
 
 /**
- * Reads a command, reports the ids of the shell in all PID namespaces, and replaces the shell by the command. The file mode creation mask
- * is that of container runtimes, not that of Proreus.
+ * Reads a command, reports the ids of the shell in all PID namespaces, and waits for a line from Proreus. Then replaces the shell by the
+ * command. If Proreus closes the channel instead of writing the line, the shell ends: Proreus has aborted the start, and nothing else would
+ * end the command. The file mode creation mask is that of container runtimes, not that of Proreus.
  */
 const becomeProgram = `
 umask 022
@@ -52,6 +53,7 @@ ${readList}
 while read -r key value; do
   [ "$key" != NSpid: ] || echo "started $value" >&3 || exit
 done </proc/self/status
+IFS= read -r line <&3 || exit
 exec "$@" 3<&-`
 
 /** Reports the terminal of the shell. */

@@ -66,20 +66,22 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   if (signal?.aborted === true) abort()
   const report = await control.started
   signal?.removeEventListener('abort', abort)
-  control.close()
   const { stdin } = child
   const { stdout, stderr } = output ?? { stdout: child.stdout }
-  if (typeof report !== 'string' && stdout !== null) {
+  if (typeof report !== 'string' && stdout !== null && signal?.aborted !== true) {
+    control.proceed()
     void exited.then(() => stdin?.destroy())
     return { report, exited, stdout, ...(stderr !== undefined && { stderr }), ...(hasStdin && stdin !== null && { stdin }) }
   }
+  control.close()
   stdin?.destroy()
   await exited
-  // If the report is empty, the script has not reported an error. In most of these cases, a program in `enter`, which precedes the script,
-  // has failed and has written the reason to stderr.
-  const reason = report === '' && stderr !== undefined ? (await text(stderr)).trim() : report
+  const errors = typeof report === 'string' ? report : ''
+  // If the script has reported no error, in most cases a program in `enter`, which precedes the script, has failed and has written the
+  // reason to stderr.
+  const reason = errors === '' && stderr !== undefined ? (await text(stderr)).trim() : errors
   output?.destroy()
-  throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : String(reason))
+  throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : reason)
 }
 
 async function spawnScript({ enter, script, stdin }: StartOptions, output: OutputPipes | undefined): Promise<ChildProcess> {

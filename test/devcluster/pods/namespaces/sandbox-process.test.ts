@@ -37,3 +37,28 @@ t.test('a start that is aborted ends its script, before the start and during it'
   await t.rejects(starting, { message: 'the process ended before it was started' })
   await t.rejects(start(), { message: 'the process ended before it was started' })
 })
+
+t.test('a start that is aborted while the report of its script arrives does not run the program', async (t) => {
+  const folder = t.testdir({})
+  const ran = join(folder, 'ran')
+  /** A signal that aborts when the script has written its report. This process has not read the report at this moment. */
+  const signal = {
+    aborted: false,
+    addEventListener(_type: string, abort: () => void) {
+      const deadline = performance.now() + 1000
+      // No event of this process is handled during this loop. If the script does not wait for Proreus, it runs the program in this time.
+      while (!existsSync(ran) && performance.now() < deadline);
+      this.aborted = true
+      abort()
+    },
+    removeEventListener() {},
+  }
+  const starting = startProcess({
+    ...{ enter: [], tty: false, stdin: false, pipes: join(folder, 'main') },
+    script: execScript({ tty: false }),
+    lists: [['sh', '-c', ': >"$0"; exec sleep 10', ran]],
+    signal: signal as unknown as AbortSignal,
+  })
+  await t.rejects(starting, { message: 'the process ended before it was started' })
+  t.notOk(existsSync(ran))
+})

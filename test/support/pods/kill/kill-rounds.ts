@@ -152,7 +152,7 @@ class KillRounds {
     const deployments = await client.list(apps.deployment, { namespace })
     this.#settleUncertain([...items, ...deployments.items].filter(({ metadata }) => metadata.deletionTimestamp === undefined))
     const states = items.flatMap(({ metadata, status }) => {
-      if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted`]
+      if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted: ${JSON.stringify(status)}`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
       // Until the current process of `proreus dev` has started the containers, their status is the one that the previous process of
       // `proreus dev` has written. A container is new if it has started after the current process. Times in the API have no milliseconds,

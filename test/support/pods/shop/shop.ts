@@ -156,7 +156,8 @@ class Shop {
       ...(isRolled ? [] : [`the Deployment has the status ${JSON.stringify(status)}`]),
       ...(hasStores ? [] : [`the StatefulSet has the status ${JSON.stringify(stores)}`]),
       ...pods.items.flatMap(({ metadata: { name, deletionTimestamp }, status: found }) => {
-        if (deletionTimestamp !== undefined) return [`the Pod ${name} is still being deleted`]
+        if (deletionTimestamp !== undefined)
+          return [`the Pod ${name} is still being deleted: ${deletionTimestamp} ${JSON.stringify(found)}`]
         const waiting = found?.containerStatuses?.filter(({ state }) => state?.waiting !== undefined) ?? []
         return waiting.map((container) => `the Pod ${name} waits: ${JSON.stringify(container)}`)
       }),
