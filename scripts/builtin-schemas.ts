@@ -1,10 +1,9 @@
 /**
- * Writes `src/builtin-schemas/types.json`. This file contains the fields of the Kubernetes types that `Type.Builtin` can embed in a kind.
- * If a field refers to another type, the file also contains the fields of that type. The script reads the OpenAPI documents of a real API
- * server.
+ * Writes `src/builtin-schemas/types.json`: the fields of the Kubernetes types that `Type.Builtin` can embed in a kind, and of all types to
+ * which these fields refer. The script reads the OpenAPI documents of a real API server.
  *
- * If `--check` is given, exits with 1 when the file is out of date. The check is skipped when the binaries of a real control plane are
- * missing.
+ * With `--check`, the script writes nothing, and exits with 1 when the file is out of date. The check is skipped when the binary
+ * `kube-apiserver` is missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -65,9 +65,10 @@ export class Cache implements CacheReader, OwnWrites {
   }
 
   /**
-   * Watches a type or view until the lease is released. Use this method for types that are known only at run time. All leases of a type or
-   * view share one informer. The method `informer` returns the same informer. If `informer` was never called for the type or view, the
-   * informer stops when the last lease is released. After the informer has stopped, reads of the type or view throw, and the next `acquire`
+   * Watches a type or view until the lease is released. Use this method for types that are known only at run time.
+   *
+   * All leases of a type or view share the informer that the method `informer` returns. The release of the last lease stops this informer,
+   * unless `informer` was called for the type or view. While the informer is stopped, reads of the type or view throw. The next `acquire`
    * lists the objects again.
    */
   acquire<R extends ResourceType>(type: R): InformerLease<R> {

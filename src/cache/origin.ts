@@ -11,9 +11,9 @@ export interface Origin {
 /**
  * The cause of a change:
  *
- * - an `Origin`: this reconcile of this process has written the object,
- * - `unknown`: an ADDED or MODIFIED event of the watch has reported the change. Either another client has caused the change, or a write of
- *   this process whose response has not arrived yet,
+ * - an `Origin`: this reconcile of this process has written the object.
+ * - `unknown`: an ADDED or MODIFIED event of the watch. The write is from another client, or from this process if the response to the write
+ *   has not arrived yet.
  * - undefined: all other cases, e.g. a listed object.
  */
 export type Cause = Origin | 'unknown' | undefined

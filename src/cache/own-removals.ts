@@ -84,8 +84,11 @@ export class OwnRemovals {
   }
 
   /**
-   * Returns true if the object of the state was deleted. Also returns true if a write request of this process removed the object from the
-   * view, and the state is not newer than this removal.
+   * Returns true if the informer must ignore `state`. There are two cases:
+   *
+   * - The object with the uid of `state` was deleted.
+   * - A write request of this process has removed an object with the same namespace and name from the view, and `state` is not newer than
+   *   this removal.
    */
   have(state: State): boolean {
     return this.#deletions.has(state.uid) || (this.#sinceDeparture(state) ?? 1) <= 0

@@ -71,9 +71,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Minimum timeout of a watch, as long as the server has not sent any bookmark. The timeout is short, because without bookmarks, a dead
- * connection looks like a watch of objects that do not change. For example, a firewall can drop the connection between a proxy and the API
- * server, while the proxy keeps the connection to the client open.
+ * Minimum timeout of a watch in seconds, as long as the server has not sent any bookmark. The timeout is short, because without bookmarks,
+ * a dead connection looks like a watch of objects that do not change. For example, a firewall can drop the connection between a proxy and
+ * the API server, while the client stays connected to the proxy.
+ *
  * The timeout is at least 60 s, because the first bookmark arrives after about a minute.
  */
 const minUnknownWatchSeconds = 60

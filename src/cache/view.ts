@@ -37,7 +37,10 @@ export interface CacheViewOptions<From extends KubernetesObject, To extends Kube
    * error is logged, and the object is not in the view.
    */
   readonly transform?: (object: From) => To
-  /** True to keep only `apiVersion`, `kind` and `metadata`: the API server sends nothing else. Default false. */
+  /**
+   * True to store only `apiVersion`, `kind` and `metadata` of each object. The cache then requests only these fields from the API server.
+   * Default false.
+   */
   readonly metadataOnly?: boolean
 }
 

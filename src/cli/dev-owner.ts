@@ -7,8 +7,8 @@ import type { ProcessIdentity } from './process-identity.ts'
 import { isRunning, thisProcess } from './process-identity.ts'
 
 /**
- * Makes this process the owner of the folder: writes the id and the start time of this process to the file `dev.pid` in the folder. An
- * existing file is replaced, except when it contains the id of another process that still runs. The returned function deletes the file.
+ * Makes this process the owner of the folder: writes its id and its start time to the file `dev.pid` in the folder. A file of a process
+ * that no longer runs is replaced. The returned function deletes the file.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or the folder cannot be written.
  */

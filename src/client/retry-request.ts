@@ -4,11 +4,10 @@ import type { ApiRequest } from './api-request.ts'
 /** Maximum number of retries of one request. */
 export const maxRepeats = 5
 /**
- * Longest Retry-After in seconds with which a request is retried. If the Retry-After is longer, the request fails immediately, so the
+ * The longest Retry-After, in seconds, after which a request is retried. If the Retry-After is longer, the request fails at once, so the
  * caller is not blocked. The error contains the Retry-After as `retryAfterSeconds`.
  *
- * For the cache, this is also the longest pause before the next list or watch. Without this limit, one response could stop the updates of
- * the cache for hours.
+ * The cache shortens a longer Retry-After to this limit. Otherwise, one response could stop the updates of the cache for hours.
  */
 export const maxRetryAfterSeconds = 30
 

@@ -1,4 +1,7 @@
-/** `QueueDepths`: counts the ready and held keys of each priority. The metric `workqueue_depth` reports these counts. */
+/**
+ * `QueueDepths`: counts the ready and held keys of a work queue for each priority. A ready key waits for a worker. A held key waits until
+ * the worker that is processing the same key has finished. The metric `workqueue_depth` reports the counts.
+ */
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 
 /**

@@ -8,8 +8,8 @@ import type { Kind } from '../api/kind.ts'
 import { maxAnnotationBytes } from '../api/object-meta.ts'
 
 /**
- * Maximum size in bytes of the annotation for each version. All annotations of an object together have at most 256 KiB, and other
- * annotations, such as kubectl's last-applied configuration, also need space.
+ * Maximum size in bytes of the value of one annotation `conversion.GROUP/VERSION`. The API server limits the total size of all annotations
+ * of an object to 256 KiB, and other annotations, such as kubectl's last-applied configuration, also need space.
  */
 export const maxKeptBytes = 64 * 1024
 

@@ -53,7 +53,10 @@ function matches(pattern: RegExp): (text: string) => boolean {
   return (text) => pattern.test(text)
 }
 
-/** Removes hyphens and the white space of RE2. An ISBN can contain these characters at any position. */
+/**
+ * Removes hyphens, and the characters that `\s` matches in the regular expression library RE2. An ISBN can contain these characters at any
+ * position.
+ */
 function bookNumber(text: string): string {
   return text.replace(/[\t\n\f\r -]+/g, '')
 }

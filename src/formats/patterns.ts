@@ -58,9 +58,11 @@ const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
  * Returns true if a pattern has the same meaning in RE2 and the JavaScript engine, and takes linear time in the JavaScript engine. The
- * check is conservative. It accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one
- * unbounded repetition. A pattern with an unbounded repetition must be anchored. The engine would try an unanchored pattern at each
- * position of the string, which takes quadratic time.
+ * check is conservative: it accepts only ASCII literals, simple character classes, `\d`, `\w`, groups without repetition, and at most one
+ * unbounded repetition.
+ *
+ * A pattern with an unbounded repetition must begin with `^`. Otherwise, the engine would try the pattern at each position of the string,
+ * which takes quadratic time.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')

@@ -68,7 +68,10 @@ export interface OpenOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
-  /** When this signal aborts, opening the store stops. */
+  /**
+   * Aborts the requests for the Secret that `openCertificates` sends before it resolves. If the certificates are in a folder, the signal
+   * has no effect.
+   */
   readonly signal: AbortSignal
 }
 

@@ -29,16 +29,16 @@ const restMs = 3_000
 const closeMs = 2_000
 
 /**
- * Stops everything within `delayMs` + `deadlineMs` + a few seconds. The promise never rejects.
+ * Stops everything within `delayMs` + `deadlineMs` + a few seconds. The promise never rejects. These parts begin to stop at the same time:
  *
- * 1. `/readyz` fails immediately, so the Pod is removed from the endpoints of the Service. Every webhook response closes its connection, so
- * that the API server can open its next connection to another replica.
- * 2. Controllers start no new reconciles, and finish the running reconciles. The signals of runnables abort. Then the leader releases its
- * lease, so another replica becomes the leader at once. The webhooks are still served, because the API server may call them for objects
- * that these reconciles write.
- * 3. For `delayMs`, the webhook server accepts requests of clients that still use the old endpoints. Then it only finishes running
- * requests.
- * 4. The cache, the leader election, the `caBundle` injection, the certificates and the events stop. Then the probes stop. Finally, the
+ * - Readiness: `/readyz` fails, so the Pod is removed from the endpoints of the Service.
+ * - Webhook server: Every response closes its connection, so that the API server can open its next connection to another replica. For
+ *   `delayMs`, the server still accepts requests, because clients may use the old endpoints, and running reconciles may write objects for
+ *   which the API server calls the webhooks. Then the server only finishes running requests.
+ * - Controllers and runnables: Controllers start no new reconciles, and finish the running ones. The signals of runnables abort. When all
+ *   have ended, the leader releases its lease, so another replica becomes the leader at once.
+ *
+ * Then the cache, the leader election, the `caBundle` injection, the certificates and the events stop. Then the probes stop. Finally, the
  * connections to the API server are closed.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {

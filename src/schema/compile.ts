@@ -42,9 +42,11 @@ export interface CompiledSchema {
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
-   * Returns the errors of the object: first the errors of its structure, then the errors of its rules. The object's metadata is not
-   * validated (see `validateObjectMeta`). `oldObject` is the object before an update. If the update leaves a value unchanged, the errors of
-   * this value are not returned, with the exceptions that `Explanation` describes.
+   * Returns the errors of the object's structure, followed by the errors of its rules. The object's metadata is not validated (see
+   * `validateObjectMeta`).
+   *
+   * @param oldObject the object before an update. If the update leaves a value unchanged, most errors of this value are omitted (see
+   *   `Explanation` for the structure, and `validateRules` for the rules).
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Validates the structure of the object. Rules are not evaluated. */

@@ -68,9 +68,9 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 }
 
 /**
- * Adds the errors of a value to `found`, and returns the number of successful checks, like `explainValue`. Unlike `explainValue`, this
- * function keeps the schema errors of the value itself even if the value is unchanged since `old`. `old` has two other effects: the schema
- * errors of unchanged fields and items are omitted, and an unchanged value is not validated as a built-in type.
+ * Adds the errors of a value to `found`, and returns the number of successful checks as kube-openapi counts them. Unlike `explainValue`,
+ * this function does not remove the schema errors of the value itself if the value is unchanged. The function uses `old` for two purposes.
+ * It omits the schema errors of unchanged fields and items. It also does not validate an unchanged value as a built-in type.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {

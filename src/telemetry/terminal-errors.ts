@@ -79,9 +79,9 @@ function isInternal(frame: string): boolean {
 }
 
 /**
- * Appends the message of an error to the message of a log line. If the message of the line already contains the message of the error,
- * returns the message of the line unchanged. For example, this is the case when an error is logged without a message, because pino then
- * uses the message of the error as the message of the line.
+ * Returns the message of a log line, followed by the message of an error. If the message of the line already contains the message of the
+ * error, returns the message of the line unchanged. For example, if an error is logged without a message, pino uses the message of the
+ * error as the message of the line, and the two messages are the same.
  */
 function withMessage(line: string, error: string): string {
   return line.includes(error) ? line : `${line}: ${error}`

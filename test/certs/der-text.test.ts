@@ -29,7 +29,8 @@ t.test('a string with characters that its type does not have is refused', (t) =>
 })
 
 t.test('a value with another tag, and a constructed string, have no text', (t) => {
-  // An INTEGER, a VisibleString, a GeneralString, a UniversalString, a constructed UTF8String and a string with a context-specific tag.
+  // The values are, in this order: an INTEGER, a VisibleString, a GeneralString, a UniversalString, a constructed UTF8String, and a string
+  // with a context-specific tag. `derText` returns undefined for each of them.
   for (const hex of ['020161', '1a0161', '1b0161', '1c0400000061', '2c030c0161', '8c0161'])
     t.equal(derText(readDer(Buffer.from(hex, 'hex'))), undefined, hex)
   t.end()

@@ -183,9 +183,12 @@ function refusedOn(by: string, mode: string): string {
 }
 
 /**
- * Each entry has a requester, the user that the requester impersonates, and the expected user or error. For each requester, kube-apiserver
- * remembers the verbs that allowed the latest impersonation. In the next request of this requester, it checks these verbs first, and an
- * error names them. Therefore, the entries with errors come before the successful entries of the same requester.
+ * Each entry has a requester, the user that the requester impersonates, and the expected user or error.
+ *
+ * If kube-apiserver refuses an impersonation, the error names the verb of the first check that fails. The order of the checks depends on
+ * earlier requests: the verbs that allowed the latest impersonation by the same requester are checked first. After a successful
+ * impersonation, an error can therefore name a different verb. For this reason, the entries with errors come before the successful entries
+ * of the same requester.
  */
 const attempts: [requester: string, impersonated: Impersonation, result: JsonObject | string][] = [
   ['general', { user: 'eve' }, refusedOn('general', 'user-info')],

@@ -4,9 +4,9 @@ import { ask, serve, small } from '../support/hostile/server.ts'
 import { Turns } from '../support/turns.ts'
 
 /**
- * The maximum time of one iteration of the event loop, in milliseconds of processor time. Garbage collection can lengthen an iteration. The
- * maximum is therefore at least ten times the usual time of an iteration. Without the limits of the server, most of these bodies would
- * block the event loop for seconds. `npm run bench -- hostile` measures exact times.
+ * The maximum processor time of one iteration of the event loop, in milliseconds. The maximum is at least ten times the usual time, because
+ * garbage collection can lengthen an iteration. Without the limits of the server, most bodies in `hostileReviews` would block the event
+ * loop for seconds. `npm run bench -- hostile` measures exact times.
  */
 const longestTurn = 300
 

@@ -83,7 +83,10 @@ const accepted: Readonly<Record<string, string>> = {
   o: 'octal clause can only be used on integers',
 }
 
-/** Returns the error message for an argument whose type the clause does not accept. */
+/**
+ * Returns the error message for an argument of `format` whose type is not valid for its clause. A clause is a placeholder in the format
+ * string, such as `%d`.
+ */
 export function clauseProblem(kind: ClauseKind, typeName: string): string {
   return `error during formatting: ${accepted[kind.toLowerCase()]}, was given ${typeName}`
 }

@@ -1,10 +1,13 @@
 /**
- * Computes the keys of the items of lists of type `set` and `map`. kube-apiserver uses these keys to evaluate `==` and `+` of two such
- * lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
+ * Computes the keys of list items. If the left operand of `==` or `+` is a list of type `set` or `map`, kube-apiserver identifies the items
+ * of both operands by these keys (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`).
  *
- * If the left operand of `==` or `+` is a SchemaList, the keys of its items are computed from the JSON data of the list. In all other
- * cases, the key of an item depends on the item: the key of a SchemaObject, SchemaMap or SchemaList is computed from the JSON data of the
- * item, and the key of any other item is computed from its CEL value.
+ * The key of an item is computed from the JSON data of the item in two cases:
+ *
+ * - The item belongs to the left operand, and the left operand is a SchemaList.
+ * - The item is a SchemaObject, SchemaMap or SchemaList.
+ *
+ * In all other cases, the key is computed from the CEL value of the item.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'

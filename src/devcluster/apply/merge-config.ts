@@ -32,8 +32,11 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 
 /**
  * Returns the path elements of the merged list in the order of its items (structured-merge-diff/typed: merge.go). The items of `applied`
- * keep their order. If the items that both lists contain have the same order in both lists, each other item stays between the same two
- * common items. If both lists have other items between two common items, the items of `live` come first.
+ * keep their order. If the common items have the same order in both lists, each other item stays between the same two common items. Between
+ * two common items, the items of `live` come first.
+ *
+ * @example
+ * mergedOrder(['a', 'x', 'b'], ['a', 'y', 'b']) // ['a', 'x', 'y', 'b']
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]

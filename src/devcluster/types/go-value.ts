@@ -12,7 +12,7 @@ import type { GoField, GoType, StructType } from './go-types.ts'
  */
 type Empties = 'keeps' | 'drops'
 
-/** Returns the object as Go encodes it; the same object when nothing changes. */
+/** Returns the object as Go encodes it. If the encoding changes nothing, returns `object` itself. */
 export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'drops')
 }

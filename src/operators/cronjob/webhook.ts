@@ -15,8 +15,8 @@ const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /**
- * Matches a cron field, such as the minute, that the pattern `^\S+$` in the schema of v2 accepts. In this pattern, white space is ASCII
- * white space without `\v`, as in RE2.
+ * Matches the value of a cron field, such as the minute, if the value matches the pattern `^\S+$` in the schema of v2. As in RE2, `\S` in
+ * the pattern matches every character except space, tab, line feed, form feed and carriage return.
  */
 const schemaField = /^[^\t\n\f\r ]+$/
 

@@ -165,7 +165,7 @@ export class MemoryBudget {
   }
 
   /**
-   * If requests wait, and the memory outside the reserve has enough room, moves the request that holds the reserve to this memory. The
+   * Moves the request that holds the reserve to the memory outside the reserve, if other requests wait and this memory has room. The
    * reserve is then free for the request that has waited longest. Without this move, even a small request of a slow client would hold the
    * whole reserve until the request ends.
    */

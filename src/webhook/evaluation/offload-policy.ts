@@ -33,9 +33,12 @@ export function isSoonEvaluated(bytes: Uint8Array): boolean {
 
 /**
  * Returns true if a body looks like an ordinary object, with few distinct field names, few values and short strings. `JSON.parse` handles
- * 200 MB of such JSON per second. A body with many distinct names or many values takes longer, because each name and each value costs at
- * least a microsecond. A body with long strings takes longer, because matching them with the patterns of the schema is slow. Only samples
- * of the body are read. The samples are at random positions, so a client cannot put other content between them.
+ * 200 MB of such JSON per second. Other bodies take longer:
+ *
+ * - Many distinct names or many values: each name and each value costs at least a microsecond.
+ * - Long strings: they are slow to match with the patterns of the schema.
+ *
+ * Only samples of the body are read. The samples are at random positions, so a client cannot put other content between them.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()

@@ -4,13 +4,13 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true for requests that every webhook for the objects of a type must allow. A webhook for a subresource does not use this
- * function. The requests are:
+ * Returns true if a webhook for the objects of a type must allow the request. Neither the schema nor the handlers of the webhook apply to
+ * such a request. This function is not called for a webhook for a subresource. The following requests must be allowed:
  *
- * - Requests to subresources, because `/status` must stay writable whatever the spec contains.
- * - CONNECT requests.
- * - An update that changes only the metadata of an object that is being deleted. The removal of a finalizer must succeed even after the
- *   rules have become stricter.
+ * - A request to a subresource, because `/status` must stay writable whatever the spec contains.
+ * - A CONNECT request.
+ * - An update of an object that is being deleted, if the update changes only the metadata. The removal of a finalizer must succeed even
+ *   after the rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true

@@ -184,8 +184,8 @@ async function uninstall(client: Client): Promise<void> {
 /** Waits until the garbage collector watches MyPods. The garbage collector discovers new types every 30 seconds. */
 export async function whenCollected(client: Client): Promise<void> {
   const key = { namespace, name: 'probe-of-garbage-collector' }
-  // The policy Orphan adds a finalizer that only the garbage collector removes. When the object is gone, the garbage collector has
-  // processed it.
+  // With the propagation policy Orphan, the API server adds a finalizer to the object. Only the garbage collector removes this finalizer.
+  // If the object no longer exists, the garbage collector has therefore processed the object.
   await client.create(mypod, mypodNamed(key.name))
   await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
   await until('the garbage collector knows the kind', async () => (await find(client, mypod, key)) === undefined, 90_000)

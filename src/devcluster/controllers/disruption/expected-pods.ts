@@ -29,8 +29,8 @@ export class UnknownScale extends Error {
 }
 
 /**
- * Adds up the replicas of the controllers of the Pods. If the controller is a ReplicaSet of a Deployment, the replicas of the Deployment
- * are added instead.
+ * Adds up the replicas of the controllers of the Pods. For the ReplicaSets of a Deployment, the replicas of the Deployment are added once
+ * instead.
  *
  * @throws {UnknownScale} when a controller does not exist, or its type is not served.
  * @throws {NoScale} when the type of a controller has no scale subresource.

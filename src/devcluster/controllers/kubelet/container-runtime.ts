@@ -66,9 +66,12 @@ export interface Operation {
 
 export interface RuntimeError {
   /**
-   * The reason of the failure. After a failed start, CreateContainerConfigError and CreateContainerError mean that the container was not
-   * created, and PostStartHookError means that the container has run and ended. The kubelet replaces any other reason of a failed start
-   * with RunContainerError, and the reason of a failed pull with ErrImagePull.
+   * The reason of the failure. Two kinds of failed starts have their own reasons:
+   *
+   * - CreateContainerConfigError, CreateContainerError: the container was not created.
+   * - PostStartHookError: the container has run and ended.
+   *
+   * The kubelet replaces any other reason of a failed start with RunContainerError, and the reason of a failed pull with ErrImagePull.
    */
   readonly reason: string
   readonly message: string

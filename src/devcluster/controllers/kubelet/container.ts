@@ -18,9 +18,12 @@ import type {
 import type { ContainerState, Ended } from './container-state.ts'
 
 /**
- * The work that the kubelet does for a container. `since` is the time of the event with which this work began: the start of the pull
- * (`pulling`), the failure of the pull (`pull-failed`, `pull-back-off`), the failure of the start (`start-failed`), or the end of the
- * container (`ended`, `crash-back-off`).
+ * The work that the kubelet does for a container. `since` is the time of the event with which the work began:
+ *
+ * - `pulling`: the start of the pull
+ * - `pull-failed`, `pull-back-off`: the failure of the pull
+ * - `start-failed`: the failure of the start
+ * - `ended`, `crash-back-off`: the end of the container
  */
 type Activity =
   /**
@@ -250,8 +253,12 @@ export class Container {
   }
 
   /**
-   * Replaces the spec after a change of the image. If the container is starting or running, the kubelet stops it, and then begins with the
-   * new image. If a pull or a restart is pending, the kubelet begins with the new image at once.
+   * Replaces the spec of the container after a change of the image.
+   *
+   * - If the container is starting or running, the kubelet stops the container, and then begins the pull or the start with the new image.
+   * - If the kubelet is pulling the image, or waits for the next attempt to pull the image or to start the container, the kubelet begins
+   *   the pull or the start with the new image at once.
+   * - In all other cases, for example when the container is already stopping, only the spec is replaced.
    */
   respec(spec: ContainerSpec, at: number): void {
     this.spec = spec

@@ -57,12 +57,14 @@ function hasAccessModes({ spec }: Volume, claim: Claim): boolean {
 }
 
 /**
- * Returns the volume to which a claim can be bound. If a suitable volume is reserved for the claim, no other volume is returned. If no
- * suitable volume is reserved, returns the available volume with the fewest access modes. Among volumes with equally many access modes,
- * returns the smallest volume.
+ * Returns the volume to which a claim can be bound:
  *
- * @param options If `onlyReserved` is true, only a volume that is reserved for the claim is returned. If `node` is given, only a volume
- *   that this node can reach is returned.
+ * - If a suitable volume is reserved for the claim, only this volume can be returned.
+ * - Otherwise, returns the suitable available volume with the fewest access modes. Among volumes with equally many access modes, returns
+ *   the smallest volume.
+ *
+ * @param options If `onlyReserved` is true, only a reserved volume is returned. If `node` is given, only a volume that this node can reach
+ *   is returned.
  */
 export function findVolume(
   claim: Claim,

@@ -15,8 +15,8 @@ export const maxTotalBytes = 6 * 1024 * 1024
 /**
  * Replaces `$(NAME)` by `mapping(NAME)` and `$$` by `$`. All other text stays unchanged.
  *
- * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` UTF-16 units. In UTF-8, such a result always has more
- *   than `maxArgumentBytes` bytes, because each UTF-16 unit needs at least one byte.
+ * @throws {ContainerConfigError} when the result has more than `maxArgumentBytes` UTF-16 units. Such a result also has more than
+ *   `maxArgumentBytes` bytes in UTF-8.
  */
 export function expand(text: string, mapping: (name: string) => string): string {
   const parts: string[] = []

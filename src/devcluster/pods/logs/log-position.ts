@@ -62,9 +62,9 @@ export async function tailPosition(log: ContainerLog, lines: number, end: LogPos
 }
 
 /**
- * Counts the line breaks in the first `size` bytes of a file. The search begins at the last of these bytes, and stops after `wanted` line
- * breaks. `count` is the number of line breaks found. `offset` is the position after the line break that was found last; absent if there
- * are fewer than `wanted` line breaks.
+ * Searches for line breaks in the first `size` bytes of a file, from the last of these bytes to the first. The search stops after `wanted`
+ * line breaks. `count` is the number of line breaks found. `offset` is the position after the line break that was found last; absent if
+ * `count` is less than `wanted`.
  */
 async function findBackwards(
   handle: FileHandle,

@@ -8,8 +8,9 @@ import { readLines } from './report-lines.ts'
 /** The report of a script about the process that it has started. */
 export interface StartReport {
   /**
-   * The id of the outer process in the PID namespace of Proreus. The outer process waits for the first process of the container. Absent
-   * when the script has started another process of the container (`kubectl exec`).
+   * The process id that the outer process has in the PID namespace of Proreus. The outer process is the process that waits for the first
+   * process of the container. If the script has started a later process in the container, for example for `kubectl exec`, the field is
+   * absent.
    */
   readonly outerPid?: number
   /** The process id in the PID namespace of the Pod. */

@@ -187,7 +187,10 @@ export class ClusterNetwork {
     this.#send({ type: 'hostPorts', ports: this.#hostPorts.current })
   }
 
-  /** Sends all changes of this iteration of the event loop together. */
+  /**
+   * At the end of the current iteration of the event loop, sends the agent one message with all changes of the Services and their
+   * endpoints.
+   */
   #sendChangesLater(): void {
     void endOfTurn().then(() => {
       const { changed, removed } = this.#states.changes()

@@ -29,10 +29,9 @@ export function ownershipChanger(prefix: readonly string[]): ChangeOwnership {
 }
 
 /**
- * Sets the group and the permissions of all files in a folder, and then those of the folder. Symbolic links are not followed. Errors of
- * single files are ignored. Arguments: the folder, the group, the permissions of files, the permissions of folders, and the sufficient
- * permissions. If the folder already has the group and the sufficient permissions, nothing is changed. If the argument for the sufficient
- * permissions is empty, the files are always changed.
+ * Sets the group and the permissions of all files in the folder `root`, and then those of `root`. Symbolic links are not followed. Errors
+ * of single files are ignored. `files` and `folders` are modes for chmod(1). If `root` already has the group and the permissions in
+ * `sufficient`, nothing is changed. If `sufficient` is empty, the files are always changed.
  */
 const setGroupScript = `
 root=$1 group=$2 files=$3 folders=$4 sufficient=$5

@@ -70,9 +70,11 @@ export interface GroupOptions extends VolumeGroup {
 }
 
 /**
- * Sets the group of all files of a volume (`fsGroup`). The group can then read the files. If the volume is not read-only, the group can
- * also write the files (volume_linux.go: ChangePermissions). The root of the volume is changed last. If a call is interrupted, the next
- * call therefore changes all files again, even with `OnRootMismatch`.
+ * Sets the group of all files of a volume (`fsGroup`). The group may then read the files, and also write them if the volume is not
+ * read-only (volume_linux.go: ChangePermissions).
+ *
+ * `OnRootMismatch` skips a volume whose root already has the group and the permissions. The root is therefore changed last: after an
+ * interrupted call, the next call changes all files again.
  */
 export async function setGroup(root: string, gid: number, { isReadOnly, policy, change }: GroupOptions): Promise<void> {
   if (policy === 'OnRootMismatch' && (await hasGroup(root, gid, isReadOnly))) return

@@ -97,7 +97,7 @@ export function listObjects(
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
   // The next page starts at the smallest possible key after the last key of this page. If the client continues the list at a newer
-  // revision, the next page therefore includes new objects whose keys directly follow this page.
+  // revision, the next page can therefore begin with an object that did not exist at the revision of this page.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }

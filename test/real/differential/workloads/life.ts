@@ -1,14 +1,14 @@
 /**
- * Executes the steps in the life of a workload on the real and on the embedded control plane. No kubelet runs. Instead, the steps write the
- * same status of Pods on both control planes. A step ends when the objects of both control planes no longer change. After each step, these
- * results are compared:
+ * Executes the steps in the life of a workload on the real and on the embedded control plane, and compares the results of each step. No
+ * kubelet runs. Instead, the steps write the same status of Pods on both control planes.
  *
- * - `effect`: true if the step has had the effect that its `until` describes
+ * A step ends when its `until` returns true and the objects of both control planes no longer change. These results are compared:
+ *
+ * - `effect`: true if `until` returns true
  * - `objects`: the objects of the namespace, after the replacement of names (see `names.ts`)
- * - `created` and `deleted`: the number of objects that were created and deleted in the step, including those that existed only for a
- *   moment
- * - `moments`: values that the workloads had only during the step, neither before nor after it (see `states.ts`)
- * - `events`: the set of Events of the step; an Event is compared by its object, type, reason and source
+ * - `created` and `deleted`: the numbers of created and deleted objects, including objects that existed only for a moment
+ * - `moments`: values that the workloads had only during the step (see `states.ts`)
+ * - `events`: the set of Events, by object, type, reason and source
  *
  * If the results differ, the comparison is repeated for some seconds, because some controllers act only after a timer has ended.
  */

@@ -211,8 +211,9 @@ class KillRounds {
   }
 
   /**
-   * If the Pod for sessions is expected to run, opens an exec session in this Pod. The session has a terminal, and its command does not end
-   * by itself. If a server is expected to run, the command first calls the Service of this server by name.
+   * If the Pod for exec sessions is expected to run, opens an exec session with a terminal in this Pod. If a server is also expected to
+   * run, the command of the session first sends an HTTP request to the Service of the server. The host in the URL is the name of the
+   * Service. The command does not end by itself.
    */
   async #openSession(connection: Connection): Promise<ExecSession | undefined> {
     const [pod, server] = ['session', 'server'].map((kind) => this.#expected.find((one) => one.kind === kind))

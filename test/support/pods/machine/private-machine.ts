@@ -1,7 +1,7 @@
 /**
- * Runs a program on a private machine: in new PID, mount and network namespaces, and with a separate folder for temporary files. Other
- * programs do not change the processes, mounts, network interfaces and temporary files of the private machine, so the program can count
- * them. When the program ends, all processes that it has started are killed.
+ * Runs a program on a private machine: in new PID, mount and network namespaces, and with a separate folder for temporary files. The
+ * program can count its processes, mounts, network interfaces and temporary files, because other programs do not change them. When the
+ * program ends, all processes that it has started are killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'

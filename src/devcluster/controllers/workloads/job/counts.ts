@@ -103,8 +103,8 @@ export function endedIndexes({ indexes, failedIndexes }: Counts): IndexSet {
 }
 
 /**
- * Returns the failed Pods that the counter `failed` includes. A Pod that the failure policy ignores is not counted. In an Indexed Job, a Pod
- * without a valid index is not counted, either.
+ * Returns the Pods in the list `failed` that the field `status.failed` of the Job counts. If a rule of the Pod failure policy with the
+ * action `Ignore` matches a Pod, the Pod is not counted. In an Indexed Job, a Pod without a valid index is not counted, either.
  */
 export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly ReadonlyPod[] {
   return failed.filter((pod) => countsAsFailure(job, pod) && (!isIndexed(job) || validIndexOf(pod, job) !== undefined))

@@ -1,7 +1,7 @@
 /**
- * Counts the failures of each index of a Job with `spec.backoffLimitPerIndex`. Annotations of each Pod contain the number of earlier failed
- * Pods with the same index. The annotations of a new Pod are computed from the annotations of the last failed Pod, so a failed Pod keeps
- * its finalizer until its index has a new Pod (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils, backoff_utils).
+ * Counts the failures of each index of a Job with `spec.backoffLimitPerIndex` (k8s.io/kubernetes/pkg/controller/job: indexed_job_utils,
+ * backoff_utils). Annotations of each Pod contain the number of earlier failed Pods with the same index. The annotations of a new Pod are
+ * computed from those of the last failed Pod. The failed Pod therefore keeps its finalizer until its index has a new Pod.
  */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'

@@ -1,11 +1,12 @@
 /**
- * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8). `SendWindows` contains the numbers of bytes that the client permits the
- * server to send. `ReceivedBytes` counts the bytes that the server receives. For each received byte, the server permits the client to send
- * another byte.
+ * Flow control of SPDY (SPDY Protocol Draft 3.1, section 2.6.8):
  *
- * The Go clients of Kubernetes have no flow control (github.com/moby/spdystream ignores WINDOW_UPDATE, and sends none). If the windows
- * applied to such a client, the server would send 64 KiB and then wait without end for a WINDOW_UPDATE frame. The windows therefore apply
- * only after the client has sent a frame of flow control.
+ * - `SendWindows`: the numbers of bytes that the client permits the server to send.
+ * - `ReceivedBytes`: the number of bytes that the server has received since its last WINDOW_UPDATE frame. With the next frame, the server
+ *   permits the client to send this number of bytes again.
+ *
+ * The windows apply only after the client has sent a frame of flow control. The Go clients of Kubernetes send no WINDOW_UPDATE frames
+ * (github.com/moby/spdystream). For such a client, the server would otherwise send 64 KiB and then wait without end.
  */
 import { ProtocolError } from './protocol-error.ts'
 

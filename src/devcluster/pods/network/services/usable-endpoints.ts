@@ -57,9 +57,11 @@ function readyOrServing(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 }
 
 /**
- * Returns the endpoints whose hints name the client's node. If no hint names the node, returns the endpoints whose hints name the client's
- * zone. If no hint names the zone either, returns all endpoints. Hints for nodes are used only if every endpoint has a hint for a node.
- * Hints for zones are used only if every endpoint has a hint for a zone (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints).
+ * Selects endpoints by their hints (k8s.io/kubernetes/pkg/proxy: topologyModeFromHints). Returns the result of the first rule that applies:
+ *
+ * - If every endpoint has a hint for a node, and hints name the client's node: the endpoints with these hints.
+ * - If every endpoint has a hint for a zone, and hints name the client's zone: the endpoints with these hints.
+ * - Otherwise: all endpoints.
  */
 function preferredByHints(ready: readonly Endpoint[], { node, zone }: PodLocation): readonly Endpoint[] {
   if (ready.every(({ nodeHints }) => nodeHints.length > 0)) {
