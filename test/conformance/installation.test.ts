@@ -55,8 +55,19 @@ t.setTimeout(600_000)
 const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
 const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 
-/** Deletes all objects of the manifests. If the deletion takes too long, the error contains the conditions of the CRDs. */
+/**
+ * Deletes all objects of the manifests. If the deletion takes too long, the error contains the conditions of the CRDs.
+ *
+ * Before, waits until the objects of each CRD can be listed. kube-apiserver lists and deletes these objects before it deletes the CRD. If
+ * the list fails because the storage of a new CRD is not ready, kube-apiserver sometimes tries again only after minutes
+ * (k8s.io/apiextensions-apiserver/pkg/controller/finalizer: sync, updateCustomResourceDefinition).
+ */
 async function deleteInstallation(kubectl: Kubectl): Promise<void> {
+  const definitions = (await kubectl.ok('get customresourcedefinitions -o name')).trim().split('\n')
+  for (const definition of definitions) {
+    const type = definition.split('/')[1]!
+    await until(`${type} can be listed`, async () => (await kubectl(`get ${type} --all-namespaces`)).code === 0)
+  }
   const { code, stderr } = await kubectl(`delete -k ${installation} --timeout=180s`)
   if (code === 0) return
   const { items } = JSON.parse(await kubectl.ok('get customresourcedefinitions -o json')) as { items: CustomResourceDefinition[] }
