@@ -370,10 +370,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Stores a state of an object in the store, and notifies the handlers. Does nothing in two cases:
-   * - The informer knows that the object no longer exists.
-   * - A write of this process has changed the object so that the view no longer contains it, and `object` is not newer than the result of
-   *   this write.
+   * Stores a state of an object in the store, and notifies the handlers. Ignores the state in two cases:
+   * - The informer knows that the object with this uid no longer exists.
+   * - A write of this process has removed an object with the same namespace and name from the view, and the state is not newer than the
+   *   result of this write.
    */
   #store(object: DeepReadonly<T>, initial: boolean, cause?: Cause): void {
     const { uid } = metadataOf(object)

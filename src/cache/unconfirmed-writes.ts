@@ -27,22 +27,33 @@ interface Writes<T> extends Overtaken<T> {
 }
 
 /**
- * Finds the changes of other clients that an own write hides. An own write is a write of this process. The store gets the result of an own
- * write with the response, before the watch sends the written state. The controller does not call the reconcile again for its own write.
+ * Finds the changes of other clients that own writes hide. An own write is a write of this process. The store gets the result of an own
+ * write when the response arrives, before the watch sends the written state. The controller does not call the reconcile again for its own
+ * write.
  *
- * Another client may change the object after the reconcile has read the object, and before the reconcile writes it. A patch or an apply
- * request then succeeds, and its response contains both changes, although the reconcile has not seen the change of the other client. The
- * watch then sends the state with only the change of the other client. This state is older than the stored state, so the informer does not
- * store it.
+ * An own write hides a change of another client in these steps:
  *
- * The resourceVersions before and after the write do not show such a change, because resourceVersions are not consecutive. The watch shows
- * the change, because the watch sends the states of an object in order. After the state that the own write has replaced in the store, the
- * watch sends the next state of the object. If the next state is the result of the own write, no other client has changed the object in
- * between. If the next state is a different state, another client has made this state.
+ * - A reconcile reads the object.
+ * - Another client changes the object.
+ * - The reconcile sends a patch or an apply request. The request succeeds, and the response contains both changes. The store gets the
+ *   response, although the reconcile has not seen the change of the other client.
+ * - The watch sends the state with only the change of the other client. This state is older than the stored state, so the informer does not
+ *   store it.
  *
- * After an interruption of the watch, a list replaces the events. If the list contains exactly the state before the own write, the list is
- * older than the write, and the write is still unconfirmed. In all other cases, the own write counts as overtaken, because another client
- * may have made a state that the list does not show.
+ * The resourceVersions before and after an own write do not show such a change, because resourceVersions are not consecutive. The watch
+ * shows the change, because the watch sends the states of an object in order. An own write is unconfirmed until the watch has sent its
+ * result. While an object has unconfirmed writes, this class checks each state of the object that the watch sends, and that is newer than
+ * the state before these writes:
+ *
+ * - If the state is the result of an own write, no other client has made the state. The result of the latest own write confirms all own
+ *   writes to the object.
+ * - If the state is not the result of an own write, another client has made the state. The own writes to the object then count as
+ *   overtaken.
+ *
+ * After an interruption of the watch, a list replaces the missed events. There are two cases:
+ *
+ * - If the list contains exactly the state before the own writes, the list is older than the writes, and the writes are still unconfirmed.
+ * - Otherwise, the own writes count as overtaken, because another client may have made a state that the list does not show.
  */
 export class UnconfirmedWrites<T extends KubernetesObject> {
   readonly #writes = new Map<string, Writes<T>>()

@@ -4,17 +4,17 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The variables have the same meaning as
- * for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). The name of a variable may also be in lower case. HTTPS_PROXY applies to
- * a server with TLS, and HTTP_PROXY to a server without TLS. Requests to a loopback address never use a proxy. NO_PROXY is a
- * comma-separated list of the hosts that need no proxy. An entry is one of these:
+ * Returns the URL of the proxy for requests to `server`; undefined when the requests need no proxy. The environment variables HTTPS_PROXY,
+ * HTTP_PROXY and NO_PROXY have the same meaning as for kubectl (golang.org/x/net/http/httpproxy: Config.ProxyFunc). The name of a variable
+ * may also be in lower case. HTTPS_PROXY applies to a server with TLS, and HTTP_PROXY to a server without TLS. Requests to `localhost` or
+ * to a loopback address never use a proxy. NO_PROXY is a comma-separated list of the hosts that need no proxy. An entry is one of these:
  *
  * - a host, which stands for the host itself and all its subdomains
  * - `.domain` or `*.domain`, which stands for the subdomains, but not for the domain itself
  * - an IP address or a CIDR
  * - `*` for all hosts
  *
- * An entry other than a CIDR or `*` may have a port.
+ * An entry other than a CIDR or `*` may have a port. An entry with a port applies only to servers with this port.
  */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   if (!URL.canParse(server)) return undefined

@@ -82,8 +82,8 @@ export function withFinalizer<R extends ResourceType>(
       if (stored.deletionTimestamp !== undefined || stored.finalizers?.includes(name) === true) return undefined
       return [...(stored.finalizers ?? []), name]
     })
-    // If the finalizer was not added, the object on the API server has changed or was deleted. The event of this change enqueues the key
-    // again.
+    // `added` is undefined if the object no longer exists, is being deleted, or already has the finalizer. In each case, the object has
+    // changed since the cache stored `object`. The watch event of this change enqueues the key again.
     if (added === undefined) return undefined
     context.logger.debug({ finalizer: name }, 'added the finalizer')
     return settings.reconcile(deepFreeze(added) as DeepReadonly<ObjectOf<R>>, context)

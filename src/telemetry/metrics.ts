@@ -19,7 +19,10 @@ export interface ControllerMetrics {
   reconciled(result: ReconcileResult, seconds: number): void
   /** Counts a reconcile that failed with a `TerminalError`. `reconciled('error', …)` is also called. */
   failedTerminally(): void
-  /** Counts a reconcile that threw a programming error, such as a `TypeError`. `reconciled('error', …)` is also called. */
+  /**
+   * Counts a reconcile that threw a programming error, such as a `TypeError`. For such a reconcile, the caller also calls
+   * `reconciled('error', …)`. Also counts a reconcile whose outcome could not be reported.
+   */
   panicked(): void
   /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
