@@ -1,10 +1,10 @@
 /**
- * The durability drill. An embedded cluster that stores its objects on disk is killed repeatedly. It is killed at random moments while
- * clients write or while the cluster starts. After each restart, every acknowledged write must have survived. Every other write must have
- * been stored completely or not at all.
+ * The durability drill. In each round, an embedded cluster that stores its objects on disk is killed at a random moment, while clients
+ * write or while the cluster starts. After the restart, every acknowledged write must be stored. Every other write must be stored
+ * completely or not at all.
  *
- * `npm run drill -- durability [--rounds 1000] [--seed N]`. The last line of the output is JSON with the counts and the failures. The exit
- * code is 1 if there is a failure.
+ * Usage: `npm run drill -- durability [--rounds 1000] [--seed N]`. The last line of the output is JSON with the counts and the failures.
+ * The exit code is 1 if there is a failure.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,17 +1,16 @@
 /**
- * The drill of Pods that run as processes. It has two parts, and needs Linux. Each part runs in separate namespaces, with private
- * processes, mounts, network links and temporary files (test/support/pods/machine/private-machine.ts).
+ * The drill of Pods that run as processes. The drill needs Linux. Each part of the drill runs on a private machine, i.e. in separate
+ * namespaces (test/support/pods/machine/private-machine.ts).
  *
- * `kill`: in each round, `proreus dev --pods=process` is killed at a random moment. At this moment, the Pods have processes that are hard
- * to kill. After each round, only the state folder may remain, and the next start must run the same Pods again.
+ * - `kill`: in each round, `proreus dev --pods=process` is killed at a random moment. The Pods have processes that are hard to kill. After
+ *   each round, only the state folder may remain. After the next start, the same Pods must run again.
+ * - `shop`: Jobs send orders to a Deployment, which stores the orders in the PersistentVolumeClaims of a StatefulSet. In each period,
+ *   workloads are updated and scaled at random, Pods are deleted and evicted, and processes are killed. After each period, all objects must
+ *   converge, no acknowledged order may be lost, and no process, folder or network link may have leaked.
  *
- * `shop`: Jobs send orders to a Deployment, which stores the orders in the claims of a StatefulSet. In each period, the Deployment and the
- * StatefulSet are rolled or scaled at random, Pods are deleted or evicted, and processes are killed. After each period, all objects must
- * converge, no acknowledged order may be lost, and no process, folder or network link may remain.
- *
- * `npm run drill -- pods [--only kill|shop] [--rounds 100] [--seconds 300] [--user machine|subordinate] [--seed N]`. `--rounds` applies to
- * `kill`, and `--seconds` applies to `shop`. For each part, the output has one line of JSON with the counts and the failures. The exit code
- * is 1 if there is a failure, or if the machine does not permit namespaces.
+ * Usage: `npm run drill -- pods [--only kill|shop] [--rounds 100] [--seconds 300] [--user machine|subordinate] [--seed N]`. `--rounds`
+ * applies to `kill`, and `--seconds` applies to `shop`. For each part, the output has one line of JSON with the counts and the failures.
+ * The exit code is 1 if there is a failure, or if the machine does not permit namespaces.
  */
 import { parseArgs } from 'node:util'
 import type { MachineUser } from '../test/support/pods/machine/private-machine.ts'

@@ -31,9 +31,10 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
   }
 
   /**
-   * Prints the tables: the medians, the ratios and every sample. `endings` contains the endings of the names that were passed to `add`, in
-   * the order of the table rows. Each ratio is the median of Proreus divided by the median of another program. Only measurements whose
-   * names have the same ending are compared.
+   * Prints the tables: the medians, the ratios and every sample. Each ratio is the median of Proreus divided by the median of another
+   * program. Only names with the same ending are compared.
+   *
+   * @param endings the endings of the names that were passed to `add`, in the order of the table rows.
    */
   print(endings: readonly string[]): void {
     const names = [...this.#samples.keys()].sort((a, b) => endings.findIndex(ends(a)) - endings.findIndex(ends(b)))

@@ -2,16 +2,17 @@
 import { isObject, jsonEqual } from './json.ts'
 
 /**
- * Returns true when `actual` has every field that `wanted` has, with the same value. Other fields of `actual` are ignored, such as the
- * defaults that the API server fills in. A list must have the same number of items, each with the wanted fields. A wanted field that is
- * undefined counts as absent.
+ * Returns true when `actual` has every field of `wanted`, with the same value:
  *
- * The function does not detect that a field must be removed. If an earlier `wanted` contained a field, and the current `wanted` lacks it,
- * the field is ignored in `actual`. If the set of wanted fields varies, add a field to `wanted` whose value changes with the set, for
- * example an annotation with the generation of the owner.
+ * - Other fields of `actual` are ignored, for example the defaults that the API server sets.
+ * - A field of `wanted` that is undefined is ignored.
+ * - A list must have the same number of items. Each item must have the fields of the wanted item at the same position.
  *
- * The API server normalizes some values. For example, it stores the quantity `1000m` as `1`. The function does not consider these values
- * equal, so `wanted` should contain the normalized form.
+ * The function does not notice that `wanted` no longer contains a field, so the field remains in the object. If the set of wanted fields
+ * varies, add a field to `wanted` whose value changes with the set, for example an annotation with the generation of the owner.
+ *
+ * The API server normalizes some values. For example, the API server stores the quantity `1000m` as `1`. The function does not consider
+ * these values equal, so `wanted` should contain the normalized form.
  *
  * @example
  * if (!hasFields(cache.get(apps.deployment, key), wanted)) await client.apply(apps.deployment, wanted)

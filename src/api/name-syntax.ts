@@ -70,9 +70,10 @@ export function longName(value: string): string[] {
 }
 
 /**
- * Validates the name of a namespace or a Service, which is a DNS label. Two messages differ from those of `dns1123Label`. If a name is too
- * long, the message contains `characters` instead of `bytes`. If the syntax of a name is invalid only because the name contains dots, the
- * message is `must not contain dots`.
+ * Validates the name of a namespace or a Service, which is a DNS label. Two messages differ from those of `dns1123Label`:
+ *
+ * - For a name that is too long, the message contains `characters` instead of `bytes`.
+ * - For a name whose syntax is invalid only because of its dots, the message is `must not contain dots`.
  */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)

@@ -19,9 +19,8 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
-   * Calls `listener` for each object in the cache, and then for each change, including changes that this process makes. `listener` is
-   * called synchronously after the cache has changed. An error that `listener` throws is logged and otherwise ignored. The returned
-   * function removes `listener`. `release` removes `listener`, too.
+   * Calls `listener` for each object in the cache, and then synchronously after each change of the cache, including changes that this
+   * process makes. An error that `listener` throws is only logged. The returned function and `release` remove `listener`.
    *
    * @throws {ProreusError} `PRO_INPUT` when the lease has been released.
    */

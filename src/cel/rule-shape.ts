@@ -1,7 +1,7 @@
 /**
- * Validates the fields of CEL rules without compiling their expressions. If a rule of a schema node has an invalid field, the rules of this
- * node and of all nodes above it are not compiled later
- * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Validates the fields of CEL rules, without compiling the expressions (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation:
+ * ValidateCustomResourceDefinitionOpenAPISchema`). If a rule has an invalid field, `checkStructural` compiles neither the rules of the same
+ * schema node nor the rules of the nodes above.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, required } from '../api/field-error.ts'

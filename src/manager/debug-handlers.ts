@@ -100,8 +100,10 @@ function json(content: object): Answer {
 
 /**
  * Permits a request if its Host header is an IP address or `localhost`, and if no web page has sent the request. A server on a loopback
- * address uses this filter instead of authentication. Without the filter, a web page that the user of this machine visits could read
- * responses through DNS rebinding, or cause expensive requests.
+ * address uses this filter instead of authentication, because of the web pages that the user of this machine visits:
+ *
+ * - With DNS rebinding, a web page could read responses. The Host header then contains the domain of the web page.
+ * - Without DNS rebinding, a web page could cause expensive requests, but could not read the responses.
  */
 export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = headers

@@ -25,9 +25,12 @@ export interface InstallOptions {
   /** The name of the installation. Default: the name of the only operator. If there are several operators, the name is required. */
   readonly name?: string | undefined
   /**
-   * If true, this installation becomes the owner of CRD fields that another installation has defined differently. It also replaces or
-   * removes a conversion webhook that another installation has set. If false, `PRO_CONFIG_INVALID` reports the conflicting fields, and the
-   * conversion webhook of the other installation remains. Default false.
+   * If true, this installation takes over parts of a CRD from another installation. Default false.
+   *
+   * - Fields that the other installation has defined differently: if true, this installation becomes the owner of the fields. If false,
+   *   `PRO_CONFIG_INVALID` reports the fields.
+   * - The conversion webhook that the other installation has set: if true, the conversion webhook is replaced or removed. If false, the
+   *   conversion webhook remains.
    */
   readonly forceConflicts?: boolean | undefined
   /**

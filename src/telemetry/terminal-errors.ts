@@ -21,11 +21,13 @@ const maxRemembered = 100
 type Line = Readonly<Record<string, unknown>>
 
 /**
- * Returns a function that shortens the error in a line. An error counts as repeated if an earlier line had the same controller, message and
- * error, and was printed with its stack less than `stackAgainAfterMs` milliseconds ago.
+ * Returns a function that shortens the error in a line:
  *
- * - If the error is not repeated, frames are removed from its stack.
- * - If the error is repeated, the error is removed from the line. The message of the error is appended to the message of the line.
+ * - If the same error was printed with its stack less than `stackAgainAfterMs` milliseconds ago, the error is removed from the line. The
+ *   message of the error is appended to the message of the line.
+ * - Otherwise, frames are removed from the stack of the error.
+ *
+ * Two errors are the same if they have the same type and message, and their lines have the same controller and message.
  */
 export function shortenErrors(): (line: Line) => Line {
   /** For each error, the time at which its stack was last printed. The oldest time is first. */

@@ -159,12 +159,11 @@ async function answer(
 }
 
 /**
- * Reserves the memory that the conversion of the largest object needs. A part of this memory, `batchCost` times the size of the body, was
- * already reserved when the body arrived, so this function reserves only the rest. If the budget has too little free memory, the function
- * waits until enough memory is free.
+ * Reserves the memory for the conversion of the largest object. When the body arrived, `batchCost` times the size of the body was already
+ * reserved for this purpose, so only the rest is reserved now. If the budget has too little free memory, the function waits.
  *
- * The memory of one review never exceeds `reserve`. `reserve` is the part of the budget that only the request that has waited longest may
- * use. Therefore this request can always continue, even if the rest of the budget is in use.
+ * The memory of the review is limited to `reserve`. This part of the budget is only for the request that has waited longest. Therefore one
+ * request can always finish, even if the rest of the budget is in use.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -166,8 +166,8 @@ export function createWebhookAdmission(options: {
  * Applies the patch in a webhook's response. Returns the patched object; undefined when the response contains no patch, or a patch without
  * operations.
  *
- * @param info the type of the object. `readPatched` uses the type to decode the patched object. For a request to a subresource, `info` is
- * undefined, and the patched object is not decoded.
+ * @param info the type with which the patched object is decoded. For a request to a subresource, `info` is undefined, and the patched
+ *   object is not decoded.
  */
 function applyPatch(
   hook: Hook,

@@ -48,8 +48,8 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
 }
 
 /**
- * Returns the object with updated managedFields after a write request to `scale`. A manager that owns `spec.replicas` of the Scale owns the
- * replicas field of the object. All other managers lose this field (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
+ * Returns the object with the managedFields that result from a write to the subresource `scale`. The managers of `spec.replicas` in the
+ * Scale become the only managers of the replicas field of the object (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
  *
  * @param version the apiVersion of the scaled object in the URL of the request.
  */

@@ -109,9 +109,9 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Removes `deletionGracePeriodSeconds`, and reverts the increment of the generation. In kube-apiserver, the deletion of a CRD neither sets
- * `deletionGracePeriodSeconds` nor increments the generation. The deletion of any other object does both
- * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
+ * Reverts two changes that `markForDeletion` makes for every type: `deletionGracePeriodSeconds` and the increment of the generation. When a
+ * CRD is deleted, kube-apiserver does not make these changes (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition:
+ * REST.Delete).
  */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata

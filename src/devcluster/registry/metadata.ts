@@ -138,10 +138,11 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
 }
 
 /**
- * Increments `metadata.generation` when a field outside `metadata` changes. If the type has a status subresource, changes of `status` do
- * not increment the generation. For Deployments, changes of annotations also increment the generation, except in a write to the subresource
- * `status`. For EndpointSlices, changes of labels also increment the generation (k8s.io/kubernetes/pkg/registry/discovery/endpointslice:
- * PrepareForUpdate).
+ * Increments `metadata.generation` if one of these parts of the object changes:
+ *
+ * - The fields outside `metadata`. If the type has a status subresource, `status` is excluded.
+ * - For Deployments, the annotations, except in a write to the subresource `status`.
+ * - For EndpointSlices, the labels (k8s.io/kubernetes/pkg/registry/discovery/endpointslice: PrepareForUpdate).
  */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!countsGeneration(info)) return object

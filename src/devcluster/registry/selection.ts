@@ -16,9 +16,14 @@ export interface Selection {
 }
 
 /**
- * Returns the `Selection` for a label selector and a field selector. With `name`, the `Selection` matches only the object with that name.
- * Throws 400 for malformed selectors, and for fields that cannot be selected. With `name`, also throws 400 for a field selector that does
- * not require this name (k8s.io/apiserver/pkg/endpoints/handlers: ListResource).
+ * Returns the `Selection` of a request (k8s.io/apiserver/pkg/endpoints/handlers: ListResource). With `name`, the `Selection` matches only
+ * the object with this name.
+ *
+ * Throws 400 in these cases:
+ *
+ * - A selector is malformed.
+ * - The field selector contains a field that cannot be selected.
+ * - The request has a `name`, and its field selector does not require this name.
  */
 export function selectionOf(
   info: ResourceInfo,

@@ -3,10 +3,11 @@ import type * as Sqlite from 'node:sqlite'
 import { ProreusError } from '../../api/errors.ts'
 
 /**
- * Opens an SQLite database. Some releases of Node.js print a warning when they load `node:sqlite`, because its API is not final in these
- * releases. Users do not need the warning, because Proreus is tested with these releases. This function suppresses the warning while it
- * loads the module. With a static `import` of the module, the warning could not be suppressed, because Node.js would load the module before
- * any code of this file runs.
+ * Opens an SQLite database.
+ *
+ * Some releases of Node.js print a warning when they load `node:sqlite`, because its API is not final in these releases. The function
+ * suppresses this warning, because Proreus is tested with these releases. The function itself loads the module, because Node.js would load
+ * a static `import` before any code of this file could suppress the warning.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when this Node.js has been built without SQLite.
  */

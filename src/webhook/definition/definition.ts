@@ -80,11 +80,11 @@ export interface WebhookDefinition {
 }
 
 /**
- * Defines admission webhooks. For a kind, its schema applies defaults and validates the object before the handlers are called. For any
- * other type, only the handlers are called.
+ * Defines admission webhooks for a type. If the type is a kind, the schema of the kind applies defaults and validates the object before the
+ * handlers are called.
  *
- * With a `subresource` (`scale`, `status`, `exec`, …), the API server calls the webhook only for this subresource. The object is then the
- * body of the request to the subresource, for example a `Scale` or `PodExecOptions`.
+ * With a `subresource` (`scale`, `status`, `exec`, …), the webhooks are only for requests to this subresource. The object is then the body
+ * of the request, for example a `Scale` or `PodExecOptions`, and no schema is used.
  *
  * @example
  * defineWebhook(memcached, {

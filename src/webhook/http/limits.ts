@@ -20,10 +20,13 @@ export interface ConnectionLimits {
    * Maximum number of connections. If a new connection exceeds this number, the server closes a connection from the first of these groups
    * that is not empty:
    *
-   * - Connections that have never carried a request. The server closes a connection from the remote address with the most such connections.
-   *   A flood of connections from other remote addresses therefore does not close the connections of the API server.
-   * - Connections whose request arrives slowly. The server closes a connection from the remote address with the most such connections.
+   * - Connections that have never carried a request.
+   * - Connections whose request arrives slowly.
    * - Idle connections. The server closes the connection that has been idle longest.
+   *
+   * In the first two groups, the server closes a connection from the remote address with the most connections in the group. A flood of
+   * connections from another remote address therefore does not close the connections of the API server. If all groups are empty, the server
+   * closes the new connection.
    */
   readonly connections: number
   /**

@@ -26,9 +26,9 @@ const identities: readonly (readonly string[])[] = [
 ]
 
 /**
- * Returns the differences between `real` and `embedded`. In each object or list, the first differences are those in the fields or items of
- * `real`, in the order of `real`. The differences in fields or items that exist only in `embedded` follow. List items with the same
- * identity are compared with each other. If the items of a list have no identities, the items at the same position are compared.
+ * Returns the differences between `real` and `embedded`. List items are compared by identity, or by position if the items have no
+ * identities (see `keyFunction`). In each object or list, the differences have the order of `real`. Differences in fields or items that
+ * only `embedded` has come last.
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]

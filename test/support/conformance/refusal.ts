@@ -2,9 +2,10 @@
 import { ApiError } from '../../../src/client/api-error.ts'
 
 /**
- * Resolves with a list: first the status code of the error, and then the sorted causes in the form `field: message`. If the error has no
- * causes, the list contains the message of the error instead of the causes. Only the first line of each text is kept, because
- * kube-apiserver appends diffs of its internal types. If the write succeeds, the list is empty.
+ * Resolves with a list: the status code of the error, followed by the sorted causes in the form `field: message`. If the error has no
+ * causes, the message of the error follows the status code. If the write succeeds, the list is empty.
+ *
+ * Only the first line of each text is kept, because kube-apiserver appends diffs of its internal types.
  */
 export async function refusal(write: Promise<unknown>): Promise<(number | string)[]> {
   try {

@@ -1,7 +1,7 @@
 /**
- * Attacks on the port of the webhook server. The server requires no client certificate, so every client that reaches the port can carry out
- * all attacks. Some attacks send complete AdmissionReviews with hostile objects. These attacks are possible even without access to the
- * port: if a user creates such an object, the API server sends the AdmissionReview. Each attack continues until its signal aborts.
+ * Attacks on the port of the webhook server. Every client that reaches the port can carry out all attacks, because the server requires no
+ * client certificate. Attacks with hostile objects do not even require access to the port: if a user creates a hostile object, the API
+ * server sends the AdmissionReview.
  */
 import { Agent, request } from 'node:https'
 import type { Socket } from 'node:net'

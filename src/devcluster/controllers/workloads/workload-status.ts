@@ -7,9 +7,10 @@ import type { ReconcileContext } from '../../../controller/reconciler.ts'
 import type { ReadonlyObject } from '../api-types.ts'
 
 /**
- * Writes the fields of `status` that differ from the status of `object`. Resolves with the stored object. If a field is 0 or an empty list,
- * the field is removed, as with Go's `omitempty`. Fields whose names are in `always` are not removed. Does nothing when the object does not
- * exist.
+ * Writes the fields of `status` that differ from the status of `object`, and resolves with the stored object. If there is nothing to write,
+ * or the object does not exist, resolves with `object`.
+ *
+ * A field that is undefined, 0 or an empty list is removed, as with Go's `omitempty`, unless `always` contains the name of the field.
  *
  * @param annotations annotations that the same request sets on the object.
  */

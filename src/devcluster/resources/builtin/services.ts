@@ -80,9 +80,9 @@ function withoutAffinity({ sessionAffinityConfig: _config, ...spec }: JsonObject
 }
 
 /**
- * Assigns a cluster IP in 10.96.0.0/16, and node ports in 30000-32767, if they are missing. The IP and the ports are derived from the uid.
- * If another Service already has the IP or a port, the next free IP or port is assigned. No assigned IP is in 10.96.0.0/24, because
- * addresses in this range have fixed meanings.
+ * Assigns the cluster IP and the node ports of a Service, if they are missing. The cluster IP is in 10.96.0.0/16, but not in 10.96.0.0/24,
+ * whose addresses have fixed meanings. Node ports are in 30000-32767. The IP and the ports are derived from the uid. If another Service
+ * already has the IP or a port, the next free IP or port is assigned.
  */
 function withAddress(spec: JsonObject, { metadata }: JsonObject, cluster: ClusterView): JsonObject {
   if (spec.type === 'ExternalName') return withoutInternalPolicy(spec)

@@ -1,6 +1,6 @@
 /**
- * Runs workload tests on a real control plane and on the embedded control plane, and prints the differences between the two as Markdown.
- * Each argument is the name of a life, i.e. a list of steps that create, change and delete a workload. Without arguments, all lives run.
+ * Compares a real control plane with the embedded control plane: runs lives on both, and prints the differences as Markdown. A life is a
+ * list of steps that create, change and delete a workload. Without the name of a life, all lives run.
  *
  *     node test/real/differential/workloads/play.ts [--all] [life…]
  *

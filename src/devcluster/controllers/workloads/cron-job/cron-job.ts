@@ -144,9 +144,11 @@ async function deleteActiveJobs(cronJob: CronJob, progress: Progress, context: R
 }
 
 /**
- * Creates the Job of a scheduled time, and resolves with the Job. A Job with this name may already exist, because an earlier reconcile
- * created the Job but could not write the status. If the CronJob controls the existing Job and `progress.active` does not contain this Job,
- * the function resolves with the existing Job. For any other existing Job, the function resolves with undefined.
+ * Creates the Job of a scheduled time. Resolves with the new Job, unless a Job with the same name already exists:
+ *
+ * - If the CronJob controls the existing Job, and `progress.active` does not contain this Job, resolves with the existing Job. An earlier
+ *   reconcile created this Job but could not write the status.
+ * - Otherwise, resolves with undefined.
  */
 async function createJob(cronJob: CronJob, time: number, progress: Progress, context: ReconcileContext): Promise<Job | undefined> {
   const { client, events } = context

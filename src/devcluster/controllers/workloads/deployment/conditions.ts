@@ -46,8 +46,8 @@ export function without(conditions: Conditions, type: string): Conditions {
 }
 
 /**
- * Returns the conditions of a Deployment. If the Deployment has just been paused or resumed, sets the condition `Progressing` to `Unknown`,
- * which restarts the progress deadline. The time while a Deployment is paused must not count towards this deadline
+ * Returns the conditions of a Deployment. If the Deployment has just been paused or resumed, the condition `Progressing` becomes `Unknown`.
+ * This change restarts the progress deadline, because the time of a pause must not count towards the deadline
  * (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions).
  */
 export function pauseConditions(deployment: Deployment, now: number): Conditions {

@@ -111,10 +111,10 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Adds the UIDs of the ended Pods to `uncounted`, and returns the new counters. For an Indexed Job, the UIDs of succeeded Pods are not
+ * Returns the counters after the UIDs of the ended Pods are added to `uncounted`. For an Indexed Job, the UIDs of succeeded Pods are not
  * added.
  *
- * @param countsAll true when the Job has failed. In this case, Pods that have not ended are also counted as failed.
+ * @param countsAll true when the Job has failed. Pods that have not ended then also count as failed.
  * @param isHeld returns true for a failed Pod that must not be counted yet.
  */
 export function counted(
